@@ -1,5 +1,6 @@
-//! Which source file uses which: an arrow runs from the file that names an item to the file that defines it, so that no
-//! `pub use` hides it. Rooms, the top modules of a crate, import downwards only, and no circle holds more than three files.
+//! Checks the imports between source files. An arrow runs from the file that names an item to the file that
+//! defines it, so that no `pub use` hides it. Rooms, the top modules of a crate, import downwards only, and
+//! no circle holds more than three files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
 
-/// Every crate of ours: its folder, and the name by which others use it.
+/// Every crate of the workspace: its folder, and the name that other crates import.
 const CRATES: &[(&str, &str)] = &[
     ("schemas", "devgate_schemas"),
     ("transports", "devgate_transports"),
@@ -21,10 +22,10 @@ const CRATES: &[(&str, &str)] = &[
     ("gateway", "devgate"),
 ];
 
-/// The most files that may import one another in a circle.
+/// The maximum number of files in an import circle.
 const CIRCLE: usize = 3;
 
-/// The most lines that a source file may have, tests apart.
+/// The maximum number of lines of a source file, without its tests.
 const LINES: usize = 400;
 
 #[test]
@@ -73,21 +74,21 @@ fn no_source_file_is_longer_than_one_can_read() {
     assert!(long.is_empty(), "more than {LINES} lines: {long:#?}");
 }
 
-/// Arrows: who uses, whom, and the names that are used.
+/// Arrows: the importing file, the imported files, and the imported names.
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 /// A module of a crate.
 struct Module {
     parent: Option<usize>,
-    /// The file, from the project's root.
+    /// The path of the file from the project's root.
     file: String,
     lines: usize,
     children: BTreeMap<String, usize>,
     items: BTreeSet<String>,
-    /// What `use` makes known here: the name and its path.
+    /// The imports of the module: each name and its path.
     imports: BTreeMap<String, Vec<String>>,
     globs: Vec<Vec<String>>,
-    /// All paths that stand in the module, imports included.
+    /// All paths in the module, including those of imports.
     paths: Vec<Vec<String>>,
 }
 
@@ -140,7 +141,7 @@ impl House {
         self.modules.len() - 1
     }
 
-    /// Reads what stands in a module; `folder` is where the files of its children lie.
+    /// Reads the items of a module; `folder` contains the files of its children.
     fn fill(&mut self, module: usize, items: Vec<syn::Item>, folder: &Path) {
         for item in items {
             match item {
@@ -207,8 +208,8 @@ impl House {
         }
     }
 
-    /// The file in which the item that `path` names is defined, and the item's name; nothing for what is not ours, and
-    /// for a path that names only a module.
+    /// Returns the file that defines the item of a path, and the item's name. Returns `None` for items of
+    /// other crates, and for a path that names a module.
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<(usize, String)> {
         let (first, rest) = path.split_first()?;
         if depth > 16 {
@@ -238,7 +239,7 @@ impl House {
             return self.within(*child, rest, depth);
         }
         if let Some(import) = here.imports.get(first) {
-            // `use x::y` where `x` is what this very import makes known would lead here again.
+            // `use x::y`, where this import itself introduces `x`, would lead back here.
             let full: Vec<String> = import.iter().chain(rest).cloned().collect();
             return (full != path)
                 .then(|| self.resolve(module, &full, depth + 1))
@@ -259,7 +260,7 @@ impl House {
         module
     }
 
-    /// Which file uses which.
+    /// Returns the arrows between the files.
     fn arrows(&self) -> Arrows {
         let mut arrows: Arrows = BTreeMap::new();
         for (number, module) in self.modules.iter().enumerate() {
@@ -277,7 +278,7 @@ impl House {
         arrows
     }
 
-    /// The room in which a file lies: its crate's folder and the first module.
+    /// Returns the room of a file: the folder of its crate and its top module.
     fn room(&self, file: &str) -> String {
         let (folder, module) = file.split_once("/src/").expect("sources lie in src");
         let module = module.split(['/', '.']).next().unwrap_or_default();
@@ -285,7 +286,7 @@ impl House {
     }
 }
 
-/// The paths in an item, those in macros included.
+/// Collects the paths in an item, including those in macros.
 struct Paths(Vec<Vec<String>>);
 
 impl<'ast> Visit<'ast> for Paths {
@@ -329,7 +330,7 @@ impl Paths {
     }
 }
 
-/// The names that an item defines in its module.
+/// Returns the name that an item defines in its module.
 fn defined(item: &syn::Item) -> Option<String> {
     let name = match item {
         syn::Item::Const(item) => &item.ident,
@@ -347,7 +348,7 @@ fn defined(item: &syn::Item) -> Option<String> {
     Some(name.to_string())
 }
 
-/// Groups of files (or rooms) that reach one another.
+/// Returns the groups of files (or rooms) that reach each other.
 fn circles(arrows: &Arrows) -> BTreeSet<BTreeSet<String>> {
     let reach: BTreeMap<&String, BTreeSet<&String>> = arrows
         .keys()
@@ -378,7 +379,7 @@ fn reached<'a>(arrows: &'a Arrows, from: &'a String) -> BTreeSet<&'a String> {
     found
 }
 
-/// A circle for people: each arrow in it, with the names that it stands for.
+/// Describes a circle: each of its arrows, with the imported names.
 fn shown(circle: &BTreeSet<String>, arrows: &Arrows) -> String {
     let mut text = format!("{} import one another:", circle.len());
     for from in circle {
@@ -392,7 +393,7 @@ fn shown(circle: &BTreeSet<String>, arrows: &Arrows) -> String {
     text
 }
 
-/// The lines of a source before its tests.
+/// Returns the number of lines of a source before its tests.
 fn lines(text: &str) -> usize {
     text.lines()
         .take_while(|line| !line.starts_with("mod tests {"))

@@ -1,4 +1,4 @@
-//! The awkward device is as awkward as it says: a client without any guard sees each habit raw.
+//! Tests of the awkward device itself: an unprotected client sees each habit raw.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ mod client;
 use awkward::{Awkward, PASSWORD};
 use client::{Shell, connected};
 
-/// The prompt of the user who has colours.
+/// The prompt of the user with colours.
 const COLOURED: &str = "\x1b[1m\x1b[32mswitch#\x1b[0m";
 
-/// What a user's terminal answers to a line.
+/// Returns what a user's terminal answers to a line.
 async fn answer(user: &str, line: &str, end: &str) -> String {
     let device = Awkward::start();
     let mut shell = Shell::of(device.port(), user, PASSWORD).await;

@@ -1,4 +1,4 @@
-//! The benches of the gateway that others can use.
+//! Tests of the benchmarks that others can run.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a command line does when something is wrong around it: with its input, its output, or its time.
+//! Tests of command lines in bad circumstances: with broken input, broken output, or too little time.
 
 mod documents;
 #[path = "support/folder.rs"]

@@ -1,6 +1,6 @@
-//! What every transport promises, asked of every one of them, against a real peer (Resource API, "Transports").
+//! The contract of transports, tested with every transport and a real peer (Resource API, "Transports").
 //!
-//! That a session cannot be closed twice is a matter of types: `close` takes it away.
+//! The type system ensures that a session is closed only once: `close` consumes it.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::time::timeout;
 
 use crate::support::peers::{ALL, Peer};
 
-/// More than any close may take, and far less than any answer is waited for.
+/// More than closing a session may take, and far less than the timeout of any answer.
 const AT_ONCE: Duration = Duration::from_secs(4);
 
-/// More than a dead peer is waited for: an answer, and patience.
+/// More than the time spent on a dead peer: the timeout of an answer and the retries.
 const SOON: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
@@ -95,7 +95,7 @@ async fn closes_at_once(peer: &Peer, ctx: &Context<'_>, session: Box<dyn Transpo
     assert!(closed.is_ok(), "close hangs on {}", peer.protocol);
 }
 
-/// Opens a session with every peer, for `act`.
+/// Opens a session with every peer, and passes it to `act`.
 async fn over_all(act: impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>)) {
     let transports = all();
     let opened = ALL.iter().map(|(protocol, make)| {
@@ -121,7 +121,8 @@ async fn over(
         .schema()
         .read(RawConnectionInfo::new(info), |_, _| {});
     let info = info.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
-    // All peers and we start at once: only what is asked of a session has little time.
+    // All peers and clients start at once: connecting has plenty of time, only the session's actions have
+    // little.
     let retry_budget = RetryBudget::new();
     let ctx = Context::new("peer", &Deaf, &retry_budget);
     let session = connect.connect(&ctx, &info).await;

@@ -1,11 +1,12 @@
-//! What fuzzing has found worth keeping, replayed: `fuzz/README.md` tells how the targets are run.
+//! Replays the inputs that fuzzing has found worth keeping: `fuzz/README.md` describes how to run the
+//! targets.
 
 use std::fs;
 use std::path::Path;
 
 type Target = fn(&[u8]);
 
-/// Every fuzz target, by the name of its corpus.
+/// Every fuzz target, with the name of its corpus.
 const TARGETS: [(&str, Target); 8] = [
     ("data_types", devgate_schemas::fuzz::data_types),
     ("pxp", devgate_schemas::fuzz::pxp),

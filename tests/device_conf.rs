@@ -1,5 +1,5 @@
-//! Devices of a `device.conf`, with credentials in HOCON, beside the inventory: what cron lines and unit files of
-//! `puppet device` have, on real routers.
+//! Devices of a `device.conf` with HOCON credentials, in addition to the inventory, on real routers: the
+//! setup of cron jobs and systemd units for `puppet device`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::support::lab::Device;
 use crate::support::project::Project;
 
-/// A project without targets, whose `device.conf` lists these devices as sw1, sw2, …
+/// Creates a project without targets, whose `device.conf` lists these devices as sw1, sw2, …
 fn project(devices: &[&Device]) -> (Project, String) {
     let mut project = Project::new();
     let mut conf = String::from("# the routers of the lab\n");
     for (number, device) in (1..).zip(devices) {
-        // As modules of Puppet write them: JSON, or with the names that people use.
+        // As Puppet modules write credentials: in JSON, or with human-friendly names.
         let port = device.port("port");
         let (known_hosts, password) = (device.known_hosts(), device.password());
         let text = if number % 2 == 1 {

@@ -1,16 +1,17 @@
-//! README and docs/: their commands run, their messages and options exist, their links lead somewhere, their words are plain.
+//! Tests README and docs/: their commands run, their messages and options exist, their links work, and
+//! their wording is plain.
 //!
-//! What a document says is tested by its form:
+//! The form of a passage decides how it is tested:
 //!
-//! - A ```console block has commands (`$ `) and below each what it prints, in order; `…` stands for whatever is left
-//!   out. A last line `[exit N]` names an exit code other than 0.
+//! - A ```console block has commands (`$ `), and below each its output in order; `…` stands for any omitted
+//!   text. A last line `[exit N]` gives an exit code other than 0.
 //! - A block whose first or second line is `# FILE.EXT` is that file.
-//! - `devgate practice --port 2222` starts a switch at a free port.
-//! - A first line `<!-- continues DOCUMENT -->` begins with the files of that document and a switch.
+//! - `devgate practice --port 2222` starts a switch on a free port.
+//! - A first line `<!-- continues DOCUMENT -->` starts with the files of that document and a switch.
 //! - The options of `devgate` in ```sh blocks and in back-ticks must be those of the command.
-//! - docs/reference has commands.md, settings.md and types.md, made of what the program says; `DEVGATE_GOLDENS=write`
-//!   writes them anew.
-//! - A ```text block of troubleshooting.md is a message; its parts between `…` stand in the sources.
+//! - docs/reference has commands.md, settings.md and types.md, which are generated from the program's
+//!   output; `DEVGATE_GOLDENS=write` regenerates them.
+//! - A ```text block of troubleshooting.md is a message; its parts between `…` must occur in the sources.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,24 +23,24 @@ use serde_json::Value;
 use crate::folder::{Project, document};
 use crate::switches::Switch;
 
-/// Where the documents have the switch.
+/// The address of the switch in the documents.
 const SWITCH: &str = "127.0.0.1:2222";
 
-/// What stands for what is left out.
+/// The mark for omitted text.
 const LEFT_OUT: char = '…';
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// README and everything below docs/, by their paths.
+/// Returns the paths of README and of everything below docs/.
 fn documents() -> Vec<PathBuf> {
     let mut documents = below(&root().join("docs"), "md");
     documents.push(root().join("README.md"));
     documents
 }
 
-/// The files below a folder that end so.
+/// Returns the files below a folder that have this extension.
 fn below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder can be read");
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -60,7 +61,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A fenced block: its language, the line on which it begins, its text.
+/// A fenced block: its language, its first line, and its text.
 struct Block {
     language: String,
     line: usize,
@@ -89,7 +90,7 @@ fn blocks(document: &str) -> Vec<Block> {
 }
 
 impl Block {
-    /// The file that the block is, if it says so.
+    /// Returns the name of the file that the block stands for, if any.
     fn file(&self) -> Option<&str> {
         let mut lines = self.text.lines().take(2);
         let named = lines.find_map(|line| {
@@ -100,7 +101,7 @@ impl Block {
     }
 }
 
-/// A command of a document, what it is said to print, and how it is said to end.
+/// A command in a document, with its documented output and exit code.
 struct Said<'d> {
     command: &'d str,
     lines: Vec<&'d str>,
@@ -130,12 +131,12 @@ fn commands(block: &Block) -> Vec<Said<'_>> {
     all
 }
 
-/// A text with one blank for each row of them: columns are as wide as what is in them.
+/// Collapses white space, because the width of columns depends on their content.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A folder in which a document's commands run, and the switch that it may have.
+/// A folder in which a document's commands run, and its switch, if any.
 struct Reader {
     project: Project,
     switch: Option<(Switch, String)>,
@@ -156,7 +157,7 @@ impl Reader {
         self.switch = Some((switch, format!("127.0.0.1:{port}")));
     }
 
-    /// What the document says, with the switch where it is.
+    /// Returns a text of the document with the real address of the switch.
     fn here(&self, text: &str) -> String {
         match &self.switch {
             Some((_, address)) => text.replace(SWITCH, address),
@@ -170,7 +171,7 @@ impl Reader {
         }
     }
 
-    /// Runs a command and compares what it prints; gives what is wrong.
+    /// Runs a command and compares its output. Returns a description of the difference.
     fn run(&mut self, said: &Said<'_>) -> Result<(), String> {
         if said.command.starts_with("devgate practice") {
             self.start();
@@ -245,7 +246,7 @@ fn commands_of_the_documents_run_and_print_what_is_shown() {
     assert!(seen > 60, "only {seen} commands were run");
 }
 
-/// What a command's help says, with the options of every command.
+/// Returns the help text for these words; `None` if there is none.
 fn help(project: &Project, words: &[&str]) -> Option<String> {
     let output = project.devgate(&[&["help"], words].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -281,7 +282,8 @@ fn commands_and_options_that_the_documents_name_exist() {
             let said = said.split(" -- ").next().unwrap_or_default();
             let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
             let words: Vec<&str> = said.split(' ').skip(1).take_while(is_word).collect();
-            // Of `task run` both words are the command, of `verify` one, and what comes then is the command's.
+            // The command is both words of `task run`, but only one word of `verify`; the rest are its
+            // arguments.
             let Some(text) = (1..=words.len().min(2)).rev().find_map(|count| {
                 let words = &words[..count];
                 let key = words.iter().map(|&word| word.to_owned()).collect();
@@ -329,7 +331,7 @@ fn messages_of_the_troubleshooting_are_in_the_sources() {
     }
 }
 
-/// The anchors of a document's headings, as GitHub makes them.
+/// Returns the anchors of a document's headings, as GitHub generates them.
 fn anchors(document: &str) -> Vec<String> {
     let headings = document.lines().filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| {
@@ -380,7 +382,7 @@ fn documents_use_the_words_of_the_field() {
     let odd = Regex::new(r"(?i)\b(tell|tells|told)\b").expect("a pattern of ours");
     for path in documents() {
         let document = text(&path);
-        // What the program says is not the document's.
+        // The wording of generated documents is the program's.
         if document.starts_with(MADE) {
             continue;
         }
@@ -400,33 +402,33 @@ fn the_readme_is_short() {
     assert!(readme.lines().count() <= 150, "README.md is too long");
 }
 
-/// What stands above a file that the program makes.
+/// The first line of a generated file.
 const MADE: &str = "<!-- Made by the program, and checked by tests/documents.rs: DEVGATE_GOLDENS=write makes it anew. -->";
 
-/// A text as a cell of a table.
+/// Formats a text as a table cell.
 fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }
 
-/// The text of a member, or none.
+/// Returns the text of a member; empty if there is none.
 fn member<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_default()
 }
 
-/// What `show` says of this, as JSON; nothing where it is not known.
+/// Returns the JSON output of `show`, or `None` if the subject is unknown.
 fn shown(project: &Project, words: &[&str]) -> Option<Value> {
     let output = project.devgate(&[words, &["--format", "json"]].concat());
     output.status.success().then(|| document(&output))
 }
 
-/// The names in a list of pairs.
+/// Returns the names in a list of pairs.
 fn names(list: &Value) -> Vec<String> {
     let pairs = list.as_array().expect("it is a list");
     let name = |pair: &Value| pair[0].as_str().expect("a name is a text").to_owned();
     pairs.iter().map(name).collect()
 }
 
-/// A row for each attribute: of connection info, or of a type.
+/// Returns a table row for each attribute of connection info or of a type.
 fn rows(attributes: &Value, leave: impl Fn(&str, &Value) -> bool) -> String {
     let attributes = attributes.as_object().expect("attributes have names");
     let mut table = String::new();
@@ -457,7 +459,7 @@ fn rows(attributes: &Value, leave: impl Fn(&str, &Value) -> bool) -> String {
     format!("| Name | Type | Default | | Meaning |\n|---|---|---|---|---|\n{table}\n")
 }
 
-/// The commands that a help lists.
+/// Returns the commands that a help text lists.
 fn listed(help: &str) -> Vec<&str> {
     let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
     let list = list.split("\n\n").next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Programs of modules as transports and resource types: the example, asked one by one and line by line.
+//! Module programs as transports and resource types: the example, run once per call and as a persistent
+//! process.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,14 +13,14 @@ use crate::support::project::Project;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/panel");
 
-/// The example in a project of its own.
+/// The example in its own project.
 struct Panel {
     project: Project,
     file: PathBuf,
 }
 
 impl Panel {
-    /// Its programs stay, or are asked in a process each time.
+    /// Creates the example with persistent programs, or with a process for each call.
     fn new(stays: bool) -> Self {
         let mut project = Project::new();
         copy(
@@ -53,7 +54,7 @@ impl Panel {
         fs::write(&self.file, data.to_string()).expect("it is ours");
     }
 
-    /// What becomes of each resource of a manifest, by its title, and the summary.
+    /// Applies a manifest, and returns the result of each resource by title, and the summary.
     fn apply(&mut self, resources: &Value, options: &str) -> (Value, Value) {
         let manifest = self.project.manifest(json!({ "panel_port": resources }));
         let run = format!("device -t panel1 --apply {manifest} --format json {options}");
@@ -92,7 +93,7 @@ fn a_program_is_a_transport_like_any_other() {
             .succeeded()
             .says(&["protocol: program", "panel_port"]);
         project.devgate("verify -t panel1").succeeded();
-        // Each asks first what the transport is, whatever is wanted of it.
+        // Each command first asks for the transport's schema.
         project
             .devgate("session exec -t panel1 show version")
             .failed()
@@ -174,7 +175,7 @@ fn a_program_is_a_resource_type_like_any_other() {
         let (_, summary) = panel.apply(&wanted, "");
         assert_eq!(summary["changed"], 0, "{summary}");
 
-        // Drift: one value that differs is mended, one that the provider is content with is left.
+        // Drift: a value that differs is corrected; a value that the provider accepts is left alone.
         panel.change(|data| {
             data["ports"]["a2"]["to"] = json!("z1");
             data["ports"]["a1"]["speed"] = json!(10_000);

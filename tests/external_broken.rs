@@ -1,4 +1,4 @@
-//! Programs of modules that break their contract, in every way, and how they are ended.
+//! Module programs that break their contract in every way, and how they are terminated.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ fn a_program_that_breaks_its_contract_is_told_by_file_action_and_what_was_expect
             "sleep 600",
             "it gave no results within 1 s (`task-timeout`)",
         ),
-        // It need not end by itself, nor is its time awaited.
+        // The program need not exit by itself, and its timeout is not awaited.
         ("yes", "it wrote more than 2000 bytes (`output-limit`)"),
         (
             "head -c 5000 /dev/zero",
@@ -204,7 +204,7 @@ fn a_program_that_does_not_say_what_it_is_stops_only_those_who_ask_for_it() {
         .says(&["types/a_port is not executable"]);
 }
 
-/// A program of the type `a_port` that stays or not, and answers everything so.
+/// Returns a program of the type `a_port`, persistent or not, that gives the same answer to everything.
 fn kind(stays: bool, results: &str) -> String {
     let script = r#"#!/bin/sh
 case $1 in

@@ -1,4 +1,4 @@
-//! What a user gives to be read, and how much of it: files without an end, and pipes into which nobody writes.
+//! Limits of user input: files that never end, and pipes without a writer.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

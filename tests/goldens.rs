@@ -1,9 +1,10 @@
-//! What people and programs have been promised, kept word by word: what command lines print and how they end, the
-//! kinds of errors, what is kept on a disk, what is said over a lent session.
+//! Promised behaviour, word by word: the output and exit codes of command lines, the kinds of errors, the
+//! format of stored files, and the protocol of a lent session.
 //!
-//! `goldens/command_lines` has transcripts: each `$` is a line of a shell, in a copy of `goldens/project` with a practice
-//! switch behind s1 and s2, and below it stands what it prints. `DEVGATE_GOLDENS=write` writes down what is printed now:
-//! a change of these files is a change of what was promised, and is to be made on purpose.
+//! `goldens/command_lines` has transcripts. Each `$` is a shell command line, run in a copy of
+//! `goldens/project` with a practice switch behind s1 and s2, and its output follows.
+//! `DEVGATE_GOLDENS=write` records the current output: a change of these files changes what was promised,
+//! and must be deliberate.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +16,7 @@ use fancy_regex::Regex;
 use crate::folder::Project;
 use crate::switches::Switch;
 
-/// What is another one in each run, and what stands for it.
+/// Patterns that vary between runs, and their replacements.
 const VARIES: [(&str, &str); 8] = [
     (
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
@@ -40,7 +41,7 @@ fn goldens() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/goldens")
 }
 
-/// Holds a text against the file of this name, or writes it.
+/// Compares a text with the golden file of this name, or writes the file.
 fn assert_golden(name: &str, found: &str) {
     let path = goldens().join(name);
     if std::env::var_os("DEVGATE_GOLDENS").is_some_and(|wish| wish == "write") {
@@ -100,7 +101,7 @@ impl Bench {
         }
     }
 
-    /// What a line of a shell prints, and how it ends.
+    /// Returns the output and the exit code of a shell command line.
     fn run(&self, line: &str) -> String {
         let folder = self.project.0.path();
         let binary = Path::new(env!("CARGO_BIN_EXE_devgate"));
@@ -135,7 +136,7 @@ impl Bench {
         text + &format!("[exit {}]\n\n", output.status.code().expect("it has ended"))
     }
 
-    /// A text with what varies replaced.
+    /// Replaces everything that varies in a text.
     fn constant(&self, text: &str) -> String {
         let folder = self.project.0.path().display().to_string();
         let mut text = text.replace(&folder, "PROJECT");
@@ -146,7 +147,7 @@ impl Bench {
     }
 }
 
-/// Every file below a folder.
+/// Returns every file below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder can be read");
     let mut all: Vec<PathBuf> = entries

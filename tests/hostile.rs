@@ -1,5 +1,5 @@
-//! Servers that mean harm, or that echo what they were sent: what the operator's terminal, its memory and
-//! its logs get to see of it.
+//! Malicious servers, and servers that echo their input: the effect on the operator's terminal, on memory
+//! and on logs.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,13 @@ use crate::support::run::Run;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Clears the screen, sets a title, asks the terminal for its name; C1, bidi, carriage return.
+/// Clears the screen, sets a title and queries the terminal; also C1, bidirectional controls and carriage
+/// return.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{1b}[c\u{202e}txt\u{2066} a\rb\u{7f}";
 
 const SHOWN: &str = r"\u001b[2J\u001b]0;owned\u0007\u009b31m\u001b[c\u202etxt\u2066 a\u000db\u007f";
 
-/// A device `device` of the transport `rest` with a password, played by `answer`.
+/// Creates a project with a device `device` of the transport `rest` with a password, simulated by `answer`.
 fn rest(settings: Value, answer: impl FnMut(&Asked) -> Option<Answer> + Send + 'static) -> Project {
     let server = Server::start(answer);
     let mut info = json!({
@@ -29,7 +30,7 @@ fn rest(settings: Value, answer: impl FnMut(&Asked) -> Option<Answer> + Send + '
     project
 }
 
-/// That a terminal would act upon nothing of it but colours of ours.
+/// Asserts that a terminal would only act on devgate's own colours.
 fn is_harmless(run: &Run) {
     for text in [&run.stdout, &run.stderr] {
         let without = [
@@ -101,7 +102,7 @@ fn what_a_task_writes_is_shown_and_its_log_is_harmless() {
 
 #[test]
 fn an_answer_that_would_take_gigabytes_is_not_read() {
-    // Each of them 12 MB; as values they take hundreds.
+    // Each body has 12 MB; as parsed values, it would take hundreds.
     let bodies = [
         format!("[{}0]", "0,".repeat(6_000_000)),
         format!("<x>{}</x>", "<a/>".repeat(3_000_000)),

@@ -1,4 +1,4 @@
-//! Runs that are stopped: by one signal, by two, by three, and what their document then says.
+//! Runs that are interrupted by one, two or three signals, and the documents that they print.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::folder::{Project, document, wait_for_the_end_of};
 
-/// Starts a task on `r1` and `r2`, one after the other, and sends signals, each after the one
-/// before was answered on stderr; then a file `go` is there. Gives what was printed.
+/// Starts a task on `r1` and `r2`, one after the other. Sends each signal after the previous one was
+/// acknowledged on stderr, and then creates a file `go`. Returns the output.
 fn interrupted(project: &Project, words: &[&str], signals: &[(Signal, &str)]) -> Output {
     let all = ["task", "run", "m::long", "-t", "all", "-c", "1"];
     let mut child = project
@@ -87,14 +87,14 @@ fn assert_nothing_is_left(project: &Project) {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Starts a child, tells of it, and waits for it.
+/// Starts a child, records its process ID, and waits for it.
 const SLEEP: &str = "sleep 300 & echo $! >\"$PT_dir/begun\"; wait\n";
 
-/// The same, deaf to the request to end.
+/// Like [`SLEEP`], but ignores the termination signal.
 const STUBBORN: &str =
     "trap '' TERM; sleep 300 & echo $! >\"$PT_dir/begun\"; while :; do wait; sleep 1; done\n";
 
-/// Ends when a file is there.
+/// Ends when the file `go` exists.
 const PATIENT: &str = "echo $$ >\"$PT_dir/begun\"; \
                        while [ ! -e \"$PT_dir/go\" ]; do sleep 0.1; done; echo done\n";
 

@@ -1,10 +1,12 @@
-//! What the sources must not contain: the layering, the one place for what is dangerous, and the secrets' way out.
+//! Properties of the source code: its layers, the only places for dangerous operations, and the only places
+//! that reveal secrets.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where secrets are looked into or leave for a device or a child: the file, and its calls outside its tests.
+/// The places that inspect secrets or send them to a device or a child: each file, and its calls outside
+/// tests.
 const REVEALS: &[(&str, usize)] = &[
     ("devices/src/declared/body.rs", 1),
     ("devices/src/declared/netconf.rs", 1),
@@ -54,7 +56,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/engine/src/hosts/shell/talk.rs", 2),
 ];
 
-/// Crates from the lowest to the highest, each with the crates of ours that it may use.
+/// The crates from the lowest to the highest, each with the workspace crates that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
     ("schemas", &[]),
     ("transports", &["devgate-schemas"]),
@@ -68,10 +70,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("gateway", GATEWAY),
 ];
 
-/// What every part of the gateway may use.
+/// The crates that every part of the gateway may use.
 const BELOW: &[&str] = &["devgate-schemas", "devgate-transports", "devgate-devices"];
 
-/// What the engine may use.
+/// The crates that the engine may use.
 const ENGINE: &[&str] = &[
     "devgate-schemas",
     "devgate-transports",
@@ -79,7 +81,7 @@ const ENGINE: &[&str] = &[
     "devgate-core",
 ];
 
-/// What the front ends share may use.
+/// The crates that the shared front-end code may use.
 const FRONT: &[&str] = &[
     "devgate-schemas",
     "devgate-transports",
@@ -87,7 +89,7 @@ const FRONT: &[&str] = &[
     "devgate-engine",
 ];
 
-/// What a front end may use: no other front end.
+/// The crates that a front end may use: no other front end.
 const FRONT_END: &[&str] = &[
     "devgate-schemas",
     "devgate-transports",
@@ -97,7 +99,7 @@ const FRONT_END: &[&str] = &[
     "devgate-front",
 ];
 
-/// What the binary may use, which puts the front ends together.
+/// The crates that the binary may use, which combines the front ends.
 const GATEWAY: &[&str] = &[
     "devgate-core",
     "devgate-engine",
@@ -180,7 +182,7 @@ fn only_the_gateway_prints_or_exits() {
     }
 }
 
-/// What others send is made harmless where texts are printed, and only marks of ours become colours there.
+/// Foreign text is made harmless where it is printed, and only devgate's own marks become colours there.
 #[test]
 fn colours_are_made_in_one_file() {
     for folder in [
@@ -214,7 +216,7 @@ fn processes_are_started_in_one_file_and_slept_in_one() {
     }
 }
 
-/// Whose environment, folder and terminal a run works in is for a front end to say.
+/// Only a front end may decide about the environment, the folder and the terminal of a run.
 #[test]
 fn nobody_but_front_ends_looks_at_the_surroundings_of_the_process() {
     let words = [
@@ -225,9 +227,10 @@ fn nobody_but_front_ends_looks_at_the_surroundings_of_the_process() {
         "io::stdin",
     ];
     let own = [
-        // How a front end takes them.
+        // The function by which a front end reads them.
         "transports/src/environment.rs",
-        // What children inherit, how they are found again, and the one who ends them.
+        // The environment that children inherit, the marks by which they are found, and the guard that ends
+        // them.
         "gateway/engine/src/process/guard.rs",
         "gateway/engine/src/process/mark.rs",
         "gateway/engine/src/process/path.rs",
@@ -313,7 +316,7 @@ fn every_test_that_the_conformance_names_exists() {
         .map(|path| text(path))
         .collect();
     let conformance = text(&root().join("docs/conformance.md"));
-    // What stands between back-ticks there and is as long as a sentence is a test's name.
+    // A text in back-ticks with the length of a sentence is the name of a test.
     let named: Vec<&str> = conformance
         .split('`')
         .skip(1)
@@ -367,7 +370,7 @@ fn nothing_is_left_unfinished_or_ignored() {
 
 #[test]
 fn the_project_speaks_of_itself_alone() {
-    // Put together here, so that this file does not find itself.
+    // Assembled here, so that this file does not match itself.
     let words = [
         ["/wo", "rk/"],
         ["/tmp/", "wt"],
@@ -392,7 +395,8 @@ fn the_project_speaks_of_itself_alone() {
     }
 }
 
-/// Fails for each line of code below `folder`, tests apart, that holds one of `words`, but in the files of `except`.
+/// Fails for each line of code below `folder` that contains one of `words`, except in tests and in the
+/// files of `except`.
 fn assert_absent(folder: &str, words: &[&str], except: &[&str]) {
     let mut found = Vec::new();
     for path in files(folder)
@@ -409,9 +413,9 @@ fn assert_absent(folder: &str, words: &[&str], except: &[&str]) {
     );
 }
 
-/// The lines of a source before its tests, without comments; none of a file that is all tests.
+/// Returns the lines of a source before its tests, without comments; none for a file of tests.
 fn code(path: &Path) -> impl Iterator<Item = &'static str> {
-    // Leaking is simpler than owning here: a few hundred files in a process that ends at once.
+    // Leaking is simpler than owning here: a few hundred files in a short-lived process.
     let is_tests = path.ends_with("tests.rs") || name(path).split('/').any(|part| part == "tests");
     let text = if is_tests { String::new() } else { text(path) };
     let text: &'static str = Box::leak(text.into_boxed_str());
@@ -420,14 +424,14 @@ fn code(path: &Path) -> impl Iterator<Item = &'static str> {
         .filter(|line| !line.trim_start().starts_with("//"))
 }
 
-/// How often a line calls `function`: definitions, longer names and paths in imports are none.
+/// Returns how often a line calls `function`. Definitions, longer names and paths in imports do not count.
 fn calls_of(function: &str, line: &str) -> usize {
     line.match_indices(&format!("{function}("))
         .filter(|(at, _)| line[..*at].ends_with(['.', ':']))
         .count()
 }
 
-/// What a crate's manifest names under `[dependencies]`; its tests may use more.
+/// Returns the crates under `[dependencies]` of a manifest. Tests may use more.
 fn dependencies(layer: &str) -> Vec<String> {
     let manifest = text(&root().join(layer).join("Cargo.toml"));
     let (_, section) = manifest
@@ -441,7 +445,7 @@ fn dependencies(layer: &str) -> Vec<String> {
         .collect()
 }
 
-/// All files below `folder` that are part of the project, sorted.
+/// Returns all files below `folder` that belong to the project, sorted.
 fn files(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root().join(folder)];
@@ -464,7 +468,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The text of a file; what is not text is read as nothing.
+/// Returns the text of a file; empty for a file that is not text.
 fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }

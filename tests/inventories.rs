@@ -1,4 +1,4 @@
-//! Inventories as an operator uses them: encrypted values, plugins, and targets that are wrong.
+//! Inventories in practice: encrypted values, plugins, and targets with errors.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::folder::{Project, document, words_of};
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/engine/src/plugins/fixtures");
-/// What the fixtures hold encrypted.
+/// The decrypted values of the fixtures.
 const CANARIES: [&str; 2] = ["an eyaml canary", "an age canary"];
 
-/// A project whose targets have encrypted passwords, and a task that gives back what it was told.
+/// Creates a project whose targets have encrypted passwords, with a task that returns its input.
 fn encrypted() -> Project {
     let project = Project::new();
     let fixture = |name: &str| {
@@ -108,7 +108,7 @@ groups: [{name: g, targets: [r1]}]\ntargets: [r2]\n";
     assert_eq!(shown["groups"]["all"], json!(["r2", "r1"]));
 }
 
-/// Targets of which each is wrong in its own way, and one that is not.
+/// One valid target, and targets that are each invalid in another way.
 const WRONG: &str = "config: {transport: remote, remote: {remote-transport: frr, user: me}}
 targets:
   - {name: right, uri: 'ssh://192.0.2.1', config: {remote: {password: {_plugin: prompt, message: m}}}}

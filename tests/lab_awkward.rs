@@ -1,4 +1,4 @@
-//! A device with bad habits, as a family that a user might write for it in a module of the project.
+//! A device with bad habits, with a family that a user might write for it in a module of the project.
 
 use serde_json::{Value, json};
 
@@ -164,7 +164,7 @@ fn a_connection_lost_while_configuring_is_told_and_nothing_is_sent_twice() {
     );
 }
 
-/// The lines that the switch's facts have.
+/// Returns the lines of the switch's facts.
 fn lines(project: &Project) -> Value {
     let item = project
         .devgate("facts -t switch --format json")
@@ -175,7 +175,8 @@ fn lines(project: &Project) -> Value {
         .unwrap_or_else(|| panic!("no lines: {item:#}"))
 }
 
-/// A project with the device as its only target, `switch`, and a family whose facts are a command's output.
+/// Creates a project with the device as its only target, `switch`, and a family whose facts are a command's
+/// output.
 fn project(device: &Awkward, command: &str, settings: Value) -> Project {
     let mut project = Project::new();
     let known = project.write("known_hosts", &device.known_hosts());

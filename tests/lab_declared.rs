@@ -1,5 +1,5 @@
-//! Types that are declared for data, on real servers: what is made, changed, found otherwise and removed is looked
-//! at with each server's own client.
+//! Types declared for data protocols, on real servers. Creation, changes, drift and removal are verified
+//! with each server's own client.
 
 mod ietf;
 mod netconfd;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::project::Project;
 
-/// What became of a manifest: how many resources changed, failed, and would change.
+/// Applies a manifest, and returns the numbers of resources that changed, failed, and would change.
 fn apply(project: &mut Project, resources: &Value, options: &str) -> ([u64; 3], Value) {
     let manifest = project.manifest(resources.clone());
     let run = project.devgate(&format!(
@@ -23,7 +23,7 @@ fn apply(project: &mut Project, resources: &Value, options: &str) -> ([u64; 3], 
     ([count("changed"), count("failed"), count("noop")], value)
 }
 
-/// What the run says of a resource.
+/// Returns the run's message about a resource.
 fn said(value: &Value, title: &str) -> String {
     let resources = value["resources"].as_array().expect("resources");
     let found = resources.iter().find(|one| one["title"] == title);
@@ -31,7 +31,7 @@ fn said(value: &Value, title: &str) -> String {
     found["messages"].to_string()
 }
 
-/// What a device is asked while nothing is to be changed.
+/// Returns the requests that a device receives when nothing needs to change.
 fn asked(project: &mut Project, resources: &Value) -> Vec<String> {
     let manifest = project.manifest(resources.clone());
     let command = format!("device --target it --apply {manifest} --log-level debug");
@@ -45,13 +45,13 @@ fn asked(project: &mut Project, resources: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A walk through a resource's life: under noop, made, left alone, changed behind our back and set right, and gone.
+/// The life of a resource: previewed, created, left alone, changed externally and corrected, and removed.
 struct Life<'l> {
     made: Value,
     gone: Value,
-    /// Changes the device past devgate.
+    /// Changes the device without devgate.
     meddle: &'l dyn Fn(),
-    /// What the device's own client shows of it.
+    /// Returns the state that the device's own client shows.
     seen: &'l dyn Fn() -> String,
 }
 
@@ -64,7 +64,7 @@ impl Life<'_> {
             .values()
             .map(|titles| titles.as_object().expect("titles").len() as u64)
             .sum();
-        // A lab that has been tested before may hold some of it.
+        // A lab that was used before may contain some of the resources.
         apply(project, &self.gone, "");
         let before = (self.seen)();
         assert_eq!(apply(project, &self.made, "--noop").0, [0, 0, count]);

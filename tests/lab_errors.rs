@@ -1,4 +1,4 @@
-//! Wrong input and targets that cannot be reached: a clear error, status 1, in bounded time, and nothing sent.
+//! Wrong input and unreachable targets: a clear error and status 1 in bounded time, and nothing is sent.
 
 use std::fs;
 
@@ -71,7 +71,7 @@ fn an_unknown_host_key_is_refused() {
 fn a_changed_host_key_is_refused() {
     let device = Device::lease();
     let mut project = Project::new();
-    // As if another device answered here; each has several servers with one key.
+    // Simulates that another device answers here. Each device has several servers with one key.
     let hosts = fs::read_to_string(device.known_hosts()).expect("the lab has known hosts");
     let lines: Vec<(&str, &str)> = hosts
         .lines()
@@ -114,7 +114,7 @@ fn an_address_without_a_route_is_told_after_patience() {
     verify_fails(&device, json!({}));
 }
 
-/// Verifies a router that cannot be: the error is told in both formats.
+/// Verifies an unreachable router, and checks the error in both formats.
 fn verify_fails(device: &Device, settings: Value) -> Value {
     let project = Project::with_settings(device, settings);
     let item = project

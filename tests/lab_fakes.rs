@@ -1,11 +1,11 @@
-//! Devices that others simulate: the prompts of 41 platforms, and switches that keep what they are told.
+//! Simulated devices: the prompts of 41 platforms, and switches that keep their configuration.
 
 use serde_json::{Value, json};
 
 use crate::support::lab::{lab, text};
 use crate::support::project::Project;
 
-/// What an inventory says to reach a simulated device.
+/// Returns the connection info of a simulated device.
 fn connection_info(lab: &Value, device: &Value) -> Value {
     json!({
         "remote-transport": "ssh_cli",
@@ -17,7 +17,7 @@ fn connection_info(lab: &Value, device: &Value) -> Value {
     })
 }
 
-/// Writes a task that runs on this node with a session of its target, and gives its name.
+/// Writes a task that runs on the local node with a session to its target, and returns its name.
 fn task(project: &mut Project, script: &str) -> &'static str {
     let about = r#"{"remote": true, "input_method": "stdin"}"#;
     project.write("modules/demo/tasks/ask.json", about);
@@ -59,7 +59,8 @@ fn a_command_line_of_which_nothing_is_known_is_read_on_every_platform() {
     }
 }
 
-/// A family for these switches, of which `end` is not known: configuration is left as it was entered.
+/// A family for these switches without a known `end`: configuration mode is left in the way in which it was
+/// entered.
 const SWITCH: &str = r"
 name: switch
 desc: A simulated switch with the command line of IOS.

@@ -1,4 +1,5 @@
-//! Routers that fall silent or go away for a while: waited for within limits, with notices, and told when it was too long.
+//! Routers that fall silent or disappear for a while: devgate waits within limits, logs notices, and
+//! reports when the limit is reached.
 
 use std::time::Duration;
 
@@ -75,7 +76,7 @@ fn a_router_that_is_frozen_at_connect_is_waited_for() {
     running.finish().succeeded();
 }
 
-/// A project whose router is reached over a line that takes its time, so that there is a middle to act in.
+/// Creates a project whose router is behind a slow line, so that the test can act in the middle of a run.
 fn behind_slow_line(device: &Device, mut settings: serde_json::Value) -> Project {
     let port = slow_line(device.port("port"), Duration::from_millis(300));
     let mut project = Project::new();
@@ -92,7 +93,7 @@ fn behind_slow_line(device: &Device, mut settings: serde_json::Value) -> Project
     project
 }
 
-/// Freezes the router while the session's first command is under way to it.
+/// Freezes the router while the session's first command is on its way.
 fn freeze_in_session(device: &Device, running: &mut Running) {
     running.wait_for("is open");
     device.fault("freeze");

@@ -1,4 +1,4 @@
-//! Fifty devices in one command: they are changed at the same time, and one that fails does so alone.
+//! Fifty devices in one command: they are changed concurrently, and a failure affects only its own device.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,7 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
     let reports = fs::read_dir(project.path().join("reports")).expect("there are some");
     assert_eq!(reports.count(), COUNT - 2, "one of each that was reached");
 
-    // Who failed is all that is left to do.
+    // Only the targets that failed remain to be done.
     frozen.signal(Signal::SIGCONT);
     let again = project.devgate(&apply).failed();
     let (_, values) = results(&again.json());
@@ -66,7 +66,8 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
     }
 }
 
-/// A server that does not know who issued our certificate: what a wrong password is elsewhere.
+/// Returns a server that does not know the issuer of the client certificate: the counterpart of a wrong
+/// password.
 fn stranger() -> Value {
     let lab = lab("ovs");
     let file = |name: &str| format!("{}/{name}", text(&lab, "pki"));
@@ -76,7 +77,7 @@ fn stranger() -> Value {
     })
 }
 
-/// What became of each target, and in which order that was told.
+/// Returns the targets in the order of the report, and the result of each.
 fn results(document: &Value) -> (Vec<String>, BTreeMap<String, Value>) {
     let items = document["items"].as_array().expect("items").iter();
     let items = items.map(|item| (text(item, "target").to_owned(), item["value"].clone()));

@@ -1,4 +1,4 @@
-//! What an operator does with a real router: verify it, read it, change it, and see that the change is there.
+//! Operations on a real router: verify it, read it, change it, and see the change.
 
 use serde_json::{Value, json};
 
@@ -191,7 +191,7 @@ fn every_type_converges() {
     let apply = format!("device --target router --apply {manifest} --format json");
     let remove = apply.replace(&manifest, gone.to_str().expect("the path is text"));
     let summary = |run: Run| run.succeeded().item()["value"]["summary"].clone();
-    // A lab that has been tested before may hold some of it.
+    // A lab that was used before may contain some of the resources.
     summary(project.devgate(&remove));
     let first = summary(project.devgate(&apply));
     assert_eq!(
@@ -278,7 +278,7 @@ fn an_applied_route_is_on_the_router_and_a_second_run_changes_nothing() {
     assert_eq!(on_router(), [""; 0]);
 }
 
-/// A manifest with one static route.
+/// Writes a manifest with one static route.
 fn route(project: &mut Project, prefix: &str, ensure: &str, distance: u8) -> String {
     let title = format!("{prefix} via 10.0.0.9");
     let attributes = json!({ "ensure": ensure, "distance": distance });

@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 use crate::support::lab::{lab, pause};
 use crate::support::project::Project;
 
-/// The hosts are counted on: one test at a time has them.
+/// The tests count processes and logs on the hosts, so only one test runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A project beside the lab's hosts.
+/// A project with the lab's hosts.
 struct Lab {
     project: Project,
     lab: Value,
     _alone: MutexGuard<'static, ()>,
 }
 
-/// What an SSH server logs when files are to come, and when it knows no way to take them.
+/// The log messages of an SSH server when files are to be transferred, and when it does not support that.
 const SFTP: [&str; 2] = ["subsystem 'sftp' for runner", "sftp by user runner failed"];
 
-/// A task of the module `t`, which is remote and reads its parameters on stdin.
+/// The metadata of a remote task that reads its parameters on stdin.
 const REMOTE: &str = r#"{"remote": true, "input_method": "stdin"}"#;
 
 impl Lab {
@@ -46,7 +46,7 @@ impl Lab {
         found.expect("the lab has it")
     }
 
-    /// Adds a host of the lab to the inventory by this name, with other options on top.
+    /// Adds a host of the lab to the inventory under this name, with additional options.
     fn proxy(&mut self, name: &str, of: &str, options: Value) {
         let host = self.host(of);
         let mut ssh = json!({
@@ -62,7 +62,7 @@ impl Lab {
             .add_entry(json!({"name": name, "config": config}));
     }
 
-    /// Adds remote targets `d1` and so on behind these proxies.
+    /// Adds remote targets `d1`, `d2` and so on behind these proxies.
     fn devices(&mut self, count: usize, run_on: Value) {
         for number in 1..=count {
             let info = json!({"run-on": run_on, "password": "canary-of-device"});
@@ -80,19 +80,19 @@ impl Lab {
         self.project.write(&format!("{tasks}/{name}.sh"), &script);
     }
 
-    /// How often a host's log has a text.
+    /// Returns how often a text occurs in a host's log.
     fn logged(&self, host: &str, text: &str) -> usize {
         let log = self.host(host)["log"].as_str().expect("a path");
         let log = fs::read_to_string(log).expect("the SSH server has a log");
         log.matches(text).count()
     }
 
-    /// How often files were to be brought to a host.
+    /// Returns how often file transfers to a host were attempted.
     fn uploads(&self, host: &str) -> usize {
         SFTP.iter().map(|text| self.logged(host, text)).sum()
     }
 
-    /// No directory of a run is on a host, and no process with this word in its command line.
+    /// Asserts that a host has no directory of a run, and no process with this word in its command line.
     fn is_clean(&self, host: &str, word: &str) {
         let tmp = self.host(host)["tmp"].as_str().expect("a path");
         let left: Vec<_> = fs::read_dir(tmp)
@@ -108,12 +108,13 @@ impl Lab {
     }
 }
 
-/// Whether a process's command line holds a word, on this machine or on a host.
+/// Whether the command line of any process contains a word, on this machine or on a host.
 pub(crate) fn lives(word: &str) -> bool {
     command_lines().any(|line| line.contains(word))
 }
 
-/// Whether no process with a word is left within a while: one that was killed is gone when its turn comes next.
+/// Waits until no process with this word is left, and returns whether that happened in time. A killed
+/// process disappears only after it is scheduled again.
 pub(crate) fn goes(word: &str) -> bool {
     let begun = Instant::now();
     while lives(word) {
@@ -175,7 +176,7 @@ fn a_task_gets_behind_ssh_what_it_gets_here() {
     lab.project.write("modules/t/lib/helper", "helped\n");
     let text = format!("q'\"\\ $x `y`\n\n é ! 漢 {}\n", "z".repeat(100_000));
     let params = json!({"a": text, "text": text});
-    // `_installdir` differs and must not count.
+    // `_installdir` differs and must be ignored.
     lab.task(
         "same",
         r#"{"remote": true, "input_method": "environment"}"#,
@@ -192,7 +193,7 @@ fn a_task_gets_behind_ssh_what_it_gets_here() {
         let items = run.json()["items"].as_array().expect("items").clone();
         let output = |at: usize| {
             let text = items[at]["value"]["_output"].as_str().expect("output");
-            // The first line of `all` is of the input, in which `_installdir` is.
+            // The first line of `all` is the input, which contains `_installdir`.
             text.lines()
                 .skip(usize::from(task == "t::all"))
                 .collect::<Vec<_>>()
@@ -265,7 +266,7 @@ fn a_connection_that_is_lost_in_the_middle_is_no_reason_to_run_a_task_again() {
     lab.proxy("one", "h1", json!({}));
     lab.proxy("two", "h2", json!({}));
     lab.devices(1, json!(["one", "two"]));
-    // The task's parents are the login's shell, if it is still there, and the server's process.
+    // The task's ancestors are the login shell, if it still exists, and the server's process.
     lab.task(
         "cut",
         REMOTE,

@@ -1,4 +1,4 @@
-//! The lease of a device: no test sees what another has left behind in it.
+//! Leases of devices: no test sees what another test left behind.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::support::lab::Device;
 use crate::support::project::Project;
 
-/// What a test can see of a device.
+/// Returns what a test can see of a device.
 fn seen(device: &Device) -> [String; 3] {
     [
         device.vtysh("show running-config"),

@@ -1,22 +1,22 @@
-//! Old and strict SSH servers: what each needs to be reached, and what is told where that is not said.
+//! Old and strict SSH servers: the settings that each requires, and the errors without them.
 
 use serde_json::{Value, json};
 
 use crate::support::lab::{lab, text};
 use crate::support::project::Project;
 
-/// What it takes to reach a server.
+/// The settings that reach a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reached {
-    /// Nothing but the usual.
+    /// The default settings.
     Usually,
     /// `ssh_algorithms: legacy`.
     WithLegacy,
-    /// It cannot be: this is all that it offers of one kind.
+    /// No settings reach it: it offers only this algorithm of one kind.
     Never(&'static str),
 }
 
-/// Each server of `tests/lab/legacyssh.sh`; `docs/ssh.md` has the same table in algorithms.
+/// Each server of `tests/lab/legacyssh.sh`; `docs/ssh.md` has the same table in terms of algorithms.
 const PROFILES: [(&str, Reached); 14] = [
     ("g14sha1", Reached::WithLegacy),
     ("g1sha1", Reached::WithLegacy),
@@ -34,7 +34,7 @@ const PROFILES: [(&str, Reached); 14] = [
     ("dropbear", Reached::Usually),
 ];
 
-/// What an inventory says to reach a server, with other settings on top.
+/// Returns the connection info of a server, with additional settings.
 fn connection_info(lab: &Value, profile: &str, more: Value) -> Value {
     let mut info = json!({
         "remote-transport": "ssh_cli",
@@ -72,7 +72,7 @@ fn every_server_is_reached_with_its_setting_or_says_what_it_lacks() {
     let run = project.devgate("verify -t all --format json").failed();
     let document = run.json();
     let items = document["items"].as_array().expect("items is a list");
-    // `None` is success.
+    // `None` means success.
     let error = |target: String| {
         let item = items.iter().find(|item| item["target"] == *target);
         let item = item.expect("every target has an item");

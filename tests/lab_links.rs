@@ -1,5 +1,5 @@
-//! Faults of the way to a target, with real packets, on every protocol: each is waited for within its bound, told
-//! once a try, and ends as the error that it is.
+//! Network faults on the path to a target, with real packets, on every protocol. Each fault is waited for
+//! within its limit, reported once per attempt, and ends as the right error.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::support::project::Project;
 use crate::support::run::{Run, Running};
 use crate::support::tls::TlsServer;
 
-/// How many seconds a run may wait for a target to recover, and a little for what it does beside.
+/// The number of seconds that a run may wait for a target to recover, with some margin.
 const BOUND: u64 = 32;
 
 #[test]
@@ -55,7 +55,7 @@ fn an_address_without_a_way_is_tried_until_patience_is_spent() {
 
 #[test]
 fn three_hundred_milliseconds_of_delay_only_delay() {
-    // How long it takes where the machine is busy, too, is not the question.
+    // The duration does not matter here, because the machine may be busy.
     over_all_that("300 ms delay", Peer::be_patient, |target| {
         target.peer.link.slow(Duration::from_millis(150));
         target.start("verify").finish().succeeded()
@@ -64,7 +64,8 @@ fn three_hundred_milliseconds_of_delay_only_delay() {
 
 #[test]
 fn one_packet_lost_in_twenty_only_delays() {
-    // Where TCP's first packet was lost, it waits three seconds for each that is lost later, and then six.
+    // If TCP loses the first packet, it waits three seconds for each packet that it loses later, and then
+    // six.
     over_all_that("5 % loss", Peer::be_patient, |target| {
         target.peer.link.fault("loss 5");
         target.start("verify").finish().succeeded()
@@ -74,7 +75,8 @@ fn one_packet_lost_in_twenty_only_delays() {
 #[test]
 fn a_way_on_which_long_packets_vanish_is_given_up_within_patience() {
     over_all("MTU black hole", |target| {
-        // The messages of an SNMP agent have about 100 bytes, some fewer: their numbers are as long as they need be.
+        // Messages of an SNMP agent have about 100 bytes, sometimes fewer, because their numbers have
+        // variable lengths.
         target.peer.link.fault("mtu 80");
         let why = [
             "did not answer",
@@ -192,7 +194,7 @@ fn a_router_that_goes_away_amid_its_configuration_is_told_and_nothing_is_sent_tw
     apply("absent").finish().succeeded();
 }
 
-/// It fails when patience is spent, not later, and says why in one of these words.
+/// Asserts that the run fails when the retry budget is spent, not later, for one of these reasons.
 fn spent(target: &Target, why: &[&str]) -> Run {
     let run = given_up(target, why);
     let seconds = run.json()["elapsed_time"].as_u64();
@@ -200,7 +202,8 @@ fn spent(target: &Target, why: &[&str]) -> Run {
     run
 }
 
-/// It fails, and says why in one of these words. An answer may have been waited for beside a recovery.
+/// Asserts that the run fails for one of these reasons. It may have waited for an answer in addition to a
+/// recovery.
 fn given_up(target: &Target, why: &[&str]) -> Run {
     let run = target.start("verify").finish().failed();
     let error = run.item()["value"]["_error"].clone();
@@ -210,19 +213,18 @@ fn given_up(target: &Target, why: &[&str]) -> Run {
     run
 }
 
-/// A peer as the target `peer` of a project of its own.
+/// A peer as the target `peer` of its own project.
 struct Target {
     peer: Peer,
     project: Project,
 }
 
-/// Does the same to every peer at once. What comes of it is a row of the table that `DEVGATE_FAULTS` names, if it
-/// names one.
+/// Does the same to every peer at once. If `DEVGATE_FAULTS` names a table, the results become a row of it.
 fn over_all(fault: &str, act: impl Fn(&mut Target) -> Run + Sync) {
     over_all_that(fault, |_| (), act);
 }
 
-/// The same to peers that were changed before.
+/// Like [`over_all`], after a change to each peer.
 fn over_all_that(fault: &str, change: fn(&mut Peer), act: impl Fn(&mut Target) -> Run + Sync) {
     scope(|scope| {
         for (protocol, peer) in ALL {
@@ -251,8 +253,8 @@ impl Target {
             .start(&format!("{command} -t peer --format json"))
     }
 
-    /// Asks something three times in one session, whose way is spoilt for a time after the first. The second may
-    /// fail, if what was asked cannot be asked again; the third may not.
+    /// Sends three requests in one session, with a fault on its path for some time after the first. The
+    /// second may fail if it cannot be repeated; the third must succeed.
     fn in_a_session(&mut self, fault: &str, time: Duration) -> Run {
         let ask = format!("devgate session {}", self.peer.ask);
         let script = format!(

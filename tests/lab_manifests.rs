@@ -1,4 +1,4 @@
-//! Manifests that are not YAML, on a real router: catalogs that Puppet has compiled, `.pp` files.
+//! Manifests in other formats than YAML, on a real router: catalogs compiled by Puppet, and `.pp` files.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::project::Project;
 
 const COMPILED: &str = include_str!("catalogs/edge.json");
 
-/// What a run says of the resources: how many were changed, failed, and as they should be.
+/// Returns the numbers of changed, failed and unchanged resources of a run.
 fn counts(value: &Value) -> [u64; 3] {
     ["changed", "failed", "unchanged"]
         .map(|count| value["summary"][count].as_u64().expect("it is counted"))
@@ -168,7 +168,7 @@ fn exit_codes_tell_changes_from_failures() {
     let mut project = Project::with(&device);
     project.add("shut", &device, json!({ "password": "a-wrong-canary" }));
     let good = "frr_static_route { '10.64.0.0/16 via Null0': distance => 9 }\n";
-    // What it lets through is shorter than it is: only the router says so.
+    // The prefix list allows shorter lengths than its own: only the router detects that.
     let bad = "frr_prefix_list { 'BAD 5': action => permit, prefix => '10.82.0.0/16', le => 8 }\n";
     let good = project.write("good.pp", good).display().to_string();
     let bad = project.write("bad.pp", bad).display().to_string();

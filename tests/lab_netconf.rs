@@ -1,4 +1,4 @@
-//! NETCONF as an operator meets it: what a device tells, and what is said when it cannot be asked.
+//! NETCONF from the operator's view: the answers of a device, and the errors when it cannot be reached.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::support::lab::{lab, text};
 use crate::support::project::Project;
 use crate::support::run::Run;
 
-/// A project with the servers of the lab as targets, and `connection info` on top for all of them.
+/// Creates a project with the servers of the lab as targets, with additional connection info for all of
+/// them.
 fn project(more: Value) -> Project {
     let lab = lab("netconf");
     let mut project = Project::new();
@@ -60,7 +61,7 @@ fn a_wrong_password_is_told_once_and_a_port_without_netconf_is_named() {
         .devgate("verify -t candidate")
         .failed()
         .says(&["refuses the login of `admin`"]);
-    // The lab's hosts have SSH, and no NETCONF.
+    // The lab's hosts have SSH, but no NETCONF.
     let hosts = lab("hosts");
     let host = &hosts["hosts"][0];
     let mut project = Project::new();
@@ -81,7 +82,8 @@ fn a_wrong_password_is_told_once_and_a_port_without_netconf_is_named() {
         .says(&["NETCONF is not enabled on this port", "830"]);
 }
 
-/// Runs `session get` or `session set` with `what` and a body, which is no word of a command line.
+/// Runs `session get` or `session set` with the argument `what` and a body, which is not part of the
+/// command line.
 fn session(project: &mut Project, words: &str, what: &str, body: &str) -> Run {
     project.write("what", what);
     project.write("body.xml", body);
@@ -140,7 +142,7 @@ fn simulated_junipers_are_changed_by_a_commit_and_hold_what_was_set() {
             .succeeded()
             .says(&["<description>uplink &amp; more</description>"]);
 
-        // What it refuses is discarded: the next change finds no lock and nothing that is not committed.
+        // A refused change is discarded: the next change finds no lock and no uncommitted changes.
         let wrong = port.replace("<description>", "<mtu>1</mtu><description>wrong ");
         session(&mut project, &words, "", &change(&wrong))
             .failed()

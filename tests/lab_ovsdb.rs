@@ -14,7 +14,7 @@ fn pki(lab: &Value, file: &str) -> String {
     format!("{}/{file}", text(lab, "pki"))
 }
 
-/// How an inventory says the three ways to the lab's server.
+/// Returns the connection info for the three ways to reach the lab's server.
 fn ways(lab: &Value) -> [(&'static str, Value); 3] {
     let tcp = json!({
         "remote-transport": "ovsdb", "protocol": "tcp", "host": "127.0.0.1",
@@ -31,7 +31,7 @@ fn ways(lab: &Value) -> [(&'static str, Value); 3] {
     [("tcp", tcp), ("ssl", ssl), ("unix", unix)]
 }
 
-/// A project whose target `sw` is the lab's server by TLS, with other settings on top.
+/// Creates a project whose target `sw` is the lab's server over TLS, with additional settings.
 fn project(lab: &Value, settings: Value) -> Project {
     let [_, (_, mut info), _] = ways(lab);
     for (key, value) in settings.as_object().expect("settings are an object") {
@@ -42,12 +42,12 @@ fn project(lab: &Value, settings: Value) -> Project {
     project
 }
 
-/// Asks the server past devgate.
+/// Queries the server without devgate.
 fn vsctl(lab: &Value, arguments: &[&str]) -> String {
     ovsdb::vsctl(text(lab, "socket").as_ref(), arguments)
 }
 
-/// A transaction that adds a bridge, without blanks.
+/// Returns a transaction that adds a bridge, without blanks.
 fn add_bridge(name: &str) -> String {
     let insert = json!({
         "op": "insert", "table": "Bridge", "uuid-name": "new",
@@ -147,7 +147,7 @@ fn the_wrong_port_and_the_wrong_words_are_told() {
         .devgate("verify -t sw")
         .failed()
         .says(&["has no database `OVN_Northbound`", "Open_vSwitch"]);
-    // In clear where TLS is spoken, and the other way round.
+    // Plain text on the TLS port, and TLS on the plain port.
     let [(_, mut clear), (_, mut encrypted), _] = ways(&lab);
     clear["port"] = lab["ssl_port"].clone();
     encrypted["port"] = lab["tcp_port"].clone();
@@ -218,7 +218,7 @@ fn a_session_that_rests_answers_the_server_that_asks_whether_it_is_there() {
         &lab,
         json!({ "protocol": "tcp", "port": lab["probing_port"] }),
     );
-    // The server asks after a second of silence, and gives up a second later.
+    // The server sends a probe after a second of silence, and gives up a second later.
     let script = "for i in 1 2; do devgate session get Manager >rows.$i; sleep 4; done\n\
                   devgate session get Manager >rows.3";
     let script = project.write("rest.sh", script);
@@ -228,12 +228,12 @@ fn a_session_that_rests_answers_the_server_that_asks_whether_it_is_there() {
     let rows = fs::read_to_string(project.path().join("rows.3")).expect("it was asked");
     assert!(rows.contains("ptcp:"), "{rows}");
     let log = fs::read_to_string(text(&lab, "log")).expect("the server has a log");
-    // Other tests let their sessions by TLS fall silent.
+    // The TLS sessions of other tests may fall silent.
     let given_up = |line: &str| line.contains("tcp:") && line.contains("no response to inactivity");
     assert!(!log.lines().any(given_up), "{log}");
 }
 
-/// A project whose target `sw` is this server.
+/// Creates a project whose target `sw` is this server.
 fn project_of(server: &Server) -> Project {
     let mut project = Project::new();
     let info = json!({
@@ -296,7 +296,7 @@ fn a_transaction_without_answer_is_not_sent_again_and_its_effect_is_unknown() {
         "did not end within 2 s",
         "whether it took effect is not known",
     ]);
-    // It did, once.
+    // The transaction was applied exactly once.
     let bridges = project
         .devgate("session get -t sw Bridge --format json")
         .succeeded()

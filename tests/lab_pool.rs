@@ -1,4 +1,5 @@
-//! The pool of sessions: one login for all who mean the same, and every session is closed, not cut off.
+//! The pool of sessions: one login for everyone who uses the same connection, and every session is closed
+//! properly.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,9 +11,8 @@ use crate::support::awkward::{Awkward, PASSWORD};
 use crate::support::lab::{Device, pause};
 use crate::support::project::Project;
 
-/// What the server has written since `from` of those who logged in since then: how many logged in, how many
-/// of these said goodbye, and how many have gone in any way. Who logged in before may go late: a port tells
-/// whose line it is.
+/// Counts, in the server's log from `from` on, the sessions that logged in since then: logins, goodbyes,
+/// and all ends. Earlier sessions may end late; the port in each line identifies the session.
 fn sessions(device: &Device, from: usize) -> [usize; 3] {
     let log = device.ssh_log();
     let lines = |mark: &'static str| {
@@ -29,15 +29,14 @@ fn sessions(device: &Device, from: usize) -> [usize; 3] {
     ]
 }
 
-/// The client's port, which a line of the server's log names.
+/// Returns the client's port in a line of the server's log.
 fn port(line: &str) -> &str {
     let mut words = line.split_whitespace();
     words.find(|word| *word == "port");
     words.next().expect("the line names a port")
 }
 
-/// How often somebody logged in during `work`, and how many of these said goodbye; the server writes
-/// that down in its own time.
+/// Counts logins and goodbyes during `work`. The server may log them late.
 fn counted<T>(device: &Device, work: impl FnOnce() -> T) -> (T, [usize; 2]) {
     let from = device.ssh_log().len();
     let done = work();
@@ -98,7 +97,7 @@ fn an_operator_asks_any_device_once_by_its_name() {
         run.failed().says(&["has no data", can]);
     }
 
-    // Within a session that is lent, that one is used, and is bound by what it may do.
+    // Within a lent session, that session is used, with its restrictions.
     project.write(
         "it.sh",
         "devgate session exec -t router show version && devgate session exec show version\n\
@@ -112,7 +111,7 @@ fn an_operator_asks_any_device_once_by_its_name() {
     assert_eq!(once, [1, 1]);
 }
 
-/// A project with six names of one device, by four kinds of credentials, that may have so many sessions.
+/// Creates a project with six names of one device, with four kinds of credentials and a session limit.
 fn six_names(device: &Device, limit: usize) -> Project {
     let mut project = Project::new();
     let reader = json!({ "user": "oper", "password": device.readers_password() });
@@ -128,7 +127,7 @@ fn six_names(device: &Device, limit: usize) -> Project {
     project
 }
 
-/// How many sessions were open at once at most, by what the server wrote down from a place in its log.
+/// Returns the maximum number of concurrent sessions in the server's log from a place on.
 fn most_at_once(device: &Device, from: usize) -> usize {
     let (mut open, mut most) = (HashSet::new(), 0);
     let log = device.ssh_log();
@@ -201,7 +200,7 @@ fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_told() {
             "password": PASSWORD,
             "known_hosts_file": known,
             "session-limit": 3,
-            // Whoever has other settings has other sessions.
+            // Different settings mean different sessions.
             "idle_timeout": 20 + number,
         });
         project.add_target(&format!("name{number}"), info);
@@ -236,7 +235,7 @@ fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_told() {
 fn who_interrupts_a_command_leaves_no_session_behind() {
     let device = Device::lease();
     let mut project = Project::with(&device);
-    // One command, and then a stdin on which nothing comes.
+    // One command, and then a stdin that stays silent.
     let lines = "mkfifo lines; exec 3<>lines; echo show version >&3; exec \"$@\" <&3\n";
     project.write("it.sh", lines);
     let (run, once) = counted(&device, || {

@@ -1,10 +1,11 @@
-//! Catalogs that the system's Puppet compiles, on a real router.
+//! Catalogs compiled by the system's Puppet, on a real router.
 
 use crate::support::lab::Device;
 use crate::support::project::Project;
 use crate::support::puppet::{of_the_tests, puppet};
 
-/// Nothing of this is read from a `.pp` file: a class with parameters, a node, functions, conditions, calculations.
+/// Language features that devgate does not read from `.pp` files: a class with parameters, a node,
+/// functions, conditions, calculations.
 const SITE: &str = "\
 class edge (Array[String] $nets, Integer $distance) {
   $nets.each |$index, $net| {
@@ -20,14 +21,14 @@ node 'router' {
 node default { fail('only the router is known') }
 ";
 
-/// Compiles a manifest as a Puppet server would, and gives the path of the catalog.
+/// Compiles a manifest as a Puppet server would, and returns the path of the catalog.
 fn compile(project: &mut Project, manifest: &str) -> String {
     let manifest = project.write("site.pp", manifest).display().to_string();
     let modules = of_the_tests("catalogs/modules").display().to_string();
     let line = ["catalog", "compile", "router", "--render-as", "json"];
     let files = ["--manifest", &manifest, "--modulepath", &modules];
     let run = puppet(project, &[line.as_slice(), &files].concat()).succeeded();
-    // With the notice that Puppet prints before it.
+    // The output begins with the notice that Puppet prints before the catalog.
     let catalog = project.write("catalog.json", &run.stdout);
     catalog.display().to_string()
 }

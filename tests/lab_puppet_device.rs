@@ -1,4 +1,4 @@
-//! `puppet device` and devgate beside each other: one module in Ruby, one `device.conf`, one manifest.
+//! `puppet device` and devgate side by side: one Ruby module, one `device.conf`, one manifest.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use crate::support::project::Project;
 use crate::support::puppet::{folder, of_the_tests, puppet};
 use crate::support::run::Run;
 
-/// Who runs the module.
+/// The program that runs the module.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Puppet,
@@ -20,7 +20,7 @@ enum Side {
 
 use Side::{Devgate, Puppet};
 
-/// A name server of the lab, in a `device.conf` that both read, and a zone of a test's own on it.
+/// A name server of the lab, in a `device.conf` that both programs read, and the test's own zone on it.
 struct Server {
     project: Project,
     lab: Value,
@@ -29,7 +29,7 @@ struct Server {
 }
 
 impl Server {
-    /// With a credentials file that has this key.
+    /// Creates the server, with a credentials file that has this key.
     fn with_key(zone: &'static str, key: Option<&str>) -> Self {
         let lab = lab("pdns");
         let mut project = Project::new();
@@ -56,7 +56,7 @@ impl Server {
         Self::with_key(zone, None)
     }
 
-    /// Runs the `device` command of one of the two.
+    /// Runs the `device` command of one of the two programs.
     fn device(&self, side: Side, words: &[&str]) -> Run {
         let conf = self
             .project
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Applies a manifest, and keeps the report of it.
+    /// Applies a manifest, and keeps the report of the run.
     fn apply(&mut self, side: Side, manifest: &str, options: &[&str]) -> Run {
         let manifest = self
             .project
@@ -111,7 +111,7 @@ impl Server {
         run
     }
 
-    /// What Puppet reads in the reports since this was asked.
+    /// Returns Puppet's reading of the reports since the last call.
     fn reports(&mut self) -> Vec<Value> {
         let script = of_the_tests("oracle/puppet-events.rb");
         let files = [script].into_iter().chain(self.reports.drain(..));
@@ -125,13 +125,13 @@ impl Server {
         lines.map(|line| line.expect("a line is JSON")).collect()
     }
 
-    /// Asks the server past both.
+    /// Queries the server without either program.
     fn curl(&self, method: &str, body: &str) -> String {
         let zone = format!("/zones/{}.", self.zone);
         powerdns(&self.lab, &zone, &["-X", method, "-d", body])
     }
 
-    /// The zone as the server shows it, and its serial number, which each change of it raises.
+    /// Returns the zone as the server shows it, and its serial number, which every change increments.
     fn shown(&self) -> (Value, Value) {
         let answer = self.curl("GET", "");
         let Ok(mut zone) = serde_json::from_str::<Value>(&answer) else {
@@ -146,13 +146,13 @@ impl Server {
         (zone, serial)
     }
 
-    /// What is left of the zone by another run.
+    /// Removes what another run left of the zone.
     fn clear(&self) {
         self.curl("DELETE", "");
     }
 }
 
-/// What somebody changes past both: a record's address, and one that shall not be.
+/// An external change: a record's address, and an address that should not exist.
 const DRIFT: &str = r#"{"rrsets": [
     {"name": "www.both.example.", "type": "A", "ttl": 60, "changetype": "REPLACE", "records": [
         {"content": "192.0.2.1", "disabled": false}, {"content": "192.0.2.99", "disabled": false}]},
@@ -175,7 +175,7 @@ fn one_module_has_the_same_effect_under_puppet_device_and_under_devgate() {
         let (zone, serial) = server.shown();
         assert_eq!(zone["account"], "lab", "{made}");
         if matches!(side, Devgate) {
-            // The provider speaks of it by its one form, people by what they wrote.
+            // The provider uses the canonical name; people see the name that they wrote.
             let made = made.says(&[
                 "ns1: pdns_record[www.both.example A]: Processed www.both.example. A from",
             ]);
@@ -246,7 +246,7 @@ fn what_fails_under_puppet_device_fails_under_devgate_and_takes_as_little_with_i
     });
     assert_eq!(by_puppet.1, by_devgate.1);
     assert_eq!(by_puppet.2, by_devgate.2);
-    // That anything has failed, or changed, Puppet does not tell who applies a file.
+    // When a file is applied, Puppet's exit code does not report failures or changes.
     assert_eq!((by_puppet.0, by_devgate.0), (Some(0), Some(2 + 4)));
     server.clear();
 }

@@ -1,5 +1,5 @@
-//! devgate as a PXP module on a real router: pxp-agent's stand-in drives hard links and a script of one line through all
-//! actions, on streams and in files; and devgate hosts devgate.
+//! devgate as a PXP module on a real router. pxp-agent's stand-in runs all actions through hard links and a
+//! one-line script, on streams and in files; and devgate hosts itself.
 
 mod scene;
 
@@ -19,7 +19,7 @@ use crate::support::pxp::ended;
 use crate::support::pxp_agent::Response;
 use crate::support::run::CANARY;
 
-/// The only item of results.
+/// Returns the only item of the results.
 #[track_caller]
 fn item(results: &Value) -> &Value {
     let items = results["items"].as_array();
@@ -28,7 +28,7 @@ fn item(results: &Value) -> &Value {
     &items[0]
 }
 
-/// Nothing that the module has said shows a secret.
+/// Asserts that the module's output shows no secret.
 #[track_caller]
 fn keeps_secrets(response: &Response) {
     let said = [&response.stdout, &response.stderr];
@@ -162,7 +162,7 @@ fn what_goes_wrong_on_the_way_to_a_router_is_a_failure_with_results() {
                 keeps_secrets(&response);
             }
         }
-        // What does not fit the schemas does not even start.
+        // Input that does not match the schemas does not even start a run.
         for input in [
             json!({}),
             json!({ "targets": "router", "target": "router" }),
@@ -195,12 +195,12 @@ fn sigterm_to_the_group_of_the_pid_file_ends_an_action_and_the_files_tell_it() {
         assert!(!is_running(&child), "its task still runs");
         fs::remove_file(&begun).expect("it is there");
     }
-    // The router is as free as before.
+    // The router has been released.
     let response = scene.in_files("gateway", "verify", &json!({ "targets": "router" }));
     response.succeeded();
 }
 
-/// The text of a file, once it is there with a whole line.
+/// Waits until a file exists and has a complete line, and returns its text.
 fn wait_for_line(path: &Path) -> String {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -271,7 +271,7 @@ fn devgate_hosts_devgate() {
         assert_eq!(told["status"], "success", "{told:#}");
         let found = item(&told["results"]).pointer("/value/networking/hostname");
         assert_eq!(found, Some(&hostname), "{told:#}");
-        // It fails as it would alone: its results fit, its exit code says what they say.
+        // It fails as it would alone: its results match the schema, and its exit code agrees with them.
         let document = run("verify --input {\"targets\":\"stranger\"}")
             .failed()
             .json();

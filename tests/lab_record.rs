@@ -1,4 +1,4 @@
-//! A real router, recorded and played without it; and facts that stand in for a router.
+//! A real router, recorded and replayed without it; and facts that stand in for a router.
 
 use std::fs;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use crate::support::lab::Device;
 use crate::support::project::Project;
 use crate::support::run::CANARY;
 
-/// A port of the loopback that nobody listens on, below those that clients are given.
+/// Returns a free port of the loopback interface, below the ephemeral ports.
 fn free_port() -> u16 {
     let mut ports = 27_000..27_900;
     ports
@@ -19,7 +19,7 @@ fn free_port() -> u16 {
         .expect("a port is free")
 }
 
-/// The facts of a target, without those that grow older by themselves.
+/// Returns the facts of a target, without those that change with time.
 fn facts(project: &Project, target: &str) -> Value {
     let run = project.devgate(&format!("facts -t {target} --format json"));
     let mut facts = run.succeeded().item()["value"].clone();

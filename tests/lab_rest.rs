@@ -1,4 +1,4 @@
-//! `rest` against real servers: PowerDNS, etcd, Caddy and Kea, by every way to prove oneself to one.
+//! `rest` against real servers: PowerDNS, etcd, Caddy and Kea, with every method of authentication.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::project::Project;
 use crate::support::run::Run;
 use crate::support::tls::TlsServer;
 
-/// What an inventory says to reach a server of the lab without TLS, and more.
+/// Returns connection info for a server of the lab without TLS, with additional settings.
 fn connection_info(lab: &Value, more: Value) -> Value {
     let mut info = json!({
         "remote-transport": "rest",
@@ -21,14 +21,14 @@ fn connection_info(lab: &Value, more: Value) -> Value {
     info
 }
 
-/// A project with one target, `server`.
+/// Creates a project with one target, `server`.
 fn project(lab: &Value, more: Value) -> Project {
     let mut project = Project::new();
     project.add_target("server", connection_info(lab, more));
     project
 }
 
-/// Runs a script in which `devgate` asks the server, at some level of talk.
+/// Runs a script in which `devgate` queries the server, at this log level.
 fn script(project: &mut Project, lines: &str, level: &str) -> Run {
     let path = project.write("script.sh", lines);
     let run = format!(
@@ -45,7 +45,7 @@ fn powerdns_is_changed_with_a_key_and_says_no_with_reasons() {
     let mut server = project(&lab, settings);
     let verified = server.devgate("verify -t server").succeeded();
     verified.says(&["takes the credentials."]);
-    // What anybody may see says nothing of the key.
+    // The public part of the API says nothing about the key.
     let settings = json!({ "apikey": "a-wrong-canary-key", "base_path": "/api" });
     let open = project(&lab, settings)
         .devgate("verify -t server")
@@ -370,7 +370,7 @@ fn at_the_finest_log_level_no_run_shows_what_proves_who_asks() {
     for format in ["human", "json"] {
         let trace = |arguments: &str| {
             let run = project.devgate(&format!("{arguments} --log-level trace --format {format}"));
-            // What basic authentication makes of the password, which holds the canary in the same way.
+            // The Basic encoding of the password, which would reveal the canary as well.
             assert!(
                 !run.stderr.contains("Basic ") && !run.stderr.contains("bearer "),
                 "{run}"

@@ -1,4 +1,4 @@
-//! `restconf` against a real server, JetConf: behind TLS that wants a certificate, and in clear text.
+//! `restconf` against a real server, JetConf: over TLS with client certificates, and in plain text.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::support::lab::{command_for, lab, output, text};
 use crate::support::project::Project;
 use crate::support::run::Run;
 
-/// A project whose target `rc1` is the server behind TLS, which shows one of the lab's certificates.
+/// Creates a project whose target `rc1` is the server behind TLS, with one of the lab's client
+/// certificates.
 fn project(identity: Option<&str>, authority: &str) -> Project {
     let lab = lab("restconf");
     let pki = |file: &str| format!("{}/{file}", text(&lab, "pki"));
@@ -23,7 +24,8 @@ fn project(identity: Option<&str>, authority: &str) -> Project {
     project
 }
 
-/// The same for the server in clear text, which takes the user from a header, with more settings.
+/// Creates a project for the plain-text server, which takes the user from a header, with additional
+/// settings.
 fn in_clear(more: Value) -> Project {
     let lab = lab("restconf");
     let mut info = json!({
@@ -38,7 +40,7 @@ fn in_clear(more: Value) -> Project {
     project
 }
 
-/// Runs a script in which `devgate` asks the server.
+/// Runs a script in which `devgate` queries the server.
 fn script(project: &mut Project, lines: &str) -> Run {
     let path = project.write("script.sh", lines);
     project.devgate(&format!("session run -t rc1 -- sh {}", path.display()))
@@ -87,7 +89,7 @@ fn data_is_asked_for_by_paths_with_queries_and_keys_of_any_characters() {
     let operations = data(&project, "operations");
     let operations = &operations["ietf-restconf:operations"];
     assert!(operations.get("ietf-system:system-restart").is_some());
-    // A mark that ends a path elsewhere is a part of the key: no other interface is meant.
+    // A character that ends a path elsewhere is part of the key: no other interface is addressed.
     for key in ["ge-0%2F0%2F0#1", r"ge-0\0\0", "ge-9"] {
         let path = format!("ietf-interfaces:interfaces/interface={key}");
         let run = project.devgate(&format!("session get -t rc1 {path}"));

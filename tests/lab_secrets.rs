@@ -1,4 +1,5 @@
-//! No secret is shown: not in what devgate says at its most talkative, not in the process list, not in a file.
+//! No secret is shown: not in devgate's output at the finest log level, not in the process list, not in a
+//! file.
 
 use std::fs;
 
@@ -25,7 +26,7 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
         "modules/demo/tasks/tell.json",
         r#"{ "input_method": "stdin", "remote": true, "parameters": { "token": { "type": "String", "sensitive": true } } }"#,
     );
-    // It tells all it is given, as careless tasks do.
+    // The task prints all of its input, as careless tasks do.
     project.write(
         "modules/demo/tasks/tell.sh",
         "#!/bin/sh\ninput=$(cat)\necho \"$input\"\necho \"$input\" >&2\necho done\n",

@@ -1,4 +1,4 @@
-//! The session that a task is lent: one login for many commands, private, and gone with the task.
+//! The session that is lent to a task: one login for many commands, private, and gone with the task.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -93,7 +93,7 @@ fn another_user_is_refused_even_where_he_finds_the_door_open() {
         let open = fs::Permissions::from_mode(0o711);
         fs::set_permissions(project.path().join(folder), open).expect("it is ours");
     }
-    // Perl, because it changes its user by itself: the binary may be where only its owner can go.
+    // Perl changes its user by itself: the binary may be in a folder that only its owner can enter.
     task(
         &mut project,
         "chmod 711 \"${DEVGATE_SESSION%/*}\"; chmod 666 \"$DEVGATE_SESSION\"\n\
@@ -274,7 +274,7 @@ fn a_session_is_handed_on_to_no_other_target_whatever_its_name() {
         fs::read_to_string(other.path().join("inventory.yaml")).expect("it is there")
     };
     project.write("other.yaml", &other);
-    // What only the administrator may see.
+    // Output that only the administrator may see.
     task(
         &mut project,
         "devgate session exec show running-config >/dev/null",
@@ -325,7 +325,7 @@ fn what_ends_devgate_ends_the_program_with_all_it_has_started() {
     assert_eq!(temporary(&project), 0);
 }
 
-/// Makes `demo::it`, a remote task, of a script.
+/// Creates the remote task `demo::it` from a script.
 fn task(project: &mut Project, script: &str) {
     project.write(
         "modules/demo/tasks/it.json",
@@ -337,7 +337,7 @@ fn task(project: &mut Project, script: &str) {
     );
 }
 
-/// What a task on one target printed, and how often it made devgate log in.
+/// Returns the output of a task on one target, and the number of devgate's logins.
 fn output(project: &Project, device: &Device, run: &str) -> (String, usize) {
     let before = logins(device, 0);
     let run = project.devgate(&format!("{run} --format json")).succeeded();
@@ -346,12 +346,12 @@ fn output(project: &Project, device: &Device, run: &str) -> (String, usize) {
     (said, logins(device, 0) - before)
 }
 
-/// How often somebody has logged in on the device by now, once it is so often at least.
+/// Returns the number of logins on the device, once there are at least `least`.
 fn logins(device: &Device, least: usize) -> usize {
     device.logged("Accepted password", least)
 }
 
-/// How many temporary files and folders the runs have left.
+/// Returns the number of temporary files and folders that the runs have left.
 fn temporary(project: &Project) -> usize {
     let left = fs::read_dir(project.path().join("tmp")).expect("the folder is there");
     left.count()

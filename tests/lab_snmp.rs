@@ -1,4 +1,5 @@
-//! SNMP through the binary, against net-snmp's agent; the truth is what `snmpget` and the kernel say.
+//! SNMP through the binary, against net-snmp's agent. The expected values come from `snmpget` and the
+//! kernel.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 use crate::support::lab::{command_for, lab, output};
 use crate::support::project::Project;
 
-/// The users of the lab's agent, as an inventory says them and as `snmpget` does.
+/// Returns the users of the lab's agent, in the form of an inventory and in that of `snmpget`.
 fn users(lab: &Value) -> Vec<(&'static str, Value, Vec<String>)> {
     let text = |key: &str| lab[key].as_str().expect("lab.json has it").to_owned();
     let (auth, privacy) = (text("auth_password"), text("priv_password"));
@@ -79,7 +80,7 @@ fn users(lab: &Value) -> Vec<(&'static str, Value, Vec<String>)> {
     ]
 }
 
-/// Adds the lab's agent as a target, asked by one of its users, with other settings on top.
+/// Adds the lab's agent as a target with one of its users and with additional settings.
 fn add(project: &mut Project, lab: &Value, name: &str, user: &Value, settings: Value) {
     let mut info = json!({
         "remote-transport": "snmp", "host": "127.0.0.1", "port": lab["port"], "timeout": 1,
@@ -92,7 +93,7 @@ fn add(project: &mut Project, lab: &Value, name: &str, user: &Value, settings: V
     project.add_target(name, info);
 }
 
-/// What a program of net-snmp says of the lab's agent.
+/// Returns the output of a net-snmp program about the lab's agent.
 fn told(lab: &Value, program: &str, words: &[String], oid: &str) -> String {
     let agent = format!("127.0.0.1:{}", lab["port"]);
     output(
@@ -137,7 +138,7 @@ fn a_subtree_is_walked_to_its_end() {
     let users = users(&lab);
     for (name, user, words) in [&users[0], &users[3]] {
         add(&mut project, &lab, name, user, json!({}));
-        // The table of what the agent supports, and of the interfaces: more than one answer holds.
+        // The tables of the agent's capabilities and of the interfaces are larger than one answer.
         for oid in ["1.3.6.1.2.1.1.9", "1.3.6.1.2.1.2.2.1.2"] {
             let get = project.devgate(&format!("session get -t {name} {oid} --format json"));
             let got = get.succeeded().json()["data"].clone();
@@ -155,7 +156,7 @@ fn a_subtree_is_walked_to_its_end() {
             assert!(got.len() > 1, "{got:?}");
             assert_eq!(got, expected);
         }
-        // Neither this object nor one below it.
+        // Neither this object nor one below it exists.
         for (oid, status) in [
             ("1.3.6.1.4.1.99999", "noSuchObject"),
             ("1.3.6.1.2.1.1.5.7", "noSuchInstance"),
@@ -285,7 +286,7 @@ fn silence_is_bounded_and_says_what_it_may_mean() {
     add(&mut project, &lab, "community", &users[0].1, wrong);
     let wrong = json!({ "priv_password": "wrong-canary-priv" });
     add(&mut project, &lab, "privacy", &users[3].1, wrong);
-    // Nobody listens at port 9 of the loopback: the system says so.
+    // Nothing listens at port 9 of the loopback interface, which the system reports.
     add(
         &mut project,
         &lab,
@@ -301,7 +302,7 @@ fn silence_is_bounded_and_says_what_it_may_mean() {
         ("privacy", "check `priv_password`"),
         ("nobody", "connection refused"),
     ];
-    // Side by side, because each takes all of its patience.
+    // The runs are concurrent, because each uses its whole retry budget.
     let runs = expected.map(|(name, _)| project.start(&format!("verify -t {name}")));
     for (run, (_, expected)) in runs.into_iter().zip(expected) {
         run.finish().failed().says(&["given up after", expected]);

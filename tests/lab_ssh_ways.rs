@@ -1,4 +1,4 @@
-//! The ways to a device over SSH: OpenSSH's configuration, hosts on the way, agents, certificates.
+//! The ways to a device over SSH: OpenSSH's configuration, jump hosts, agents, certificates.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::support::lab::{Device, lab, pause, text};
 use crate::support::project::Project;
 
-/// The lab's host of this name.
+/// Returns the lab's host of this name.
 fn host<'l>(hosts: &'l Value, name: &str) -> &'l Value {
     let all = hosts["hosts"].as_array().expect("lab.json lists hosts");
     let found = all.iter().find(|host| host["name"] == name);
     found.expect("the lab has it")
 }
 
-/// What OpenSSH's configuration says of the bastion; `key` is the file that it names.
+/// Returns OpenSSH's configuration of the bastion; `key` is the identity file.
 fn bastion(hosts: &Value, key: &str) -> String {
     format!(
         "Host bastion\nHostName 127.0.0.1\nPort {}\nUser runner\nIdentityFile {key}\nIdentityAgent none\n",
@@ -46,7 +46,7 @@ fn what_the_inventory_does_not_say_openssh_s_configuration_says_of_a_device() {
         .devgate("verify -t without")
         .failed()
         .says(&["the name `core1` cannot be resolved"]);
-    // The inventory counts before the file.
+    // The inventory takes precedence over the file.
     project.add_target(
         "closed",
         json!({ "remote-transport": "frr", "host": "core1", "user": "nobody-here" }),
@@ -78,7 +78,7 @@ fn a_device_is_reached_through_a_host_on_the_way_whose_refusal_names_its_own_set
         "the bastion was not asked for {asked}"
     );
 
-    // It is offered none of the device's credentials.
+    // The bastion is offered none of the device's credentials.
     project.write("home/.ssh/config", &bastion(&hosts, "/nowhere"));
     project.devgate("verify -t router").failed().says(&[
         "refuses the login of `runner`",
@@ -127,7 +127,7 @@ fn what_lies_behind_a_host_on_the_way_is_reached_by_telnet_too_and_named_when_it
     );
     assert!(facts.get("ssh").is_none(), "{facts:#}");
 
-    // A name that is none there is told at once; a device that is down is waited for.
+    // An unknown host name is reported at once; a device that is down is waited for.
     let nowhere = project(json!({ "host": "no-such-host.invalid" }));
     let run = nowhere.devgate("verify -t router").failed().says(&[
         "no connection to no-such-host.invalid:",
@@ -164,7 +164,7 @@ fn an_agent_signs_for_a_device() {
 fn certificates_prove_a_device_and_its_user() {
     let hosts = lab("hosts");
     let mut project = Project::new();
-    // Its known hosts have the authority alone, and it takes certificates alone.
+    // Its known hosts contain only the authority, and it accepts only certificates.
     let info = |key: &str| {
         json!({
             "remote-transport": "ssh_cli",

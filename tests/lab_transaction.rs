@@ -1,11 +1,11 @@
-//! Device runs on real routers: many resources, one reading of each type, order, purge, and the way back.
+//! Device runs on real routers: many resources, one read per type, ordering, purging and rollback.
 
 use serde_json::{Map, Value, json};
 
 use crate::support::lab::Device;
 use crate::support::project::Project;
 
-/// 200 resources of four types, as `ensure` says; one attribute of each route is `tag`.
+/// Returns 200 resources of four types with this `ensure`; one attribute of each route is `tag`.
 fn bulk(device: &Device, ensure: &str, tag: u32) -> Value {
     let mut types = Map::new();
     let mut declare = |kind: &str, title: String, mut attributes: Value| {
@@ -39,7 +39,7 @@ fn bulk(device: &Device, ensure: &str, tag: u32) -> Value {
     Value::Object(types)
 }
 
-/// What a run has printed for its target, the secrets of the manifest not in it.
+/// Returns the result and the log of a run, and checks that they contain none of the manifest's secrets.
 fn applied(project: &Project, manifest: &str, options: &str) -> (Value, String) {
     let run = project.devgate(&format!(
         "device --target router --apply {manifest} --format json {options}"
@@ -109,7 +109,7 @@ fn two_hundred_resources_are_applied_kept_mended_and_taken_away() {
         ]
     );
 
-    // One line that somebody has changed is found and mended, and nothing else is touched.
+    // A line that was changed externally is found and corrected, and nothing else is touched.
     let before = config();
     device.vtysh(
         "configure terminal\nno ip prefix-list BULK seq 30\nip prefix-list BULK seq 30 deny any\n",
@@ -171,7 +171,7 @@ fn purge_removes_what_nobody_declared_and_nothing_else() {
     assert_eq!(applied(&project, &manifest, "").0["status"], "unchanged");
 }
 
-/// Takes away what such a manifest leaves.
+/// Removes what such a manifest leaves behind.
 fn clean(project: &mut Project) {
     let clean = project.manifest(json!({
         "frr_interface": { "swp1": { "description": "" } },
@@ -181,7 +181,7 @@ fn clean(project: &mut Project) {
     assert_ne!(applied(project, &clean, "").0["status"], "failed");
 }
 
-/// A manifest whose prefix list the router refuses: what it lets through is shorter than it is.
+/// Writes a manifest whose prefix list the router refuses: it allows shorter lengths than its own.
 fn failing(project: &mut Project) -> String {
     project.manifest(json!({
         "frr_interface": { "swp1": { "description": "before a failure" } },

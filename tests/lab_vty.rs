@@ -1,4 +1,4 @@
-//! A router's own command line, which asks for its passwords and makes pages: behind SSH, and by telnet.
+//! A router's own command line, which asks for its passwords and shows pages: behind SSH, and by telnet.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::support::lab::Device;
 use crate::support::line::console;
 use crate::support::project::Project;
 
-/// The ways to the same command line: behind SSH its password is another one than the account's.
+/// Returns the ways to the same command line. Behind SSH, its password differs from the account's.
 fn ways(device: &Device) -> [Value; 2] {
     let [line, enable] = ["vty_password", "enable_password"].map(|which| device.secret(which));
     [
@@ -59,7 +59,7 @@ fn a_console_that_shows_nothing_is_woken_and_asks_then() {
         Some(&json!(device.name())),
         "{run}"
     );
-    // Where nothing is at the other end, the error says what was tried.
+    // If the other end does not exist, the error says what was tried.
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = nobody.local_addr().expect("it has an address").port();
     let mut settings = with(&telnet, "port", json!(port));

@@ -1,4 +1,4 @@
-//! What devgate does for somebody who has no device at hand.
+//! Features of devgate that need no device.
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ fn a_session_is_lent_only_where_there_can_be_one() {
 #[test]
 fn a_value_that_no_device_takes_is_refused_before_any_device_is_asked() {
     let mut project = Project::new();
-    // Nobody is there: whoever asks fails otherwise.
+    // Nothing listens there: a command that connects would fail.
     for name in ["r1", "r2"] {
         let info = json!({"remote-transport": "frr", "host": "127.0.0.1", "port": 9, "user": "me"});
         project.add_target(name, info);
@@ -191,7 +191,7 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
     ] {
         project.devgate(command).succeeded();
     }
-    // What is lent a session needs no way of its own.
+    // A task that is lent a session needs no connection of its own.
     project.write("inner.sh", "devgate session get -t behind /");
     project
         .devgate("session run -t behind --direct -- sh inner.sh")

@@ -1,4 +1,5 @@
-//! The stand-in for pxp-agent with modules in shell, Python and Ruby: it loads, calls and judges as the agent does.
+//! The stand-in for pxp-agent with modules in shell, Python and Ruby: it loads, calls and judges modules as
+//! the agent does.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Modules of others that keep to their contract, in shell, Python and Ruby: what they are given, and what becomes of
-//! what they answer.
+//! Third-party modules that keep to their contract, in shell, Python and Ruby: their input, and the
+//! handling of their results.
 
 use std::fs;
 
@@ -206,7 +206,7 @@ fn good_modules_answer_in_files_too() {
         assert_eq!(told["status"], "success", "{told:#}");
         assert_eq!(told["results"], results, "{told:#}");
     }
-    // Its results fit, and say what went wrong.
+    // Its results match the schema, and describe the failure.
     let told = nonblocking(
         "failing",
         "tables fail --input {\"code\":4,\"message\":\"no-way\"}",

@@ -1,4 +1,5 @@
-//! Running an action of a PXP module and waiting for it: what nobody may see, and how it is ended.
+//! Running an action of a PXP module and waiting for it: what must stay hidden, and how the action is
+//! ended.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::folder::{Project, document, pause, wait_for_the_end_of, words_of};
 
-/// A module whose action `act` does this, in the folder `modules.pxp`.
+/// Creates a module whose action `act` runs this script, in the folder `modules.pxp`.
 fn module(script: &str) -> Project {
     let project = Project::new();
     let metadata = r#"{"description": "d", "actions": [{"name": "act", "description": "a", "input": {}, "results": {}}]}"#;
@@ -20,10 +21,10 @@ fn module(script: &str) -> Project {
 
 const ACT: [&str; 6] = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
 
-/// Tells its process and that of a child, reads no more, and stays.
+/// Writes its process ID and that of a child, reads no more, and stays.
 const STAY: &str = "sleep 300 & echo $$ $! >begun; cat >/dev/null; wait; sleep 300";
 
-/// The processes that the action has told of, once it has.
+/// Waits for the process IDs that the action writes, and returns them.
 fn begun(project: &Project) -> Vec<String> {
     let path = project.0.path().join("begun");
     for _ in 0..3000 {
@@ -70,7 +71,7 @@ fn input_does_not_stay_on_the_command_line() {
     }
 }
 
-/// Says what it has done when it is asked to end: at once, or when it is asked twice; then it ends, or stays.
+/// Prints its results at the first or second termination signal, and then ends or stays.
 fn finishing(asked: u32, then: &str) -> String {
     format!(
         "n=0; trap 'n=$((n+1)); [ $n = {asked} ] && echo \"{{\\\"done\\\": [1, 2]}}\" && {then}' TERM; \

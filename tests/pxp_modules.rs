@@ -1,4 +1,5 @@
-//! Broken modules of others, one for every way: the tables of `tests/pxp/README.md` say what devgate must answer to each.
+//! Broken third-party modules, one for each defect: the tables of `tests/pxp/README.md` give devgate's
+//! expected answer to each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,10 +12,10 @@ use crate::support::programs::is_running;
 use crate::support::project::Project;
 use crate::support::pxp::{ended, pxp, run};
 
-/// What devgate must answer, by the name of the module or action: a verdict, and words that it says.
+/// The expected answers by module or action: a verdict, and parts of its message.
 type Answers = BTreeMap<String, (String, Vec<String>)>;
 
-/// The tables under these headings.
+/// Reads the tables under these headings.
 fn answers(headings: &[&str]) -> Answers {
     let text = fs::read_to_string(pxp("README.md")).expect("the tables are there");
     let parts = text.split("\n## ").filter(|part| {
@@ -37,7 +38,7 @@ fn answers(headings: &[&str]) -> Answers {
     .collect()
 }
 
-/// The names of a folder's modules.
+/// Returns the names of a folder's modules.
 fn files(folder: &str) -> BTreeSet<String> {
     let entries = fs::read_dir(pxp(folder))
         .expect("the folder is there")
@@ -47,14 +48,14 @@ fn files(folder: &str) -> BTreeSet<String> {
     names.filter(|name| !name.contains('.')).collect()
 }
 
-/// The process that a module has written down.
+/// Returns the process ID that a module has written.
 #[track_caller]
 fn noted(project: &Project, name: &str) -> String {
     let pid = fs::read_to_string(project.path().join(format!("tmp/{name}.pid")));
     pid.unwrap_or_else(|error| panic!("{name} was not started: {error}"))
 }
 
-/// Ends what a module leaves behind, which nobody else does where it has ended by itself.
+/// Ends what a module leaves behind. If the module has ended by itself, nothing else does.
 struct LeftBy<'p>(&'p Project, &'static str);
 
 impl Drop for LeftBy<'_> {
@@ -107,7 +108,7 @@ fn every_broken_module_is_refused_with_its_cause_and_no_good_one_with_it() {
     }
     let expected: BTreeSet<_> = files("modules").union(&files("broken")).cloned().collect();
     assert_eq!(seen, expected);
-    // Those whose actions are broken are in other tables.
+    // Modules with broken actions are in other tables.
     let actions = ["outputs", "files"].map(str::to_owned).into();
     let broken: BTreeSet<_> = files("broken").difference(&actions).cloned().collect();
     assert_eq!(answers.into_keys().collect::<BTreeSet<_>>(), broken);
@@ -182,7 +183,7 @@ fn a_module_behind_a_link_has_the_name_and_the_configuration_of_what_it_leads_to
         serde_json::json!(["input", "configuration"])
     );
     project.devgate(&format!("pxp show lax {folders}")).failed();
-    // The same file twice is one module, another of its name is one too many.
+    // Two links to the same file are one module; another file with the same name is an error.
     link("kinds/strict", "again");
     assert_eq!(listed(&project).len(), 2);
     project.write("links/strict", "#!/bin/sh\n");
@@ -191,7 +192,7 @@ fn a_module_behind_a_link_has_the_name_and_the_configuration_of_what_it_leads_to
     refused.failed().says(&["kinds/strict", "keep one of them"]);
 }
 
-/// The actions of a broken module, which are those of its table.
+/// Returns the actions of a broken module, and checks that its table has all of them.
 fn actions(project: &Project, module: &str, answers: &Answers) -> Vec<String> {
     let shown = run(project, "broken", &format!("show {module}"))
         .succeeded()

@@ -1,5 +1,5 @@
-//! A secret in the input or the configuration of a module of others is shown nowhere: not by devgate at its most
-//! talkative, not in the process list, not in what it keeps.
+//! A secret in the input or the configuration of a third-party module is never shown: not in devgate's
+//! output at the finest log level, not in the process list, not in stored files.
 
 use std::fs;
 use std::path::Path;

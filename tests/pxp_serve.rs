@@ -1,4 +1,4 @@
-//! devgate as a PXP module: driven as pxp-agent drives it, by a link under another name.
+//! devgate as a PXP module, run as pxp-agent runs it: through a link with another name.
 
 mod answers;
 mod ends;

@@ -1,4 +1,5 @@
-//! Non-blocking actions of PXP modules: one run for each id, and the truth about it, whoever was killed.
+//! Non-blocking actions of PXP modules: one run for each ID, and a truthful status, whichever process was
+//! killed.
 
 mod ended;
 mod full;
@@ -22,7 +23,7 @@ use super::folder::{document, words_of};
 #[test]
 fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
     let spool = Spool::with("await go; finish '{\"done\": [1, null]}' 'some words' 0");
-    // The caller's output ends here, while the action runs.
+    // The caller's output ends here, while the action is still running.
     let answer = spool.run("t-1");
     let expected = json!({
         "transaction_id": "t-1", "status": "running", "module": "m", "action": "act", "repeated": false,
@@ -38,7 +39,7 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
         assert_eq!(metadata.permissions().mode() & 0o777, expected, "{file}");
     }
     assert_eq!(spool.metadata("t-1")["request_params"], "{}");
-    // Who attends it leads a session, and has none of the caller's streams.
+    // The attendant leads a session, and has none of the caller's streams.
     let attendant = spool.attendant("t-1");
     let stat = fs::read_to_string(format!("/proc/{attendant}/stat")).expect("it runs");
     let session = stat
@@ -79,7 +80,7 @@ fn an_id_that_was_used_is_not_run_again_whatever_is_asked_with_it() {
         "transaction_id": "x", "status": "success", "module": "m", "action": "act", "repeated": true,
     });
     assert_eq!(again, expected);
-    // Neither the input nor the module is looked at.
+    // Neither the input nor the module is checked again.
     for (module, action, input) in [
         ("m", "act", "no JSON"),
         ("m", "other", "{}"),
@@ -105,7 +106,7 @@ fn an_id_that_was_used_is_not_run_again_whatever_is_asked_with_it() {
         }
     }
     assert_eq!(spool.runs(), 1);
-    // An empty folder is somebody's, too; so is a file.
+    // An empty folder may belong to somebody else, and so may a file.
     fs::create_dir(spool.folder("empty")).expect("a folder");
     fs::write(spool.folder("file"), "").expect("a file");
     for id in ["empty", "file"] {
@@ -210,7 +211,7 @@ fn ids_and_options_are_refused_with_what_was_expected() {
         document(&unknown)["_error"]["msg"],
         "found no results directory"
     );
-    // Without an id, each call is a transaction of its own.
+    // Without an ID, each call is a separate transaction.
     let words = Spool::words("x", &[]);
     let words: Vec<&str> = words
         .into_iter()

@@ -1,4 +1,4 @@
-//! Modules for Puppet in Ruby, unchanged: a shelf of books, whose state is a file.
+//! Unmodified Ruby modules for Puppet: a shelf of books, whose state is a file.
 
 mod wrong;
 
@@ -15,7 +15,7 @@ use crate::support::project::Project;
 const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/ruby/modules");
 const PASSWORD: &str = "shelf-canary";
 
-/// A shelf as the target `s1` of a project, and what its module was asked.
+/// A shelf as the target `s1` of a project, and the log of its module's calls.
 struct Shelf {
     project: Project,
     file: PathBuf,
@@ -44,13 +44,13 @@ impl Shelf {
             .devgate(&format!("{words} --modulepath {MODULES}"))
     }
 
-    /// What the shelf holds.
+    /// Returns the content of the shelf.
     fn data(&self) -> Value {
         let text = fs::read_to_string(&self.file).expect("the shelf is there");
         serde_json::from_str(&text).expect("it is JSON")
     }
 
-    /// What the module was asked, since this was last looked at.
+    /// Returns the module's calls since the last call of this function.
     fn asked(&self) -> Vec<String> {
         let log = self.file.with_extension("json.log");
         let text = fs::read_to_string(&log).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Shelf {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// What becomes of the resources of a manifest, and the summary.
+    /// Applies a manifest, and returns the results of its resources and the summary.
     fn apply(&mut self, manifest: &str, options: &str) -> (Value, Value) {
         let file = self.project.write("m.pp", manifest);
         let file = file.display();
@@ -237,7 +237,7 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
         given("Zadig") < given("Ulysses"),
         "it is required: {asked:?}"
     );
-    // As the gem gives them: one change at a time, with what is not there, and what is to go.
+    // As the gem passes them: one change at a time, including absent resources and removals.
     assert_eq!(
         set[given("Zadig")][0]["is"],
         json!({"title": "Zadig", "ensure": "absent"})
@@ -281,7 +281,7 @@ fn devices_of_a_device_conf_and_a_folder_of_ruby_are_used_as_puppet_device_does(
         .devgate(&run)
         .succeeded()
         .says(&["pages  => 474"]);
-    // Devices are shown without Ruby; what only a `--libdir` has is not known here.
+    // Devices are shown without Ruby; a type that only a `--libdir` has is unknown here.
     let run = format!("inventory show -t s1 --deviceconfig {}", conf.display());
     let shown = shelf.project.start_by(&["env", "PATH=/nowhere"], &run);
     let shown = shown.finish().failed();
@@ -291,7 +291,7 @@ fn devices_of_a_device_conf_and_a_folder_of_ruby_are_used_as_puppet_device_does(
 #[test]
 fn where_nothing_can_stay_loaded_each_target_is_served_by_itself() {
     let shelf = Shelf::new();
-    // A socket's path may have a hundred bytes.
+    // A socket's path is limited to about a hundred bytes.
     let long = shelf.project.path().join("x".repeat(110));
     fs::create_dir(&long).expect("a folder can be made");
     let long = format!("TMPDIR={}", long.display());

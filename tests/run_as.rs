@@ -1,4 +1,5 @@
-//! Tasks of this node as other users: by the real sudo, from root and from a user who has to tell a password.
+//! Tasks of the local node as other users: with the real sudo, from root and from a user who must enter a
+//! password.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 use crate::lab_hosts::goes;
 use crate::support::project::Project;
 
-/// A project on this node, with a directory for tasks that every user may reach.
+/// A project on the local node, with a directory for tasks that every user may enter.
 struct Node {
     project: Project,
     tmp: TempDir,
@@ -18,7 +19,7 @@ struct Node {
 
 const PASSWORD: &str = "sudo-canary";
 
-/// Who runs devgate where that is not root: a user of every Debian.
+/// The user who runs devgate in tests without root: it exists on every Debian.
 const WHO: &str = "daemon";
 
 impl Node {
@@ -29,7 +30,7 @@ impl Node {
         Self { project, tmp }
     }
 
-    /// This node as a target of this name, with these options of `config.local`.
+    /// Adds the local node as a target of this name, with these options of `config.local`.
     fn host(&mut self, name: &str, options: Value) {
         let mut local = json!({"tmpdir": self.tmp.path()});
         for (key, value) in options.as_object().expect("options are an object") {
@@ -54,8 +55,8 @@ impl Node {
             .item()
     }
 
-    /// Runs devgate as a user who may become `nobody`, when sudo has heard the password where it asks:
-    /// in a mount namespace, because that is about files of the whole machine.
+    /// Runs devgate as a user who may become `nobody`, with or without a password for sudo. It runs in a
+    /// mount namespace, because it replaces files of the whole machine.
     fn run_unprivileged(&mut self, asks: bool, arguments: &str) -> Value {
         let asks = if asks { "PASSWD" } else { "NOPASSWD" };
         let rule = format!("Defaults timestamp_timeout=0\n{WHO} ALL=(nobody) {asks}: ALL\n");
@@ -79,7 +80,7 @@ impl Node {
         path
     }
 
-    /// A stand-in for sudo that leaves behind what it was called with, and calls it.
+    /// Creates a stand-in for sudo that records its arguments and calls sudo.
     fn witness(&mut self) -> PathBuf {
         let seen = self.tmp.path().join("seen");
         let script = format!(
@@ -92,7 +93,7 @@ impl Node {
         path
     }
 
-    /// Nothing that devgate has laid out is there any more.
+    /// Asserts that no file of devgate is left.
     #[track_caller]
     fn is_clean(&self) {
         let left = fs::read_dir(self.tmp.path())
@@ -220,7 +221,7 @@ fn what_another_user_runs_is_ended_with_all_that_it_has_started() {
     ] {
         node.task(name, &json!({}), script);
         let words = format!("t::{name} -t here --timeout 1");
-        // Who is not root may not send those processes a signal.
+        // A user other than root may not send signals to those processes.
         for item in [node.run(&words), node.run_unprivileged(false, &words)] {
             let error = &item["value"]["_error"];
             assert_eq!(

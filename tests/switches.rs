@@ -1,4 +1,5 @@
-//! Commands for practice switches, as a person types them: many at once, with slips, and where some are down.
+//! Commands for practice switches as a person types them: for many targets at once, with typing errors, and
+//! with some switches down.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -21,7 +22,7 @@ impl Drop for Switch {
 }
 
 impl Switch {
-    /// A switch, and its port.
+    /// Starts a switch, and returns it with its port.
     pub(crate) fn start(project: &Project) -> (Self, u16) {
         let mut child = project
             .command(&["practice", "--port", "0", "--privileged"])
@@ -34,13 +35,13 @@ impl Switch {
             .split(' ')
             .find_map(|word| word.strip_prefix("127.0.0.1:"));
         let port = address.and_then(|port| port.parse().ok()).expect("a port");
-        // What else it says must find a reader.
+        // The rest of its output must be read.
         std::thread::spawn(move || lines.for_each(drop));
         (Self(child), port)
     }
 }
 
-/// Two switches, s1 and s2, and the group `down` of two where nobody listens, d1 and d2.
+/// Creates two switches, s1 and s2, and the group `down` of two addresses where nothing listens, d1 and d2.
 fn project() -> (Project, [Switch; 2]) {
     let project = Project::new();
     let (switches, ports) = {
@@ -68,7 +69,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What a switch has been configured with.
+/// Returns the configuration of a switch.
 fn configuration(project: &Project) -> String {
     printed(&project.devgate(&["session", "exec", "-t", "s1", "show", "running-config"]))
 }
@@ -348,7 +349,7 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
     assert!(screen.matches(" follows in ").count() > 1, "{screen}");
     let retries = screen.lines().filter(|line| line.contains(" follows in "));
     assert_eq!(retries.count(), 1, "{screen}");
-    // What Ctrl-C shows stands in the last line then, and not below it.
+    // The line that Ctrl-C prints replaces the last line, and does not follow it.
     assert!(
         screen.contains("…\r"),
         "the cursor stays at the end: {screen:?}"

@@ -1,4 +1,4 @@
-//! The command line of tasks that people know from Bolt: targets, reruns, streams, lists, refusals.
+//! The command line of tasks as known from Bolt: targets, reruns, streams, lists, refusals.
 
 mod explained;
 
@@ -14,7 +14,7 @@ fn run<'a>(task: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     [&["task", "run", task][..], words].concat()
 }
 
-/// Each target with its status, by name.
+/// Returns each target with its status, by name.
 fn items(document: &Value) -> Vec<(&str, &str)> {
     let mut items: Vec<(&str, &str)> = document["items"]
         .as_array()
@@ -29,7 +29,7 @@ fn items(document: &Value) -> Vec<(&str, &str)> {
     items
 }
 
-/// Fails on `r2` alone.
+/// A task that fails only on `r2`.
 const PICKY: &str = "#!/bin/sh\n[ \"$(cat | grep -c '\"name\":\"r2\"')\" = 0 ]\n";
 
 #[test]
@@ -324,7 +324,7 @@ fn tasks_are_listed_by_what_is_asked_for() {
 #[test]
 fn children_find_the_limit_of_files_that_we_were_given() {
     let project = Project::new();
-    // It asks late enough for its parent to have said so.
+    // The task reads the limit late enough for its parent to have set it.
     project.task("limit", "#!/bin/sh\nsleep 1\nulimit -n\n");
     let limited = ["sh", "-c", "ulimit -Sn 64; exec \"$@\"", "sh"];
     let names: Vec<String> = (0..20).map(|number| format!("r{number}")).collect();

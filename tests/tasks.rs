@@ -1,10 +1,10 @@
-//! Tasks as Bolt's users have them: the same status and the same value, through the binary.
+//! Tasks as Bolt users know them: the same status and the same value, through the binary.
 
 use serde_json::{Value, json};
 
 use crate::support::project::Project;
 
-/// A project with a module `m` of scripts, and with these targets.
+/// Creates a project with a module `m` of scripts and with these targets.
 fn project(tasks: &[(&str, &str, Value)], targets: &[(&str, Value)]) -> Project {
     let mut project = Project::new();
     for (name, script, metadata) in tasks {

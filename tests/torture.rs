@@ -1,7 +1,7 @@
-//! devgate reads what a device means, however badly its terminal behaves: each command of a drawn plan is judged by
-//! what the device says its output was.
+//! devgate reads a device's output correctly, however badly its terminal behaves. Each command of a random
+//! plan is compared with the output that the device intended.
 //!
-//! `DEVGATE_TORTURE=COMMANDS[:SEED[:HABIT]]` asks for more, for another draw, or for one habit alone.
+//! `DEVGATE_TORTURE=COMMANDS[:SEED[:HABIT]]` sets the number of commands, another seed, or a single habit.
 
 #[path = "support/client.rs"]
 #[expect(dead_code, reason = "its own test uses more of it")]
@@ -29,7 +29,7 @@ use folder::Project;
 use plan::{Batch, Wish};
 use report::Report;
 
-/// How many sessions are open at once: they wait more than they compute.
+/// The number of concurrent sessions: they wait more than they compute.
 const AT_ONCE: usize = 24;
 
 #[test]
@@ -47,13 +47,13 @@ fn none_of_hundreds_of_commands_is_read_wrong_and_hardly_one_is_not_read() {
     });
     let report = work.report.into_inner().expect("no worker has panicked");
     if wish.is_told {
-        // Not captured: who asks for more wants the figures of what holds, too.
+        // Not captured: a user who asks for more commands also wants the figures of a successful run.
         let _ = writeln!(std::io::stderr(), "{report}");
     }
     assert!(report.holds(), "seed {}\n{report}", wish.seed);
 }
 
-/// What is to be done, shared by those who do it.
+/// The work to be done, shared by the workers.
 struct Work {
     open: Mutex<Open>,
     changed: Condvar,
@@ -100,12 +100,12 @@ impl Work {
             let mut report = self.report.lock().expect("no worker has panicked");
             judged.into_iter().for_each(|judged| report.add(judged));
             if self.is_told {
-                // Not captured: who asks for more wants to see how far it is.
+                // Not captured: a user who asks for more commands wants to see the progress.
                 report.tell();
             }
             drop(report);
             let mut open = self.open.lock().expect("no worker has panicked");
-            // What was not asked because the session ended is asked in another one.
+            // Commands that were not sent because the session ended are sent in another session.
             open.batches.extend(rest);
             open.at_work -= 1;
             self.changed.notify_all();

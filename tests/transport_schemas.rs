@@ -1,4 +1,4 @@
-//! What connection info may hold, in the forms in which people and programs read it.
+//! The schema of connection info, in the forms that people and programs read.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What devgate refuses to run, and how it ends where a node has too little of something.
+//! What devgate refuses to run, and how it ends on a node that lacks resources.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::folder::{Project, words_of};
 
-/// A project with a task, and a target that needs no device.
+/// Creates a project with a task, and a target that needs no device.
 fn project() -> Project {
     let project = Project::new();
     project.write("bolt-project.yaml", "name: p\n");
@@ -68,13 +68,13 @@ fn root_runs_nothing_that_others_may_write() {
         fails(&run(), &[&expected, "root runs nothing"]);
         set(&project, path, usual);
     }
-    // A group is somebody else, unless it is the owner's alone.
+    // A group counts as other users, unless only the owner is in it.
     let task = project.0.path().join("modules/m/tasks/t.sh");
     set(&project, "modules/m/tasks/t.sh", 0o775);
     succeeds(&run(), &[], &["may write"]);
     chown(&task, None, Some(1)).expect("root may");
     fails(&run(), &["may write", "chmod g-w"]);
-    // What another user owns is warned about, unless it is who has called sudo.
+    // A file of another user causes a warning, unless that user called sudo.
     set(&project, "modules/m/tasks/t.sh", 0o755);
     chown(&task, Some(4242), Some(0)).expect("root may");
     succeeds(&run(), &["belongs to the user 4242"], &[]);
@@ -102,7 +102,7 @@ fn root_runs_no_interpreter_and_follows_no_reference_that_others_may_write() {
         set(&project, path, 0o777);
         let output = task();
         fails(&output, &[]);
-        // It is the target's result.
+        // The error is the target's result.
         let result = String::from_utf8_lossy(&output.stdout).into_owned();
         let expected = format!(
             "everybody may write {}",
@@ -149,7 +149,7 @@ fn root_uses_no_family_that_others_may_write() {
         &show(),
         &["family `own` cannot be used", "everybody may write"],
     );
-    // Who does not ask for it is not stopped.
+    // Without that setting, the run is not stopped.
     succeeds(&project.devgate(&RUN), &[], &["everybody may write"]);
 }
 
@@ -166,7 +166,7 @@ fn a_link_in_files_does_not_lead_out_of_the_module_path() {
     succeeds(&project.devgate(&RUN), &[], &[]);
     fs::remove_file(&link).expect("it is ours");
     symlink(project.0.path().join("outside"), &link).expect("linked");
-    // The project is a module itself where it has a name, and then its files may be led to.
+    // A project with a name is itself a module, and links may lead to its files.
     project.write("bolt-project.yaml", "{}\n");
     fails(
         &project.devgate(&RUN),
@@ -184,7 +184,7 @@ fn an_inventory_with_a_password_that_others_may_read_is_warned_about() {
     project.write("inventory.yaml", &inventory.to_string());
     let show = || project.devgate(&["inventory", "show"]);
     let warning = "`password` stands here in clear";
-    // The folder is closed to others.
+    // The folder is closed to other users.
     set(&project, "", 0o700);
     succeeds(&show(), &[], &[warning]);
     set(&project, "", 0o755);
@@ -220,12 +220,13 @@ fn a_host_with_a_user_and_a_path_with_a_line_end_are_refused_with_what_is_expect
     }
 }
 
-/// The binary where any user can execute it.
+/// Copies the binary to a place where any user can execute it.
 fn for_anybody() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
     let binary = folder.path().join("devgate");
-    // By another process: one that a test forks off meanwhile would hold our file open, so that nobody could run it.
+    // By another process: a child that another test forks at the same time would hold the copy open for
+    // writing, so that nobody could run it.
     #[expect(
         clippy::disallowed_methods,
         reason = "the tests prepare the binary themselves"
@@ -238,7 +239,7 @@ fn for_anybody() -> (tempfile::TempDir, PathBuf) {
     (folder, binary)
 }
 
-/// Runs the binary as an ordinary user with few processes, open files or little memory.
+/// Runs the binary as an ordinary user with few processes, few open files or little memory.
 fn with_limit(binary: &Path, limit: &str) -> (Option<i32>, String) {
     let arguments = [
         "--reuid=65533",
@@ -267,14 +268,15 @@ fn too_few_threads_files_or_too_little_memory_are_an_error_in_words() {
         ("--nproc=1", "no thread can be started"),
         ("--nofile=8", "files cannot be opened"),
         ("--nofile=12", "files cannot be opened"),
-        // As many are needed beside those that it has.
+        // This number is needed in addition to those that it already has.
         ("--nofile=16", "files cannot be opened"),
     ] {
         let (code, said) = with_limit(&binary, limit);
         assert_eq!(code, Some(1), "{limit}: {said}");
         assert!(said.contains(what), "{limit}: {said}");
     }
-    // With too little the system does not even load it: that ends by a signal, or with 127.
+    // With too little memory, the system does not even load the program, which ends by a signal or with
+    // 127.
     let limits = (24..1024).step_by(8).map(|mebibytes| mebibytes << 20);
     let mut begun = limits.map(|limit| with_limit(&binary, &format!("--as={limit}")));
     let (code, said) = begun
@@ -301,7 +303,7 @@ fn no_other_process_of_the_same_user_can_read_its_memory_or_its_environment() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("it can be started");
-    // It answers, so it has begun.
+    // The answer proves that it has started.
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut stdout = child.stdout.take().expect("a pipe");
     std::io::Write::write_all(&mut stdin, b"{\"type\": \"Integer\", \"value\": 1}\n")

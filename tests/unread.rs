@@ -1,4 +1,4 @@
-//! Runs whose output nobody reads: what they do is done all the same, and they can be stopped.
+//! Runs whose output nobody reads: they do their work nevertheless, and can be stopped.
 
 use std::fs;
 use std::io::Read;
@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use super::folder::{Project, pause};
 
-/// Writes more than any pipe holds; then it is known that it has.
+/// Writes more than any pipe holds, and then creates the file `written`.
 const MUCH: &str = "head -c 300000 /dev/zero | tr '\\0' x; echo >\"$PT_dir/written\"\n";
 
-/// The same on the first target that comes here; on the other a child is waited for.
+/// Like [`MUCH`] on the first target; on the other, it waits for a child.
 const MUCH_OR_SLEEP: &str = "if mkdir \"$PT_dir/first\"; then head -c 300000 /dev/zero | tr '\\0' x; \
                              else sleep 300 & echo $! >\"$PT_dir/begun\"; wait; fi\n";
 
-/// How long is waited for what is to happen.
+/// The maximum time to wait for an event.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A run of a task, of which nobody reads anything yet.
+/// Starts a run of a task whose output nobody reads yet.
 fn begun(project: &Project, script: &str, words: &[&str]) -> Child {
     project.task("long", script);
     let dir = format!("dir={}", project.0.path().display());
@@ -46,7 +46,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits until a task has told the number of its child, and that has ended.
+/// Waits until a task has written the process ID of its child and that child has ended.
 #[track_caller]
 fn child_has_ended(project: &Project) {
     let told = project.0.path().join("begun");
@@ -60,7 +60,7 @@ fn child_has_ended(project: &Project) {
     });
 }
 
-/// Waits until a pipe holds as much as it takes.
+/// Waits until a pipe is full.
 #[track_caller]
 fn is_full(stdout: &ChildStdout) {
     until("nothing is printed", || {
@@ -81,7 +81,7 @@ fn ended(child: &mut Child) -> ExitStatus {
     })
 }
 
-/// What was printed, and how it ended; the rest is read meanwhile.
+/// Reads the output and the exit status; the rest of the output is read concurrently.
 fn read(mut child: Child, stdout: Option<ChildStdout>) -> (Value, ExitStatus) {
     let stdout = stdout.or_else(|| child.stdout.take()).expect("a pipe");
     let mut stderr = child.stderr.take().expect("a pipe");
@@ -126,7 +126,7 @@ fn a_task_is_ended_in_time_though_nobody_reads_what_is_said() {
     let words = ["-t", "r1", "--timeout", "2", "--stream"];
     let child = begun(&project, script, &words);
     child_has_ended(&project);
-    // Who writes waits for who reads: what is between them is kept in memory.
+    // The writer waits for the reader: only the output in between is kept in memory.
     assert!(!project.0.path().join("written").exists());
     let (document, status) = read(child, None);
     assert_eq!(status.code(), Some(1));

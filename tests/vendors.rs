@@ -1,5 +1,5 @@
-//! Devices behind HTTP with a style of their own, each played by a server that keeps what it is told
-//! (`support/vendors`): verified, asked, changed, read back, and what they refuse.
+//! Devices with their own style of HTTP API, each simulated by a server that keeps its changes
+//! (`support/vendors`): verified, queried, changed, read back, and their refusals.
 
 mod restconf_data;
 
@@ -41,7 +41,7 @@ fn every_one_is_verified_and_a_wrong_password_is_refused_at_once() {
         );
         let said = error["msg"].as_str().expect("a message");
         assert!(said.contains("refuses the login"), "{transport}: {said}");
-        // RESTCONF is asked for its root first, which needs no login here.
+        // RESTCONF first asks for the root, which needs no login here.
         let tries = server.asked().len() - before;
         assert!(tries <= 2, "{transport} was asked {tries} times");
     }
@@ -139,7 +139,7 @@ fn command_lines_behind_http_are_read_configured_and_saved() {
             ),
         );
         if transport == "eapi" {
-            // Its server knows no interfaces: nothing behind the line was taken.
+            // The simulated server has no interfaces: no line after the refused one was accepted.
             run.failed().says(&[
                 "refuses line 1 of 2, `interface Ethernet1/1`",
                 "no other line was taken",
@@ -305,7 +305,7 @@ fn a_device_that_has_no_time_is_asked_again() {
     assert_eq!(server.times("GET /mgmt/tm/busy"), 2);
 }
 
-/// A project whose target `device` is the server, with what its transport needs beside.
+/// Creates a project whose target `device` is the server, with the other settings that its transport needs.
 fn project(transport: &str, server: &Server, mut settings: Value) -> Project {
     if transport == "eapi" {
         settings["enable_password"] = eapi::ENABLE_PASSWORD.into();
@@ -330,7 +330,7 @@ fn with(transport: &str, server: &Server, settings: Value) -> Project {
     project
 }
 
-/// Runs a script that is lent one session with the target `device`.
+/// Runs a script with a lent session to the target `device`.
 fn script(project: &mut Project, script: &str) -> Run {
     project.write("script.sh", script);
     project.devgate("session run -t device -- sh script.sh")

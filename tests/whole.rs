@@ -1,4 +1,4 @@
-//! The whole, through the binary: against the lab's devices, which `tests/run` starts, and without any.
+//! The whole system, through the binary: with the lab's devices, which `tests/run` starts, and without.
 
 mod benches;
 mod contract;

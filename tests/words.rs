@@ -1,5 +1,5 @@
-//! What the command line teaches: suggestions, help, completions, manifests to begin with, and how little it says when
-//! it is asked to be quiet.
+//! What the command line teaches: suggestions, help, completions, sample manifests, and how little it
+//! prints when it must be quiet.
 
 use std::process::Output;
 
@@ -77,7 +77,7 @@ fn every_type_shows_a_manifest_that_can_be_applied() {
                 "config: {{transport: remote, remote: {{remote-transport: {family}, port: 99999}}}}\ntargets: [r1]\n"
             ),
         );
-        // Nobody is there; a manifest that is wrong is refused before that is known.
+        // Nothing listens there; an invalid manifest is refused before that is noticed.
         let words = [
             "device",
             "-t",
@@ -128,7 +128,7 @@ fn help_shows_the_options_of_every_command_once() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// What a shell is offered for the last word of a line.
+/// Returns what a shell offers as completions for the last word of a line.
 fn offered(project: &Project, line: &str) -> (Vec<String>, String) {
     let words: Vec<&str> = ["--"].into_iter().chain(line.split(' ')).collect();
     let mut command = project.command(&words);

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// The output of a read-only command.
 ///
 /// # Errors
-/// As [`CommandLine::exec`].
+/// Fails as [`CommandLine::exec`] does.
 pub(crate) async fn exec(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
@@ -20,7 +20,7 @@ pub(crate) async fn exec(
 /// The command line of the open session.
 ///
 /// # Errors
-/// The session has none.
+/// Fails when the session has none.
 pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
     ctx.command_line().ok_or_else(|| {
         Error::Unsupported("the open session is not one at a command line".to_owned())

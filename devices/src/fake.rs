@@ -1,4 +1,4 @@
-//! A device that remembers what it is told, and one who remembers what is said.
+//! Test doubles: a session that records its input, and an event sink that records messages.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use devgate_schemas::{Event, EventSink, Facts};
 use devgate_transports::error::{ConfigurationProblem, RefusedLine};
 use devgate_transports::{CommandLine, Context, Line, Transport};
 
-/// A session that refuses lines with a word in them, or is lost at one.
+/// A session that refuses lines containing a word, or is lost at a line containing one.
 #[derive(Debug, Default)]
 pub(crate) struct FakeSession {
     pub(crate) output: &'static str,
@@ -90,7 +90,8 @@ impl Transport for FakeSession {
 }
 
 impl FakeSession {
-    /// A session that says the same to every command but those with a word, which it refuses.
+    /// Creates a session that gives the same output for every command, except that it refuses commands
+    /// containing a word.
     pub(crate) fn saying(output: &'static str, refuses: &'static str) -> Self {
         Self {
             output,
@@ -106,7 +107,7 @@ impl FakeSession {
             .push(text);
     }
 
-    /// What was typed so far.
+    /// Returns what has been typed so far.
     pub(crate) fn typed(&self) -> Vec<String> {
         self.typed
             .lock()
@@ -115,12 +116,12 @@ impl FakeSession {
     }
 }
 
-/// What was said, with its level.
+/// The recorded messages with their levels.
 #[derive(Default)]
 pub(crate) struct Heard(Mutex<Vec<String>>);
 
 impl Heard {
-    /// All that an operator hears who does not look for errors.
+    /// Returns all messages except those of the debug level.
     pub(crate) fn into_lines(self) -> Vec<String> {
         let mut lines = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         lines.retain(|line| !line.starts_with("debug: "));

@@ -95,7 +95,8 @@ impl Family {
     /// Loads a family from its folder: `family.yaml`, `types/*.yaml`, `cases/`.
     ///
     /// # Errors
-    /// A file that cannot be read, or all problems in the files, each with file, line, column and key.
+    /// Fails when a file cannot be read, or with all problems in the files, each with file, line, column
+    /// and key.
     pub fn load(folder: &Path) -> Result<Self> {
         Self::read(Folder::OnDisk(folder.to_owned()))
     }
@@ -160,7 +161,7 @@ impl Family {
     /// the persistent configuration, or save it themselves (NETCONF's `save`).
     ///
     /// # Errors
-    /// Why it was not saved.
+    /// Fails with the reason why it was not saved.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         match ctx.command_line() {
             Some(session) => Ok(session.save(ctx).await?),

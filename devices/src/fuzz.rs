@@ -1,11 +1,11 @@
-//! What must hold of any template and output: called by the fuzz targets, and by the test that replays their
-//! corpora.
+//! Properties that hold for any template and output. The fuzz targets call these functions, and so does the
+//! test that replays the corpora.
 
 use crate::textfsm::TextFsm;
 
-/// A template is refused or reads an output, whatever both hold.
+/// Any template is either refused or parses any output.
 ///
-/// The data are a template, a NUL, and an output.
+/// The input is a template, a NUL, and an output.
 pub fn textfsm(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (template, output) = text.split_once('\0').unwrap_or((&text, ""));

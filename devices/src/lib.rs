@@ -1,5 +1,5 @@
-//! What is managed: families, facts, resource types and providers. This crate starts no process and
-//! knows no HTTP server and no command line.
+//! The managed world: families, facts, resource types and providers. This crate starts no process and knows
+//! no HTTP server and no command line.
 //!
 //! A [`Family`] is a kind of device: a [`Connect`](devgate_transports::Connect) with facts and
 //! resource types. All of it is data that a network engineer can write. A [`ResourceType`] makes a

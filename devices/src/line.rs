@@ -1,4 +1,4 @@
-//! Lines of configuration: what templates make, and what a CLI session is given.
+//! Configuration lines: the output of templates, and the input of CLI sessions.
 
 mod batch;
 
@@ -9,25 +9,26 @@ use crate::template::{Escape, Revealed, Secrets};
 
 pub(crate) use batch::send;
 
-/// A line of configuration at its depth: it is typed in the mode that the nearest line above it
-/// with less depth has entered.
+/// A line of configuration with its depth. It is typed in the mode that the nearest line above it with less
+/// depth has entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     depth: usize,
     /// The line with its secrets redacted.
     shown: String,
-    /// The line as it is, and the secrets in it, where it holds any.
+    /// The line in clear and its secrets, if it has any.
     secret: Option<Revealed>,
 }
 
-/// What leaves a mode of configuration, on every CLI whose configuration is indented.
+/// The command that leaves a configuration mode, on every CLI with indented configuration.
 const LEAVE_MODE: &str = "exit";
 
 impl Line {
-    /// Takes a rendered text apart: each line a command, an indented one inside the line above.
+    /// Splits a rendered text into lines: each line is a command, and an indented one is below the line
+    /// above it.
     ///
     /// # Errors
-    /// The number of a line (from 1) that is indented like no line above it.
+    /// Fails with the number of a line, counted from 1, whose indentation matches no line above it.
     pub(crate) fn all(text: &str, secrets: &Secrets) -> Result<Vec<Self>, usize> {
         let mut lines = Vec::new();
         let mut indents: Vec<usize> = Vec::new();
@@ -55,7 +56,7 @@ impl Line {
         Ok(lines)
     }
 
-    /// A line that may be a secret as a whole.
+    /// Creates a line that may be a secret as a whole.
     pub(crate) fn hidden(depth: usize, text: String) -> Self {
         let text = Sensitive::new(text);
         Self {
@@ -68,7 +69,7 @@ impl Line {
         }
     }
 
-    /// The line as a person sees it, indented by its depth.
+    /// Returns the line for people, indented by its depth.
     pub(crate) fn text(&self, secrets: SecretVisibility) -> String {
         let text = match (&self.secret, secrets) {
             (Some(lifted), SecretVisibility::InClear) => lifted.text.reveal(),
@@ -77,7 +78,7 @@ impl Line {
         format!("{}{text}", " ".repeat(self.depth))
     }
 
-    /// The line as a CLI session takes it.
+    /// Converts the line for a CLI session.
     pub(crate) fn typed(&self) -> devgate_transports::Line {
         match &self.secret {
             None => devgate_transports::Line::new(self.shown.clone()),
@@ -87,7 +88,7 @@ impl Line {
         }
     }
 
-    /// What must be typed after this line, so that `next` is read in its own mode.
+    /// Returns the lines that must be typed after this one, so that `next` is read in its own mode.
     pub(crate) fn leaving_for(
         &self,
         next: &Self,

@@ -15,7 +15,7 @@ pub trait ResourceType: Debug + Send + Sync {
     /// The schema of its resources.
     fn schema(&self) -> &TypeSchema;
 
-    /// A provider for one transaction.
+    /// Creates a provider for one transaction.
     fn provider(&self) -> Box<dyn Provider>;
 
     /// The commands whose output `get` reads; empty if it reads something else.
@@ -23,10 +23,10 @@ pub trait ResourceType: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The resources that `get` would find in this output of the type's commands.
+    /// Returns the resources that `get` would find in this output of the type's commands.
     ///
     /// # Errors
-    /// Output that does not match, or a type that is not declared as data.
+    /// Fails when the output does not match, or when the type is not declared as data.
     fn parse(&self, output: &str) -> Result<Vec<Resource>> {
         let _ = output;
         Err(Error::Unsupported(format!(
@@ -52,16 +52,16 @@ pub trait ResourceType: Debug + Send + Sync {
     /// Checks that a canonical desired resource can be written, whatever its current state is.
     ///
     /// # Errors
-    /// Why it cannot be rendered.
+    /// Fails with the reason why the resource cannot be rendered.
     fn check(&self, name: &Name, should: &Resource) -> Result<()> {
         let _ = (name, should);
         Ok(())
     }
 
-    /// The configuration lines that `set` would send for a change, for display.
+    /// Returns the configuration lines that `set` would send for a change, for display.
     ///
     /// # Errors
-    /// Why it cannot be rendered, or that the type is not declared as data.
+    /// Fails when the change cannot be rendered, or when the type is not declared as data.
     fn render(
         &self,
         name: &Name,
@@ -81,10 +81,10 @@ pub trait ResourceType: Debug + Send + Sync {
 /// Resource API, "Resource implementation".
 #[async_trait]
 pub trait Provider: Send {
-    /// The resources on the device. It may return more than were requested.
+    /// Returns the resources on the device. It may return more than were requested.
     ///
     /// # Errors
-    /// Why they cannot be read. Then no resource of the type can be managed in this transaction.
+    /// Fails when they cannot be read. Then no resource of the type can be managed in this transaction.
     async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>>;
 
     /// Applies the changes in order.
@@ -92,13 +92,14 @@ pub trait Provider: Send {
     /// A resource that fails is reported to [`Context::failed`]; the others continue.
     ///
     /// # Errors
-    /// Why no further change is possible. Every change that was not reported as done has then failed.
+    /// Fails when no further change is possible. Every change that was not reported as done has then
+    /// failed.
     async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()>;
 
-    /// Brings values into the canonical form that `get` returns and `set` expects.
+    /// Converts values to the canonical form that `get` returns and `set` expects.
     ///
     /// # Errors
-    /// A value that has no canonical form.
+    /// Fails when a value has no canonical form.
     async fn canonicalize(&mut self, ctx: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
         let _ = (ctx, resources);
         Ok(())
@@ -107,7 +108,7 @@ pub trait Provider: Send {
     /// Whether one property is in sync.
     ///
     /// # Errors
-    /// Why it cannot be determined.
+    /// Fails when it cannot be determined.
     async fn insync(
         &mut self,
         ctx: &Context<'_>,
@@ -191,7 +192,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// The changes in order.
+    /// Iterates over the changes in order.
     pub fn iter(&self) -> std::slice::Iter<'_, (Name, Change)> {
         self.0.iter()
     }
@@ -222,7 +223,7 @@ impl<'a> IntoIterator for &'a Changes {
 }
 
 impl CurrentState {
-    /// The current resource, if it is known and present.
+    /// Returns the current resource, if it is known and present.
     pub fn resource(&self) -> Option<&Resource> {
         match self {
             Self::Present(resource) => Some(resource),

@@ -15,31 +15,31 @@ pub trait SimpleProvider: Send {
     /// The resources on the device.
     ///
     /// # Errors
-    /// Those of [`Provider::get`].
+    /// Fails as [`Provider::get`] does.
     async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>>;
 
     /// Creates a resource.
     ///
     /// # Errors
-    /// Why it cannot be created.
+    /// Fails with the reason why the resource cannot be created.
     async fn create(&mut self, ctx: &Context<'_>, name: &Name, should: &Resource) -> Result<()>;
 
     /// Updates an existing resource.
     ///
     /// # Errors
-    /// Why it cannot be updated.
+    /// Fails with the reason why the resource cannot be updated.
     async fn update(&mut self, ctx: &Context<'_>, name: &Name, should: &Resource) -> Result<()>;
 
     /// Removes a resource.
     ///
     /// # Errors
-    /// Why it cannot be removed.
+    /// Fails with the reason why the resource cannot be removed.
     async fn delete(&mut self, ctx: &Context<'_>, name: &Name) -> Result<()>;
 
     /// Brings values into the canonical form that `get` returns.
     ///
     /// # Errors
-    /// Those of [`Provider::canonicalize`].
+    /// Fails as [`Provider::canonicalize`] does.
     async fn canonicalize(&mut self, ctx: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
         let _ = (ctx, resources);
         Ok(())
@@ -48,7 +48,7 @@ pub trait SimpleProvider: Send {
     /// Whether one property is as desired.
     ///
     /// # Errors
-    /// Those of [`Provider::insync`].
+    /// Fails as [`Provider::insync`] does.
     async fn insync(
         &mut self,
         ctx: &Context<'_>,
@@ -107,10 +107,10 @@ impl<P: SimpleProvider> Provider for P {
     }
 }
 
-/// What a type must have for its provider to be a simple one.
+/// Checks that a type can have a simple provider.
 fn check(schema: &TypeSchema) -> Result<()> {
     if !schema.is_ensurable() {
-        // In the gem's words.
+        // The gem's wording.
         let message = "SimpleProvider cannot be used with a Type that is not ensurable";
         return Err(Error::Unsupported(message.to_owned()));
     }
@@ -123,7 +123,7 @@ fn check(schema: &TypeSchema) -> Result<()> {
     }
 }
 
-/// What a change comes down to.
+/// The operation that a change requires.
 enum Todo {
     Create(Resource),
     Update(Resource),
@@ -140,7 +140,7 @@ impl Todo {
     }
 }
 
-/// What a change comes down to; nothing for what is gone already.
+/// Determines the operation that a change requires; `None` if the resource is already gone.
 async fn todo(
     provider: &mut impl SimpleProvider,
     ctx: &Context<'_>,
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::Error;
 
-    /// Holds `old`, and refuses whatever is called `bad`.
+    /// Holds `old`, and refuses every resource called `bad`.
     struct Shelf(Vec<String>);
 
     #[async_trait]
@@ -239,7 +239,7 @@ mod tests {
         TypeSchema::register(&definition).expect("it is a type")
     }
 
-    /// What became of a change under these circumstances, and what the provider was asked to do.
+    /// Applies a change in this mode, and returns the result and the calls of the provider.
     async fn set(schema: &TypeSchema, mode: Mode) -> (Result<()>, Vec<String>) {
         let resources = Resources::new(schema, mode);
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());

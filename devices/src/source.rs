@@ -89,7 +89,7 @@ impl Source {
     /// Queries the device for everything that the rows need, each query once.
     ///
     /// # Errors
-    /// Errors of the session, and answers that do not match.
+    /// Fails with errors of the session, and with answers that do not match.
     pub(crate) async fn ask(
         &self,
         ctx: &Context<'_>,
@@ -108,10 +108,10 @@ impl Source {
         }
     }
 
-    /// Does the same from recorded answers; a query without a recording has an empty answer.
+    /// Reads the answers from a recording; a query without a recording has an empty answer.
     ///
     /// # Errors
-    /// Answers that do not match.
+    /// Fails when answers do not match.
     pub(crate) fn replay<'o>(
         &self,
         answers: &mut Answers,
@@ -134,10 +134,10 @@ impl Source {
         }
     }
 
-    /// The rows in the answers.
+    /// Returns the rows in the answers.
     ///
     /// # Errors
-    /// Answers that do not match.
+    /// Fails when answers do not match.
     pub(crate) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Row>> {
         match self {
             Self::Output(output) => output.rows(answers.output(&output.command)),
@@ -151,7 +151,7 @@ impl Source {
     /// Compiles the TextFSM template, which is otherwise compiled on first use.
     ///
     /// # Errors
-    /// An error in the TextFSM template.
+    /// Fails when the TextFSM template is invalid.
     pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Output(output) => output.check(),

@@ -1,7 +1,7 @@
-//! The language of families: expressions that make values, and templates that make texts.
+//! The language of families: expressions that compute values, and templates that render texts.
 //!
-//! Both are Jinja with nothing forgiving in it: an unknown name, a value that is not there and text
-//! where a number must be are errors. Every name is checked when a family is loaded.
+//! Both are strict Jinja: an unknown name, a missing value, and text in place of a number are errors. All
+//! names are checked when a family is loaded.
 
 mod filters;
 mod network;
@@ -17,33 +17,33 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 
 pub(crate) use scope::{Escape, Medium, Revealed, Scope, Secrets};
 
-/// An expression, compiled.
+/// A compiled expression.
 pub(crate) struct Expression(minijinja::Expression<'static, 'static>);
 
-/// A template, compiled.
+/// A compiled template.
 pub(crate) struct Template(Environment<'static>);
 
-/// What is wrong with an expression or a template, or went wrong in it.
+/// An error in the source or in the evaluation of an expression or a template.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Error {
-    /// The line in its source, from 1.
+    /// The line in the source, counted from 1.
     pub(crate) line: usize,
-    /// What is wrong.
+    /// The message.
     pub(crate) message: String,
-    /// The name that was to be written and has no value, where it is nothing else.
+    /// The name whose value is missing, if the error is just that.
     pub(crate) missing: Option<String>,
 }
 
-/// The one template of an environment.
+/// The name of the only template of an environment.
 const NAME: &str = "template";
 
-/// What is said where a template writes nothing.
+/// The message for a template that writes a missing value.
 const NO_VALUE: &str = "there is no value to write here; ask with `{% if … is not none %}` first";
 
 static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut language = Environment::new();
     language.set_undefined_behavior(UndefinedBehavior::Strict);
-    // A line that holds nothing but a block tag leaves no line behind.
+    // A line that holds only a block tag produces no output line.
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
@@ -58,7 +58,7 @@ impl Expression {
     /// Compiles an expression over these names.
     ///
     /// # Errors
-    /// What is wrong with it, a name that nobody knows among it.
+    /// Fails when the expression is invalid or uses an unknown name.
     pub(crate) fn new<'a>(
         source: &str,
         names: impl IntoIterator<Item = &'a str>,
@@ -68,17 +68,17 @@ impl Expression {
         Ok(Self(expression))
     }
 
-    /// The names that it mentions, in alphabetical order.
+    /// Returns the names that the expression references, in alphabetical order.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.0.undeclared_variables(false).into_iter().collect();
         names.sort();
         names
     }
 
-    /// Its value.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// What went wrong, a text where a filter wants another among it.
+    /// Fails when the evaluation fails, for example because a filter expects another text.
     pub(crate) fn value(&self, scope: &Scope) -> Result<Value, Error> {
         let value = self.0.eval(scope.0.clone())?;
         let json = serde_json::to_value(&value).map_err(|error| Error {
@@ -91,24 +91,24 @@ impl Expression {
 }
 
 impl Template {
-    /// Compiles a template over these names, which writes values into a text as `escape` says.
+    /// Compiles a template over these names, which escapes values according to `escape`.
     ///
     /// # Errors
-    /// What is wrong with it, a name that nobody knows among it.
+    /// Fails when the template is invalid or uses an unknown name.
     pub(crate) fn new<'a>(
         source: &str,
         names: impl IntoIterator<Item = &'a str>,
         escape: Escape,
     ) -> Result<Self, Error> {
         let mut environment = LANGUAGE.clone();
-        // Whatever a template says of a value, `| safe` among it, it is written like this.
+        // This formatter applies to every value, even with `| safe`.
         environment.set_formatter(move |output, state, value| {
             let refused = |message| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
             if value.is_none() || value.is_undefined() {
                 return refused(NO_VALUE);
             }
             match escape {
-                // Not as Python writes it.
+                // Booleans are not written in Python's form.
                 _ if value.kind() == ValueKind::Bool => {
                     Ok(output.write_str(if value.is_true() { "true" } else { "false" })?)
                 }
@@ -131,16 +131,16 @@ impl Template {
         Ok(template)
     }
 
-    /// The names that it mentions.
+    /// Returns the names that the template references.
     pub(crate) fn names(&self) -> Vec<String> {
         let names = self.compiled().undeclared_variables(false);
         names.into_iter().collect()
     }
 
-    /// The text that it makes.
+    /// Renders the template.
     ///
     /// # Errors
-    /// What went wrong, a value that is not there among it.
+    /// Fails when rendering fails, for example because a value is missing.
     pub(crate) fn text(&self, scope: &Scope) -> Result<String, Error> {
         Ok(self.compiled().render(scope.0.clone())?)
     }
@@ -152,7 +152,7 @@ impl Template {
     }
 }
 
-/// Refuses the names that are used and not known, at the line of the first.
+/// Refuses unknown names, at the line of the first one.
 fn check_names<'a>(
     source: &str,
     used: impl IntoIterator<Item = String>,
@@ -203,7 +203,7 @@ impl From<minijinja::Error> for Error {
     }
 }
 
-/// The name that was to be written where something went wrong.
+/// Returns the name that the template was writing when the error occurred.
 fn written(error: &minijinja::Error) -> Option<String> {
     let text = error.template_source()?.get(error.range()?)?.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');

@@ -1,7 +1,7 @@
-//! TextFSM: takes the output of `show` commands apart into rows.
+//! TextFSM: parses the output of `show` commands into rows.
 //!
-//! A template is compiled when it is first needed, and kept: compiling is what costs. The names of
-//! its values are known without compiling, so that expressions over them can be checked at once.
+//! A template is compiled on first use and then kept, because compiling is expensive. The names of its
+//! values are known without compiling, so that expressions over them can be checked at once.
 
 use std::sync::OnceLock;
 
@@ -16,38 +16,38 @@ pub(crate) struct TextFsm {
     compiled: OnceLock<Result<Template, TemplateError>>,
 }
 
-/// One record of an output.
+/// One record of a command's output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
-    /// The values by name: a text, or for a `List` value an array of texts or hashes.
+    /// The values by name: a text, or an array of texts or hashes for a `List` value.
     pub(crate) values: Hash,
-    /// The lines of the output that it was read from, from 1; for a template with `Fillup` all.
+    /// The lines of output, counted from 1, that gave this row; all lines if the template uses `Fillup`.
     lines: (usize, usize),
 }
 
 /// A place in an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub(crate) line: usize,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub(crate) column: usize,
 }
 
-/// Why an output could not be taken apart.
+/// The reason why an output could not be parsed.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Error {
-    /// The template is wrong, in this of its lines where that is known.
+    /// The template is invalid, at this line if it is known.
     Template {
         line: Option<usize>,
         message: String,
     },
-    /// The template itself refuses this line of the output.
+    /// An `Error` rule of the template refuses this line of the output.
     Output { line: usize, message: String },
 }
 
 impl TextFsm {
-    /// A template, not yet compiled.
+    /// Creates a template without compiling it.
     pub(crate) fn new(source: impl Into<String>) -> Self {
         let source = source.into();
         let names = source
@@ -69,23 +69,23 @@ impl TextFsm {
         }
     }
 
-    /// The names of its values.
+    /// Returns the names of the template's values.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Compiles the template, if that was not done before.
+    /// Compiles the template, unless it already is.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Fails when the template is invalid.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.template().map(|_| ())
     }
 
-    /// The records of an output.
+    /// Parses an output into records.
     ///
     /// # Errors
-    /// That the template is wrong, or that one of its `Error` rules refuses a line.
+    /// Fails when the template is invalid, or when one of its `Error` rules refuses a line.
     pub(crate) fn rows(&self, text: &str) -> Result<Vec<Row>, Error> {
         let template = self.template()?;
         let fillup = template
@@ -95,15 +95,15 @@ impl TextFsm {
         let mut parser = template.parser();
         let mut rows = Vec::new();
         if fillup {
-            // Later lines complete earlier rows, so the parser must see all of them at once.
+            // With `Fillup`, later lines complete earlier rows, so the parser must see all lines at once.
             let lines = (1, text.lines().count());
             let records = parser.parse_text(text).map_err(|error| refused(error, 1))?;
             rows.extend(records.into_iter().map(|record| self.row(record, lines)));
             return Ok(rows);
         }
         let mut since = 1;
-        // One line at a time, so that each row knows where it was read; the last, empty step is
-        // the end of the output, at which a template without `EOF` records once more.
+        // One line at a time, so that each row knows its lines. The last, empty step is the end of the
+        // output, at which a template without `EOF` records once more.
         let steps = text.lines().map(|line| (line, false)).chain([("", true)]);
         for (number, (line, at_end)) in (1..).zip(steps) {
             let records = if at_end {
@@ -139,8 +139,8 @@ impl TextFsm {
 }
 
 impl Row {
-    /// Where in the output a value of this row stands; the row's last line where it is not found,
-    /// as with a value that was filled down.
+    /// Returns the place of a row's value in the output. If the value is not found there, as with
+    /// `Filldown`, it is the row's last line.
     pub(crate) fn place(&self, output: &str, name: &str) -> Place {
         let (first, last) = self.lines;
         let sought = match self.values.get(name) {
@@ -165,7 +165,7 @@ impl Row {
     }
 }
 
-/// An empty line as the parser takes one: `"".lines()` has no line at all.
+/// Returns a line in the form that the parser needs: `"".lines()` has no line at all.
 fn line_or_space(line: &str) -> &str {
     if line.is_empty() { "\n" } else { line }
 }

@@ -1,4 +1,4 @@
-//! What `tasks.sh` needs: a bare loop that starts one program many times, and a measure of a command.
+//! The helper of `tasks.sh`: a bare loop that starts a program many times, and a measurement of a command.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -22,12 +22,12 @@ fn main() {
             bare(program, count.parse().expect("a number"), at_once.get());
         }
         ["measure", program, arguments @ ..] => measure(program, arguments),
-        // Run with all other benches, there is nothing to do: tasks.sh knows what to compare.
+        // When it runs with all other benchmarks, there is nothing to do: tasks.sh knows what to compare.
         _ => {}
     }
 }
 
-/// Starts a program so many times, so many at once, and waits for each.
+/// Starts a program `count` times, `at_once` at a time, and waits for each.
 #[expect(
     clippy::zombie_processes,
     reason = "whichever ends first is waited for"
@@ -47,7 +47,7 @@ fn bare(program: &str, count: usize, at_once: usize) {
     }
 }
 
-/// Runs a command and prints what it and its children took: `cpu_ms wall_ms peak_mib exit`.
+/// Runs a command and prints its resource usage, including its children: `cpu_ms wall_ms peak_mib exit`.
 fn measure(program: &str, arguments: &[&str]) {
     let begun = Instant::now();
     let status = quiet(program)

@@ -1,4 +1,4 @@
-//! How fast data types are parsed, printed and checked: what every attribute of every resource costs.
+//! Benchmarks parsing, printing and checking of data types: the cost of every attribute of every resource.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use devgate_schemas::{DataType, Value};
 use serde_json::json;
 
-/// Types from small to large, each with a value that is of it and one that is not.
+/// Types from small to large, each with a matching and a non-matching value.
 fn samples() -> Vec<(&'static str, &'static str, Value, Value)> {
     let vlan = "Struct[{ name => String[1, 32], id => Integer[1, 4094], \
                 Optional[ports] => Array[Pattern[/^[a-z]+\\d+(\\/\\d+)*$/]], \

@@ -1,12 +1,12 @@
-//! Secrets in what a device says, word by word: those that are known, and those that the word before
-//! announces.
+//! Finds secrets in device output, word by word: known secrets, and words that follow a keyword such as
+//! `password`.
 
 use crate::is_secret_name;
 
-/// What stands where a secret stood.
+/// The replacement for a secret.
 const STARS: &str = "********";
 
-/// Words behind which command lines write a secret.
+/// Keywords after which command lines write a secret.
 const KEYWORDS: [&str; 22] = [
     "auth-key",
     "auth-password",
@@ -32,13 +32,13 @@ const KEYWORDS: [&str; 22] = [
     KEY,
 ];
 
-/// Behind it may stand a key, or the number of one.
+/// A keyword that may be followed by a key or by the number of a key.
 const KEY: &str = "key";
 
-/// Characters around a word that are no part of it.
+/// Characters around a word that are not part of it.
 const QUOTES: [char; 4] = ['"', '\'', ';', ','];
 
-/// Words that go on where a sentence speaks of a password, and give none.
+/// Words that continue a sentence about a password. They are not secrets themselves.
 const PROSE: [&str; 26] = [
     "and",
     "at",
@@ -68,19 +68,19 @@ const PROSE: [&str; 26] = [
     "wrong",
 ];
 
-/// What stood before a word, as far as it says that the word is a secret.
+/// What the previous word says about the current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
     Keyword {
         may_be_number: bool,
     },
-    /// `password 7 0822455D0A16`: the number says how it is encrypted.
+    /// `password 7 0822455D0A16`: the number names the encryption.
     Number,
 }
 
-/// The text with stars for each word that `is_secret`, however short it is, and for each that stands
-/// behind a word for secrets.
+/// Replaces secrets in a text with stars: each word for which `is_secret` is true, however short it is, and
+/// each value that follows a keyword.
 pub fn starred(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
     let starring = Starring {
         is_secret: &is_secret,
@@ -89,7 +89,7 @@ pub fn starred(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
     starring.text(text)
 }
 
-/// What an error may quote of a device's words: its last line may be `enable password …`. Sentences
+/// Makes a device's output safe to quote in an error: its last line may be `enable password …`. Sentences
 /// about passwords stay as they are.
 pub fn quotable(text: &str) -> String {
     let starring = Starring {
@@ -99,10 +99,10 @@ pub fn quotable(text: &str) -> String {
     starring.text(text)
 }
 
-/// What is starred.
+/// The rules for replacing words.
 struct Starring<'a> {
     is_secret: &'a dyn Fn(&str) -> bool,
-    /// Whether the text may be of sentences: `password expired` gives none.
+    /// Whether the text may contain sentences, such as `password expired`, which give no password.
     with_prose: bool,
 }
 
@@ -158,7 +158,8 @@ impl Starring<'_> {
     }
 }
 
-/// What a word gives under a name for secrets: `password=…`, `"password":"…"`, `<password>…</password>`.
+/// Returns the value that a word assigns to a name for secrets: `password=…`, `"password":"…"`,
+/// `<password>…</password>`.
 fn named(word: &str) -> Option<&str> {
     let (name, value) = word.split_once(['=', ':', '>'])?;
     let name = name.rsplit(['<', '{', '&', '?']).next().unwrap_or(name);

@@ -1,4 +1,4 @@
-//! Attributes: what a transport's `connection_info` and a resource type are made of.
+//! The attributes of a transport's `connection_info` and of a resource type.
 
 use std::fmt;
 
@@ -8,31 +8,31 @@ use crate::{DataType, Hash, Mismatch, Value, did_you_mean};
 /// One attribute of a transport schema or a resource type (Resource API, "Resource definition").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// What it may hold.
+    /// The data type of the value.
     pub data_type: DataType,
-    /// What it is for.
+    /// The description, for people.
     pub desc: String,
-    /// What it is when nobody says.
+    /// The value of an attribute that is not given.
     pub default: Option<Value>,
     /// How it behaves in a resource.
     pub behaviour: Behaviour,
-    /// Whether its value must not be seen.
+    /// Whether the value is a secret that must not be shown.
     pub sensitive: bool,
-    /// How its value on the device is compared with the desired one.
+    /// How the value on the device is compared with the desired value.
     pub compare: Compare,
 }
 
 /// How an attribute behaves (Resource API, "behaviour").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Read from the device and enforced on it: what an attribute is when nothing is said.
+    /// Read from the device and enforced on it: the default behaviour.
     #[default]
     Property,
     /// Part of the resource's identity.
     Namevar,
     /// Reported, never set.
     ReadOnly,
-    /// Set when the resource is created, and never changed after.
+    /// Set when the resource is created, never changed afterwards.
     InitOnly,
     /// Steers the provider; cannot be read from the device.
     Parameter,
@@ -44,7 +44,7 @@ pub enum Compare {
     /// Equal values are in sync.
     #[default]
     Value,
-    /// The device shows no usable value: once the resource is there, the attribute is in sync.
+    /// The device shows no usable value: the attribute is in sync as soon as the resource exists.
     Never,
 }
 
@@ -60,10 +60,10 @@ const KEYS: [&str; 8] = [
 ];
 
 impl Attribute {
-    /// Reads one attribute's definition; what is wrong with it goes to `problems`, options that there
-    /// are not, too.
+    /// Reads the definition of one attribute. Everything that is wrong with it, unknown options included,
+    /// is added to `problems`.
     ///
-    /// The texts are the Resource API gem's where it has one.
+    /// Messages use the wording of the Resource API gem where the gem has one.
     pub(crate) fn register(
         owner: &str,
         section: &str,
@@ -83,7 +83,8 @@ impl Attribute {
         Self::read(owner, section, name, definition, problems)
     }
 
-    /// The same, of a definition that may have options of others.
+    /// Reads the definition of one attribute, like [`register`](Self::register), but ignores unknown
+    /// options.
     pub(crate) fn read(
         owner: &str,
         section: &str,
@@ -212,14 +213,14 @@ impl Attribute {
     /// Checks one value.
     ///
     /// # Errors
-    /// The violations in Puppet's words (`expects an Integer value, got String`), but for numbers, which are shown
-    /// as they are. The value of a sensitive attribute is never quoted.
+    /// Fails with the violations in Puppet's wording (`expects an Integer value, got String`). Unlike
+    /// Puppet, they show numbers as they are. The value of a sensitive attribute is never quoted.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         let verdict = self.verdict(value);
         verdict.map_err(|mismatch| format!("{mismatch:#}"))
     }
 
-    /// The same, in Puppet's words to the letter.
+    /// Checks one value; the mismatch keeps Puppet's wording to the letter.
     pub(crate) fn verdict(&self, value: &Value) -> Result<(), Mismatch> {
         if self.sensitive {
             return self.data_type.check_secret(value);
@@ -227,16 +228,17 @@ impl Attribute {
         self.data_type.check(value)
     }
 
-    /// Checks a value that is a secret whatever the attribute is.
+    /// Checks a value that is a secret even if the attribute is not sensitive.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check), which do not quote it.
+    /// Fails as [`check`](Self::check) does, but never quotes the value.
     pub(crate) fn check_secret(&self, value: &Value) -> Result<(), String> {
         let verdict = self.data_type.check_secret(value);
         verdict.map_err(|mismatch| format!("{mismatch:#}"))
     }
 
-    /// A violation with what the attribute is for, where it is of a pattern: that teaches few people.
+    /// Appends the attribute's description to a pattern violation: a regular expression alone explains
+    /// little.
     pub(crate) fn taught(&self, violation: String) -> String {
         let desc = self.desc.split(". ").next().unwrap_or_default();
         if !violation.contains("Pattern[") || desc.is_empty() {
@@ -245,7 +247,8 @@ impl Attribute {
         format!("{violation}: {}", desc.trim_end_matches('.'))
     }
 
-    /// Whether a value must be given: the type is not literally `Optional` (Resource API gem).
+    /// Whether a value must be given, which is the case unless the type is literally `Optional` (Resource
+    /// API gem).
     pub fn is_mandatory(&self) -> bool {
         !self.data_type.is_optional()
     }
@@ -275,14 +278,14 @@ impl fmt::Display for Behaviour {
     }
 }
 
-/// A value as a message shows it: a text as it is, the rest as JSON, a secret redacted.
+/// Formats a value for a message: a text as it is, other values as JSON, a secret redacted.
 pub(crate) fn shown(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_json().to_string(), str::to_owned)
 }
 
-/// The name of the Ruby class that the gem's messages would show for a value.
+/// Returns the name of the Ruby class that the gem's messages show for a value.
 pub(crate) fn ruby_class(value: &Value) -> &'static str {
     match value {
         Value::Undef => "NilClass",

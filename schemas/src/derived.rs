@@ -1,9 +1,9 @@
-//! JSON Schemas that are derived from types: of Draft 4, as pxp-agent reads it, and without references, which not
-//! every reader follows.
+//! JSON Schemas derived from Rust types. They use Draft 4, which pxp-agent reads, and no references, which
+//! some readers do not follow.
 //!
-//! The first paragraph of a comment is a description. An `Option` is what may be left out; what may be null says so
-//! (`nullable`). An object that names its members has no others; one that may have them says so
-//! (`additionalProperties`).
+//! The first paragraph of a doc comment becomes the description. An `Option` is an optional member; a value
+//! that may be null is marked `nullable`. An object with named members allows no others unless it is marked
+//! `additionalProperties`.
 
 use std::slice;
 
@@ -12,20 +12,20 @@ use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value as Json, json};
 
-/// The schema of a type.
+/// Returns the schema of a type.
 pub fn schema<T: JsonSchema>() -> Json {
     let mut schema = raw::<T>();
     plain(&mut schema);
     schema.into()
 }
 
-/// The schema of a type, for who changes it before it is made [`plain`].
+/// Returns the schema of a type before [`plain`] is applied, so that the caller can change it first.
 pub fn raw<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().subschema_for::<T>()
 }
 
-/// A transform that says what each item of a list is.
+/// Returns a transform that sets the description of a list's items.
 pub fn each(about: &'static str) -> impl FnMut(&mut Schema) {
     move |list: &mut Schema| {
         if let Some(item) = list.get_mut("items") {
@@ -34,7 +34,8 @@ pub fn each(about: &'static str) -> impl FnMut(&mut Schema) {
     }
 }
 
-/// A transform that makes a raw schema one of ours. It is to be done once: what was open no longer says so.
+/// Transforms a raw schema into devgate's form. Apply it only once: it removes the marks (`nullable`,
+/// `additionalProperties`) that it reads.
 pub fn plain(schema: &mut Schema) {
     transform_subschemas(&mut plain, schema);
     let Some(keys) = schema.as_object_mut() else {
@@ -44,7 +45,7 @@ pub fn plain(schema: &mut Schema) {
         join(keys);
     }
     describe(keys);
-    // Those of numbers are Rust's; the bounds say as much.
+    // The formats of numbers are Rust's own; the bounds carry the same information.
     keys.shift_remove("format");
     if let Some(types) = keys.get_mut("type")
         && let Json::Array(all) = types
@@ -56,7 +57,7 @@ pub fn plain(schema: &mut Schema) {
     }
     let of = keys.get("type").cloned().unwrap_or_default();
     let nullable = keys.shift_remove("nullable").is_some();
-    // A map names no members, and may have any; where members are named, another is a mistake.
+    // A map names no members and may have any. Where members are named, any other member is a mistake.
     if of == "object" && !nullable {
         if keys.contains_key("additionalProperties") {
             keys.entry("properties").or_insert_with(|| json!({}));
@@ -67,8 +68,8 @@ pub fn plain(schema: &mut Schema) {
     if keys.get("additionalProperties") == Some(&json!(true)) {
         keys.shift_remove("additionalProperties");
     }
-    // The order in which people read it: of what type it is, what it means, what it holds. A list of types says less
-    // than words.
+    // The order suits human readers: type, meaning, content. A list of types says less than the
+    // description, so the description comes first.
     let ordered = match of.is_array() {
         true => ["properties", "type", "description"],
         false => ["properties", "description", "type"],
@@ -86,7 +87,7 @@ pub fn plain(schema: &mut Schema) {
     }
 }
 
-/// Makes one schema of the ways in which a value may be written: each has a type of its own, or is a word.
+/// Merges alternatives into one schema. Each alternative has its own type or is a word.
 fn join(keys: &mut Map<String, Json>) {
     let ways = keys.shift_remove("oneOf");
     let ways = ways.or_else(|| keys.shift_remove("anyOf"));
@@ -113,7 +114,7 @@ fn join(keys: &mut Map<String, Json>) {
     }
 }
 
-/// Makes a description of a comment, with the default where it is a word or a number.
+/// Turns a doc comment into a description, and appends the default if it is a word or a number.
 fn describe(keys: &mut Map<String, Json>) {
     let default = match keys.shift_remove("default") {
         Some(Json::String(word)) => format!(" (default: {word})"),

@@ -1,4 +1,4 @@
-//! `device.conf`, the file of `puppet device`: which devices there are, and how each is reached.
+//! `device.conf`, the file of `puppet device`: the devices and how to reach each of them.
 //!
 //! ```text
 //! [switch1.example.com]
@@ -6,26 +6,26 @@
 //! url file:///etc/puppetlabs/puppet/devices/switch1.conf
 //! ```
 
-/// A device as the file lists it.
+/// One device of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceEntry {
-    /// Its name.
+    /// The device's name.
     pub name: String,
-    /// The line on which its section begins, from 1.
+    /// The line on which the device's section begins, counted from 1.
     pub line: usize,
-    /// What it is managed as: a transport or a family.
+    /// The type of the device: a transport or a family.
     pub type_name: String,
-    /// Where its connection info is, or the address itself: it may hold a password.
+    /// The location of the connection info, or the address itself. It may contain a password.
     pub url: String,
-    /// Whether the file says `debug` of it.
+    /// Whether the section sets `debug`.
     pub debug: bool,
 }
 
-/// Reads a `device.conf`; `file` is its name in messages.
+/// Parses a `device.conf`; `file` is its name in messages.
 ///
 /// # Errors
-/// Everything that is wrong with it, in Puppet's words where it has some. Of a line nothing but its
-/// first word is quoted, because an URL may hold a password.
+/// Returns every problem of the file, in Puppet's wording where Puppet has one. Of a line, only the first
+/// word is quoted, because a URL may contain a password.
 pub fn parse(text: &str, file: &str) -> Result<Vec<DeviceEntry>, Vec<String>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut wrong = Vec::new();
@@ -80,7 +80,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<DeviceEntry>, Vec<String>> {
                 debug: section.debug,
             }),
             (None, _) => wrong.push(missing("type")),
-            // One that is wrong has been told.
+            // An invalid URL has already been reported.
             (_, None) if wrong.iter().any(|told| told.contains("an invalid url")) => {}
             (_, None) => wrong.push(missing("url")),
         }
@@ -112,14 +112,14 @@ impl<'t> Section<'t> {
     }
 }
 
-/// The name of a section that begins in the first column.
+/// Returns the name of a section. Its header must begin in the first column.
 fn section_name(line: &str) -> Option<&str> {
     let name = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     let is_name = |c: char| c.is_alphanumeric() || "_.-".contains(c);
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// Whether a text can be a URL: a scheme, then what it is of, without blanks.
+/// Whether a text can be a URL: a scheme, `://` and a rest, without white space.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;

@@ -1,10 +1,10 @@
-//! What operators hear while something runs: one event per fact.
+//! Events that operators see while something runs: one event per fact.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How much an event matters, in the words of the Resource API ("General messages").
+/// The severity of an event, in the words of the Resource API ("General messages").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -32,47 +32,47 @@ impl fmt::Display for Level {
     }
 }
 
-/// How an event may be shown to somebody who watches.
+/// How an event is displayed while the run is being watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventDisplay {
     /// On a line of its own.
     #[default]
     Once,
-    /// In place of the one before it of the same target: something is tried again.
+    /// Replaces the previous event of the same target: an action is being retried.
     Again,
-    /// Not at all where the target's result is shown: it says the same.
+    /// Not displayed where the target's result is shown, which says the same.
     InResult,
 }
 
-/// One thing that was said, and what it is about.
+/// One message and its subject.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
-    /// How much it matters.
+    /// The severity.
     pub level: Level,
     /// The target it concerns.
     pub target: String,
-    /// The resource type, or type and title (`frr_interface[swp1]`), where it is about one.
+    /// The resource type, or the type and title (`frr_interface[swp1]`), if the event concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// What happened, without the target and the subject.
     pub message: String,
-    /// How it may be shown.
+    /// How the event is displayed.
     #[serde(skip)]
     pub display: EventDisplay,
 }
 
-/// Hears events as they happen.
+/// Receives events as they happen.
 pub trait EventSink: Send + Sync {
-    /// Takes one event; it must not block.
+    /// Receives one event. It must not block.
     fn emit(&self, event: Event);
 
-    /// Takes that what was tried again ([`EventDisplay::Again`]) has come to its end.
+    /// Called when a retried action ([`EventDisplay::Again`]) has ended.
     fn settled(&self, target: &str) {
         let _ = target;
     }
 }
 
-/// Forgets every event.
+/// An event sink that discards every event.
 #[derive(Clone, Copy, Debug)]
 pub struct NullSink;
 

@@ -1,28 +1,29 @@
-//! Facts: what a target tells of itself, under Facter's names.
+//! Facts about a target, under Facter's names.
 
 use serde::Serialize;
 
 use crate::{Hash, Key, Value};
 
-/// A target's facts: structured ones (`os.name` lies in `os`) and the flat ones of device modules.
+/// The facts of a target: structured facts (`os.name` is a member of `os`) and the flat facts of device
+/// modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Facts(Hash);
 
 impl Facts {
-    /// No facts.
+    /// Creates an empty set of facts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the fact at a dotted path, making the hashes on the way.
+    /// Sets the fact at a dotted path and creates the intermediate hashes.
     ///
-    /// A fact that is no hash but stands on the way is replaced.
+    /// A fact on the path that is not a hash is replaced.
     pub fn set(&mut self, path: &str, value: Value) {
         self.set_at(path.split('.'), value);
     }
 
-    /// Sets the fact at a path of which every part may have dots of its own.
+    /// Sets the fact at a path whose parts may themselves contain dots.
     pub fn set_at<'p>(&mut self, path: impl IntoIterator<Item = &'p str>, value: Value) {
         let mut hash = &mut self.0;
         let mut path = path.into_iter().peekable();
@@ -41,7 +42,7 @@ impl Facts {
         }
     }
 
-    /// The fact at a dotted path.
+    /// Returns the fact at a dotted path.
     pub fn get(&self, path: &str) -> Option<&Value> {
         let mut hash = &self.0;
         let mut rest = path;
@@ -52,12 +53,12 @@ impl Facts {
         hash.get(rest)
     }
 
-    /// Whether there is none.
+    /// Whether there are no facts.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The facts as a hash.
+    /// Converts the facts into a hash.
     pub fn into_hash(self) -> Hash {
         self.0
     }

@@ -1,11 +1,12 @@
-//! What must hold of any text: called by the fuzz targets, and by the test that replays their corpora.
+//! Properties that hold for any input. The fuzz targets call these functions, and so does the test that
+//! replays the corpora.
 
 use serde_json::Value as Json;
 
 use crate::pxp::{JsonSchema, Metadata, Request};
 use crate::{DataType, Value};
 
-/// A data type is refused, or says itself in words that mean the same; checking ends.
+/// A data type is either refused, or its display form parses to the same type. Checking a value terminates.
 ///
 /// The data are a type, a NUL, and a value as JSON.
 pub fn data_types(data: &[u8]) {
@@ -17,7 +18,7 @@ pub fn data_types(data: &[u8]) {
         return;
     };
     let said = data_type.to_string();
-    // Puppet refuses what it says itself of a name that it does not know, and so do we.
+    // Puppet does not accept its own display form of an unknown type name, and neither does devgate.
     if said.contains("TypeReference[") {
         return;
     }
@@ -30,10 +31,10 @@ pub fn data_types(data: &[u8]) {
     }
 }
 
-/// What a module prints is metadata or is refused; a request is what it was written as; what does not fit a schema is
-/// told without the value, and checking ends.
+/// A module's output is either metadata or refused. A request survives a round trip. A schema violation
+/// never quotes the value. Checking terminates.
 ///
-/// The data are a schema of JSON, a NUL, and a value as JSON; and each of them whatever else a module may print.
+/// The input is a JSON Schema, a NUL, and a value as JSON; each part is also read as a module's output.
 pub fn pxp(data: &[u8]) {
     let (schema, value) = match data.iter().position(|byte| *byte == 0) {
         Some(at) => (&data[..at], &data[at + 1..]),
@@ -66,7 +67,7 @@ pub fn pxp(data: &[u8]) {
     }
 }
 
-/// Every text in a value that is no key.
+/// Collects every text in a value, keys excluded.
 fn values<'v>(value: &'v Json, texts: &mut Vec<&'v str>) {
     match value {
         Json::String(text) => texts.push(text),

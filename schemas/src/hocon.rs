@@ -1,8 +1,8 @@
-//! HOCON, a superset of JSON that people can write: the credential files of `puppet device`.
+//! HOCON, a superset of JSON for people: the format of the credential files of `puppet device`.
 //!
-//! Comments (`#`, `//`), keys and texts without quotes, `=` or `:` or nothing before `{`, dotted keys,
-//! texts in `"""`, new lines instead of commas, objects that are merged, values that are put
-//! together. `include` and substitutions (`${x}`) are refused. No error quotes a value.
+//! Supported are comments (`#`, `//`), unquoted keys and texts, `=` or `:` or nothing before `{`, dotted
+//! keys, texts in `"""`, newlines instead of commas, merging of objects and concatenation of values.
+//! `include` and substitutions (`${x}`) are refused. No error quotes a value.
 
 #[cfg(test)]
 mod tests;
@@ -10,16 +10,16 @@ mod tests;
 use crate::yaml::Error;
 use crate::{Hash, Key, Value};
 
-/// How deep objects and lists may nest.
+/// The maximum nesting depth of objects and lists.
 const MAX_DEPTH: usize = 100;
 
-/// What must stand in quotes, beside white space at the ends.
+/// Characters that unquoted text must not contain, besides leading and trailing white space.
 const RESERVED: &str = "$\"{}[]:=,+#`^?!@*&\\";
 
-/// Reads a document: an object, with or without its braces.
+/// Parses a document: an object, with or without its braces.
 ///
 /// # Errors
-/// What was expected instead, with line and column.
+/// Fails with what was expected at the given line and column.
 pub fn parse(text: &str) -> Result<Hash, Error> {
     let mut reader = Reader {
         text: text.strip_prefix('\u{feff}').unwrap_or(text),
@@ -42,9 +42,9 @@ struct Reader<'t> {
     depth: usize,
 }
 
-/// A part of a value: what stands on a line is put together.
+/// A part of a value. Adjacent parts on a line are concatenated.
 enum Part {
-    /// Without quotes: a number, true, false, null, or a text.
+    /// Unquoted: a number, true, false, null or a text.
     Bare(String),
     Quoted(String),
     Object(Hash),
@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes over blanks and comments, and over ends of lines where that is said; the blanks.
+    /// Skips blanks and comments, and also line ends if `lines` is set. Returns the blanks.
     fn blank(&mut self, lines: bool) -> &'t str {
         let begun = self.at;
         let mut blanks = "";
@@ -94,7 +94,7 @@ impl<'t> Reader<'t> {
         blanks
     }
 
-    /// The pairs of an object up to its brace, or to the end of the document.
+    /// Reads the members of an object up to its closing brace, or up to the end of the document.
     fn object(&mut self, close: Option<char>) -> Result<Hash, Error> {
         let mut hash = Hash::new();
         loop {
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands between two pairs or items: a comma, or the end of a line.
+    /// Reads the separator between two members or items: a comma or the end of a line.
     fn separator(&mut self, close: Option<char>) -> Result<(), Error> {
         let before = self.at;
         self.blank(true);
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A key, or several with dots between them.
+    /// Reads a key, or several keys joined by dots.
     fn keys(&mut self) -> Result<Vec<String>, Error> {
         let mut keys = Vec::new();
         loop {
@@ -165,7 +165,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The parts of a value, put together.
+    /// Reads a value and concatenates its parts.
     fn value(&mut self) -> Result<Value, Error> {
         let mut whole: Option<Part> = None;
         loop {
@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The next part of a value, if there is one on this line.
+    /// Reads the next part of a value, if this line has one.
     fn part(&mut self) -> Result<Option<Part>, Error> {
         let Some(first) = self.peek() else {
             return Ok(None);
@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
             let Some(end) = self.rest()[3..].find("\"\"\"") else {
                 return Err(self.error("the text is not closed by `\"\"\"`"));
             };
-            // Further quotes at the end belong to the text.
+            // Additional quotes at the end belong to the text.
             let behind = &self.rest()[3 + end + 3..];
             let more = behind.len() - behind.trim_start_matches('"').len();
             let text = self.rest()[3..3 + end + more].to_owned();
@@ -286,7 +286,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a value without quotes means.
+/// Returns the value of an unquoted text.
 fn bare(text: String) -> Value {
     match text.as_str() {
         "true" => Value::Boolean(true),
@@ -301,7 +301,7 @@ fn bare(text: String) -> Value {
     }
 }
 
-/// Sets a value where a path of keys leads; an object is merged into one that is there.
+/// Sets a value at a path of keys. An object is merged into an existing object.
 fn insert(hash: &mut Hash, keys: &[String], value: Value) {
     let Some((first, others)) = keys.split_first() else {
         return;
@@ -316,7 +316,7 @@ fn insert(hash: &mut Hash, keys: &[String], value: Value) {
     );
 }
 
-/// Lays objects over each other; what is no object replaces what was there.
+/// Merges an object into another. Values that are not objects replace existing ones.
 fn merge(hash: &mut Hash, more: Hash) {
     for (key, value) in more {
         match (hash.get_mut(&key), value) {

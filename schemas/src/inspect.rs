@@ -1,24 +1,24 @@
-//! Values as Ruby's `inspect` shows them, for messages that have the gem's words.
+//! Formats values like Ruby's `inspect`, for messages with the gem's wording.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::{Key, Resource, Value};
 
-/// A value as Ruby would show it; see [`Value::inspect`].
+/// Displays a value as Ruby shows it; see [`Value::inspect`].
 #[derive(Clone, Copy, Debug)]
 pub struct Inspect<'v>(&'v Value);
 
-/// A resource as Ruby would show it; see [`Resource::inspect`].
+/// Displays a resource as Ruby shows it; see [`Resource::inspect`].
 #[derive(Clone, Copy, Debug)]
 pub struct InspectResource<'r>(&'r Resource);
 
 impl Value {
-    /// The value as Ruby shows it: texts quoted, `nil` for undef, secrets redacted.
+    /// Returns the value as Ruby shows it: texts quoted, `nil` for undef, secrets redacted.
     pub fn inspect(&self) -> Inspect<'_> {
         Inspect(self)
     }
 
-    /// The value as Ruby writes it within a text: texts as they are, nothing for undef.
+    /// Returns the value as Ruby interpolates it into a text: texts as they are, an empty text for undef.
     pub fn interpolated(&self) -> String {
         match self {
             Self::Undef => String::new(),
@@ -29,7 +29,7 @@ impl Value {
 }
 
 impl Resource {
-    /// The attributes as Ruby shows the hash that a provider has of them: `{:name=>"a", :mtu=>9000}`.
+    /// Returns the attributes as Ruby shows a provider's hash: `{:name=>"a", :mtu=>9000}`.
     pub fn inspect(&self) -> InspectResource<'_> {
         InspectResource(self)
     }
@@ -98,7 +98,7 @@ fn quoted(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     while let Some(character) = characters.next() {
         match character {
             '"' | '\\' => write!(f, "\\{character}")?,
-            // It would begin an interpolation.
+            // Unescaped, it would begin an interpolation.
             '#' if matches!(characters.peek(), Some('{' | '$' | '@')) => f.write_str("\\#")?,
             '\n' => f.write_str("\\n")?,
             '\t' => f.write_str("\\t")?,

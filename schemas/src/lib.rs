@@ -1,4 +1,4 @@
-//! What may be said: data types, schemas, metadata, secrets, events. No I/O, no async.
+//! The vocabulary of devgate: data types, schemas, metadata, secrets, events. No I/O, no async.
 
 mod announced;
 mod attribute;

@@ -1,12 +1,13 @@
-//! Taking a run's secrets out of what comes back from devices and children.
+//! Removes a run's secrets from the output of devices and child processes.
 //!
-//! The rule: a secret of [`INSIDE_FROM`] characters and more is hidden wherever it stands. A shorter one
-//! is hidden where it stands as a word in text for people (log lines, errors, output), and as the whole
-//! value of a member whose name speaks of secrets (`password`); in other data it stays, for a password
-//! `cisco` must not hide who made the device. What servers make of a secret when they echo it is hidden
-//! as it is: see [`spelling`].
+//! A secret of [`INSIDE_FROM`] or more characters is hidden wherever it occurs. A shorter secret is hidden
+//! where it is a whole word in text for people (log lines, errors, output), and where it is the whole value
+//! of a member whose name indicates a secret (`password`). It stays in other data: a password `cisco` must
+//! not hide the vendor of the device. Escaped and encoded forms in which servers echo a secret are hidden
+//! too: see [`spelling`].
 //!
-//! What cuts a text puts [`CUT`] where the rest was: what a secret begins with is hidden before it, too.
+//! Code that truncates a text puts [`CUT`] at its end. The beginning of a secret directly before that mark
+//! is hidden too.
 
 mod cut;
 mod decoded;
@@ -27,59 +28,60 @@ pub use cut::{CUT, shortened};
 use decoded::{Decoded, MARKS};
 use finder::{Finder, Stands};
 
-/// From this many characters on, a secret is hidden wherever it stands: a shorter one would tear
-/// innocent words apart.
+/// Secrets of this many characters or more are hidden wherever they occur. Shorter ones would break up
+/// innocent words.
 const INSIDE_FROM: usize = 6;
 
-/// From this many characters on, a secret is hidden where it stands as a word.
+/// Secrets of this many characters or more are hidden where they are a whole word.
 const WORD_FROM: usize = 3;
 
-/// So often escapes are undone: a text of JSON may hold one of JSON, HTML or an address.
+/// The number of nested levels of escapes that are undone: a JSON text may contain JSON, HTML or a URL.
 const DEEPEST: usize = 2;
 
-/// What stands in a longer text where a secret stood.
+/// The replacement for a secret within a longer text.
 const STARS: &str = "********";
 
-/// Members of results that hold text for people, whatever lies in them.
+/// Members of results that hold text for people, whatever their content.
 const TEXTS: [&str; 8] = [
     "_error", "_output", "message", "msg", "output", "stderr", "stdout", "text",
 ];
 
-/// The secrets of one target or of a whole run, to be taken out of texts and data.
+/// The secrets of one target or of a whole run, which are removed from texts and data.
 ///
-/// Numbers and the empty text stay. It costs no more with the secrets of many targets than with those
-/// of one, and takes and forgets them as targets come and go.
+/// Numbers and the empty text are never hidden. The cost does not grow with the number of targets, whose
+/// secrets are added and removed as targets come and go.
 #[derive(Clone, Default)]
 pub struct Mask(Finder);
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Text for people, or what a name that speaks of secrets stands for.
+    /// Text for people, or the value of a member whose name indicates a secret.
     Text,
     /// A key, or any other value.
     Value,
 }
 
 impl Mask {
-    /// A mask for every text in these values.
+    /// Creates a mask that hides every text in these values.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut mask = Self::default();
         mask.add(secrets);
         mask
     }
 
-    /// From now on also for every text in these values.
+    /// Also hides every text in these values.
     pub fn add<'a>(&mut self, secrets: impl IntoIterator<Item = &'a Value>) {
         secrets.into_iter().for_each(|secret| self.collect(secret));
     }
 
-    /// From now on also for what another mask hides.
+    /// Also hides everything that another mask hides.
     pub fn join(&mut self, other: &Self) {
         self.0.join(&other.0);
     }
 
-    /// No more for what a mask hides that has [joined](Self::join), and that no other one hides.
+    /// Stops hiding what a mask hides that has [joined](Self::join), unless another joined mask hides it
+    /// too.
     pub fn leave(&mut self, other: &Self) {
         self.0.leave(&other.0);
     }
@@ -87,7 +89,7 @@ impl Mask {
     fn collect(&mut self, secret: &Value) {
         match secret {
             Value::String(text) if !text.is_empty() => {
-                // A secret of several lines (a key) may come back a line at a time.
+                // A secret of several lines (a key) may be echoed one line at a time.
                 self.keep(text);
                 let lines = text.lines().filter(|line| line.chars().count() >= 16);
                 lines.for_each(|line| self.keep(line));
@@ -113,7 +115,7 @@ impl Mask {
         }
     }
 
-    /// A text for people without the secrets.
+    /// Returns a text for people without the secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.masked(text, Place::Text)
     }
@@ -132,7 +134,8 @@ impl Mask {
         }
         let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
         for place in places {
-            // What hides a character beside it, too, may begin before the end of the last.
+            // A place that includes a neighbouring character may begin before the end of the previous
+            // place.
             if end > 0 && place.end <= end {
                 continue;
             }
@@ -144,7 +147,7 @@ impl Mask {
         Cow::Owned(masked)
     }
 
-    /// Where secrets stand, whatever of them is escaped; from the left.
+    /// Returns the places of secrets, escaped or not, from left to right.
     fn places(&self, text: &[u8], least: Stands, deepest: usize) -> Vec<Range<usize>> {
         let mut places = self.0.places(text, least);
         if least == Stands::AsWord {
@@ -160,7 +163,7 @@ impl Mask {
         places
     }
 
-    /// What a secret begins with at the end of a text that was cut off there, be it within an escape.
+    /// Returns the place of a secret's beginning at the end of a truncated text, even within an escape.
     fn begun(&self, text: &[u8]) -> Option<Range<usize>> {
         let whole = self.0.begun(text);
         whole.or_else(|| {
@@ -171,7 +174,8 @@ impl Mask {
         })
     }
 
-    /// JSON without the secrets, in keys and values; all else stays as it is, numbers of any size too.
+    /// Returns JSON without the secrets, in keys and values. Everything else is unchanged, including
+    /// numbers of any size.
     pub fn json(&self, json: Json) -> Json {
         let place = match json {
             Json::String(_) => Place::Text,
@@ -200,7 +204,7 @@ impl Mask {
         }
     }
 
-    /// A value without the secrets, in keys too.
+    /// Returns a value without the secrets, in keys and values.
     pub fn value(&self, value: Value) -> Value {
         let place = match value {
             Value::String(_) => Place::Text,
@@ -242,9 +246,9 @@ impl Mask {
         }
     }
 
-    /// A key without the secrets: two keys that only these tell apart stay two.
+    /// Returns a key without the secrets. Two keys that differ only in secrets stay distinct.
     fn key(&self, key: String, is_taken: impl Fn(&str) -> bool) -> String {
-        // The names of a result's parts are ours.
+        // The names of a result's members are devgate's own.
         if key.starts_with('_') || TEXTS.contains(&key.as_str()) {
             return key;
         }
@@ -259,7 +263,7 @@ impl Mask {
 }
 
 impl Place {
-    /// What a member of this name is.
+    /// Returns the kind of text that a member of this name holds.
     fn of(self, key: &str) -> Self {
         if self == Self::Text || TEXTS.contains(&key) || is_secret_name(key) {
             Self::Text

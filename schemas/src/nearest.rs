@@ -1,9 +1,10 @@
-//! What a mistyped word was probably meant to be.
+//! Guesses the intended word for a mistyped one.
 
-/// The known word that a mistyped or shortened one is probably meant to be.
+/// Returns the known word that a mistyped or shortened word probably stands for.
 ///
-/// Few mistakes come before the beginning of a word (`frr_int`), that before a part of one (`static_route` of
-/// `frr_static_route`), and that before a word with letters left out (`frr_iface`).
+/// Words are ranked: those with few typing errors first, then those that begin with the word (`frr_int`),
+/// then those that contain it as a part (`static_route` in `frr_static_route`), then those that add letters
+/// (`frr_iface`).
 pub fn nearest<'k>(typed: &str, known: &[&'k str]) -> Option<&'k str> {
     let typed = fold(typed);
     let likeness = |word: &str| {
@@ -17,7 +18,7 @@ pub fn nearest<'k>(typed: &str, known: &[&'k str]) -> Option<&'k str> {
             () if is_shortened(&typed, &known) => 3,
             () => return None,
         };
-        // `fr` is `frr` rather than `f5`.
+        // `fr` means `frr` rather than `f5`.
         Some((kind, !begins, distance))
     };
     let found = known
@@ -28,13 +29,14 @@ pub fn nearest<'k>(typed: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, word)| word)
 }
 
-/// `; did you mean `x`?` for the nearest known word, to end a message with; empty where none is near.
+/// Returns `` ; did you mean `x`? `` for the nearest known word, as the end of a message. Returns an empty text
+/// if no word is near.
 pub fn did_you_mean<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     nearest(typed, &known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
-/// The nearest known word where one is near, else every known word, to end a message with.
+/// Returns the nearest known word, or every known word if none is near, as the end of a message.
 pub fn suggest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match did_you_mean(typed, known.iter().copied()) {
@@ -43,7 +45,7 @@ pub fn suggest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Str
     }
 }
 
-/// A word in which case, and the difference between `-` and `_`, do not count.
+/// Normalizes a word: case, and the difference between `-` and `_`, do not matter.
 fn fold(text: &str) -> Vec<char> {
     let folded = text.chars().map(|c| match c {
         '_' => '-',
@@ -61,7 +63,7 @@ fn is_part(typed: &[char], known: &[char]) -> bool {
             .any(|(at, part)| part == typed && (at == 0 || ends(at - 1)) && ends(at + typed.len()))
 }
 
-/// Whether a word is another with up to half of its letters left out: `frr-iface` of `frr-interface`.
+/// Whether a word is another with at most half of its letters left out: `frr-iface` of `frr-interface`.
 fn is_shortened(typed: &[char], known: &[char]) -> bool {
     let mut rest = known.iter();
     typed.len() > 2
@@ -70,7 +72,7 @@ fn is_shortened(typed: &[char], known: &[char]) -> bool {
         && typed.iter().all(|c| rest.any(|other| other == c))
 }
 
-/// The edit distance in which two swapped neighbours count once.
+/// Returns the edit distance, where swapping two neighbours counts as one edit.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut rows = vec![(0..=other.len()).collect::<Vec<_>>()];
     for (i, a) in one.iter().enumerate() {

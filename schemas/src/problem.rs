@@ -1,22 +1,22 @@
-//! What is wrong with a definition: everything at once, each with its place.
+//! The problems of a definition: all of them at once, each with its place.
 
 use std::fmt;
 
-/// One thing that is wrong, and where.
+/// One problem and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The keys that lead to the place, from the outermost.
+    /// The keys that lead to the place, outermost first.
     pub path: Vec<String>,
     /// What is wrong, in one sentence.
     pub message: String,
 }
 
-/// Everything that is wrong with a definition; at least one problem when it is an error.
+/// All problems of a definition. As an error it holds at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Notes a problem at the place that `path` leads to.
+    /// Adds a problem at the place that `path` leads to.
     pub(crate) fn add(&mut self, path: &[&str], message: impl Into<String>) {
         let path = path.iter().map(|&key| key.to_owned()).collect();
         self.0.push(Problem {
@@ -25,7 +25,7 @@ impl Problems {
         });
     }
 
-    /// The value, if nothing is wrong.
+    /// Returns the value if there are no problems.
     pub(crate) fn or<T>(self, value: impl FnOnce() -> T) -> Result<T, Self> {
         if self.0.is_empty() {
             Ok(value())
@@ -34,12 +34,12 @@ impl Problems {
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there are no problems so far.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The problems, in the order of the definition.
+    /// Returns the problems in the order of the definition.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Problem> {
         self.0.iter()
     }

@@ -1,10 +1,10 @@
-//! Connection info before any schema has read it: what is secret in it is not known yet.
+//! Connection info that no schema has read yet: its secrets are not known.
 
 use std::fmt;
 
 use crate::{Hash, Key, Value};
 
-/// The keys whose values no schema declares secret: enough to find the transport that knows the rest.
+/// The keys whose values no schema declares secret. They suffice to find the transport that knows the rest.
 const WELL_KNOWN: [&str; 6] = [
     "name",
     "protocol",
@@ -16,24 +16,24 @@ const WELL_KNOWN: [&str; 6] = [
 
 /// The raw connection info of a target, which becomes a task's `_target`.
 ///
-/// Any value may be a secret, so it shows its keys alone, and lends only the few values by which
-/// a target is found and named.
+/// Any value may be a secret. The type therefore shows only its keys, and gives access only to the few
+/// values that find and name a target.
 #[derive(Clone, Default, PartialEq)]
 pub struct RawConnectionInfo(Hash);
 
 impl RawConnectionInfo {
-    /// Holds connection info back until its schema is known.
+    /// Wraps connection info until its schema is known.
     pub fn new(info: Hash) -> Self {
         Self(info)
     }
 
-    /// The keys in order.
+    /// Returns the keys in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Key> {
         self.0.iter().map(|(key, _)| key)
     }
 
-    /// The value of `name`, `protocol`, `host`, `port`, `remote-transport` or `run-on`; of every
-    /// other key nothing.
+    /// Returns the value of `name`, `protocol`, `host`, `port`, `remote-transport` or `run-on`, and `None`
+    /// for every other key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         if WELL_KNOWN.contains(&key) {
             self.0.get(key)
@@ -42,14 +42,14 @@ impl RawConnectionInfo {
         }
     }
 
-    /// What is secret where no schema says so: the password, by convention, and what came as a
-    /// secret.
+    /// Returns the secrets that need no schema: the password, by convention, and every value that is
+    /// already marked sensitive.
     pub fn conventional_secrets(&self) -> impl Iterator<Item = &Value> {
         self.0.get("password").into_iter().chain(self.0.secrets())
     }
 
-    /// All of it as a task's `_target`, where no schema knows more: the password wrapped, and the
-    /// URI where it holds one.
+    /// Converts the connection info into a task's `_target` if no schema is known: the password is wrapped,
+    /// and so is a URI that contains one.
     pub fn into_target(self) -> Hash {
         let wrap = |(key, value): (Key, Value)| match key.as_str() {
             Some("password") => (key, value.into_sensitive()),
@@ -59,13 +59,13 @@ impl RawConnectionInfo {
         self.0.into_iter().map(wrap).collect()
     }
 
-    /// All of it, for the schema that wraps the secrets.
+    /// Returns all of the connection info, for the schema that wraps the secrets.
     pub fn into_hash(self) -> Hash {
         self.0
     }
 }
 
-/// Whether a URI has a password before its host.
+/// Whether a URI contains a password before its host.
 fn has_password(uri: &Value) -> bool {
     let authority = uri
         .as_str()

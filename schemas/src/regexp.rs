@@ -1,7 +1,7 @@
 //! Regular expressions with Ruby's meaning, for `Pattern` types and title patterns.
 //!
-//! Ruby's `^` and `$` stand at lines, `(?m)` lets the dot match line ends, and `\d \h \s \w` are
-//! ASCII: the source is rewritten once, then compiled by an engine that has look-around and
+//! In Ruby, `^` and `$` match at lines, `(?m)` lets the dot match line ends, and `\d \h \s \w` are ASCII.
+//! The source is therefore rewritten once, and then compiled by an engine that supports look-around and
 //! back-references and gives up after [`STEPS`] steps.
 
 use std::fmt;
@@ -14,10 +14,10 @@ mod rewrite;
 
 pub use error::RegexpError;
 
-/// How many times a match may backtrack before it counts as runaway.
+/// The maximum number of backtracking steps of a match.
 pub(crate) const STEPS: usize = 1_000_000;
 
-/// How large a compiled expression may be, in instructions: calls of groups are written out.
+/// The maximum size of a compiled expression, in instructions: calls of groups are expanded.
 const PROGRAM: usize = 100_000;
 
 /// A compiled regular expression with Ruby's meaning.
@@ -25,16 +25,16 @@ const PROGRAM: usize = 100_000;
 pub struct Regexp {
     source: String,
     compiled: fancy_regex::Regex,
-    /// The numbers of the groups of each name.
+    /// The names of groups, each with the numbers of its groups.
     names: Vec<(String, Vec<usize>)>,
 }
 
-/// The match went back more often than one may, and was given up.
+/// A match exceeded the backtracking limit and was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the regular expression was given up after {STEPS} steps")]
 pub struct Runaway;
 
-/// What a match captured.
+/// The groups that a match captured.
 #[derive(Debug)]
 pub struct Captures<'r, 't> {
     regexp: &'r Regexp,
@@ -45,7 +45,7 @@ impl Regexp {
     /// Compiles a regular expression from the text between its slashes.
     ///
     /// # Errors
-    /// When Ruby refuses the expression, or when this engine cannot give it Ruby's meaning.
+    /// Fails when Ruby refuses the expression, or when this engine cannot give it Ruby's meaning.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
         let rewrite::Rewritten { pattern, names } = rewrite::to_engine(source)?;
         let compiled = RegexBuilder::new(&pattern)
@@ -70,12 +70,12 @@ impl Regexp {
         })
     }
 
-    /// The text between the slashes, as it was written.
+    /// Returns the text between the slashes as it was written.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The names of the groups, in order.
+    /// Returns the names of the groups in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(name, _)| name.as_str())
     }
@@ -83,15 +83,15 @@ impl Regexp {
     /// Whether any part of the text matches.
     ///
     /// # Errors
-    /// [`Runaway`] when the step limit was reached: the answer is not known.
+    /// Fails with [`Runaway`] when the match reaches the step limit: the result is unknown.
     pub fn is_match(&self, text: &str) -> Result<bool, Runaway> {
         self.compiled.is_match(text).map_err(|_| Runaway)
     }
 
-    /// The first match and its groups.
+    /// Returns the first match and its groups.
     ///
     /// # Errors
-    /// [`Runaway`] when the step limit was reached: the answer is not known.
+    /// Fails with [`Runaway`] when the match reaches the step limit: the result is unknown.
     pub fn captures<'r, 't>(&'r self, text: &'t str) -> Result<Option<Captures<'r, 't>>, Runaway> {
         let groups = self.compiled.captures(text).map_err(|_| Runaway)?;
         Ok(groups.map(|groups| Captures {
@@ -102,25 +102,27 @@ impl Regexp {
 }
 
 impl<'t> Captures<'_, 't> {
-    /// The text of a named group, the last of that name that took part in the match.
+    /// Returns the text of a named group. Of several groups with this name, the last one that took part in
+    /// the match counts.
     pub fn name(&self, name: &str) -> Option<&'t str> {
         let (_, numbers) = self.regexp.names.iter().find(|(known, _)| known == name)?;
         numbers.iter().rev().find_map(|number| self.group(*number))
     }
 
-    /// The text of a group by number, 0 being the whole match.
+    /// Returns the text of a group by number; 0 is the whole match.
     pub fn group(&self, number: usize) -> Option<&'t str> {
         self.groups.get(number).map(|group| group.as_str())
     }
 
-    /// The names of the expression's groups, in order.
+    /// Returns the names of the expression's groups in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.regexp.names()
     }
 }
 
 impl fmt::Display for Regexp {
-    /// As Puppet prints it: between slashes; a pattern that is bound to Unicode carries its options.
+    /// Formats the expression as Puppet prints it: between slashes. A pattern that is bound to Unicode
+    /// carries its options.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         inspect::inspect(&self.source, f)
     }

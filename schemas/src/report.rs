@@ -1,4 +1,4 @@
-//! What a device run did: per resource, and in sum.
+//! The report of a device run: one entry for each resource, and a summary.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -186,7 +186,7 @@ pub struct Summary {
 }
 
 impl Report {
-    /// Counts the resources, and says what that makes of the whole.
+    /// Counts the resources, and sets the summary and the status.
     pub fn sum_up(&mut self) {
         let mut summary = Summary {
             total: self.resources.len(),

@@ -1,4 +1,4 @@
-//! Resources: what a device holds or should hold, and how each is named.
+//! Resources: the state that a device has or should have, and the names that identify it.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -19,9 +19,9 @@ use crate::Value;
 )]
 pub struct Resource(crate::Hash);
 
-/// What identifies a resource within its type: the values of its namevars, and its title.
+/// Identifies a resource within its type by the values of its namevars, and carries its title.
 ///
-/// Two names are the same when their namevars are: titles are for people.
+/// Two names are equal if their namevars are: titles are for people.
 #[derive(Clone, Debug)]
 pub struct Name {
     title: String,
@@ -29,12 +29,12 @@ pub struct Name {
 }
 
 impl Resource {
-    /// A resource without attributes.
+    /// Creates a resource without attributes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn get(&self, attribute: &str) -> Option<&Value> {
         self.0.get(attribute)
     }
@@ -44,26 +44,26 @@ impl Resource {
         self.0.insert(attribute, value);
     }
 
-    /// Takes an attribute out.
+    /// Removes an attribute and returns its value.
     pub fn remove(&mut self, attribute: &str) -> Option<Value> {
         self.0.remove(attribute)
     }
 
-    /// The attributes and their values; every name is a text.
+    /// Iterates over the attributes and their values. Every attribute name is a text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0
             .iter()
             .filter_map(|(name, value)| Some((name.as_str()?, value)))
     }
 
-    /// The attributes and their values, the values mutable.
+    /// Iterates over the attributes and their mutable values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
         self.0
             .iter_mut()
             .filter_map(|(name, value)| Some((name.as_str()?, value)))
     }
 
-    /// Whether the resource is there: it says nothing of `ensure`, or not `absent`.
+    /// Whether the resource is present: its `ensure` is missing, or is not `absent`.
     pub fn is_present(&self) -> bool {
         self.get("ensure").and_then(Value::as_str) != Some("absent")
     }
@@ -76,7 +76,7 @@ impl From<crate::Hash> for Resource {
 }
 
 impl Name {
-    /// A name made of a title and the namevars that it stands for.
+    /// Creates a name from a title and the namevars that it stands for.
     pub fn new(title: impl Into<String>, namevars: crate::Hash) -> Self {
         Self {
             title: title.into(),
@@ -84,17 +84,17 @@ impl Name {
         }
     }
 
-    /// The title that people see.
+    /// Returns the title, which is for people.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// The namevars and their values, in the schema's order.
+    /// Returns the namevars and their values in the schema's order.
     pub fn namevars(&self) -> &crate::Hash {
         &self.namevars
     }
 
-    /// Whether a resource has just these namevars.
+    /// Whether a resource has these namevars.
     pub fn names(&self, resource: &Resource) -> bool {
         self.namevars
             .iter()
@@ -112,7 +112,7 @@ impl Eq for Name {}
 
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal names may have their namevars in another order.
+        // Equal names may list their namevars in different orders.
         let mut values: Vec<String> = self
             .namevars
             .iter()

@@ -1,6 +1,6 @@
-//! Names that speak of secrets: where no schema says what is secret, the name of a member does.
+//! Names that indicate secrets: where no schema declares secrets, the name of a member decides.
 
-/// Parts of names whose values nobody shows.
+/// Parts of names that mark a value as secret.
 const PARTS: [&str; 10] = [
     "api-key",
     "apikey",
@@ -14,10 +14,10 @@ const PARTS: [&str; 10] = [
     "token",
 ];
 
-/// The same as words of their own, or many names would be hidden for nothing.
+/// Words that mark a value as secret. They must be whole words, or too many names would match.
 const WORDS: [&str; 5] = ["auth", "pass", "pin", "psk", "pwd"];
 
-/// Whether a name says that what it names is secret: `enable_password`, `privateKey`, `snmp.community`.
+/// Whether a name indicates that its value is secret: `enable_password`, `privateKey`, `snmp.community`.
 pub fn is_secret_name(name: &str) -> bool {
     let mut plain = String::with_capacity(name.len());
     let mut small = false;

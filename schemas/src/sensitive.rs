@@ -1,4 +1,4 @@
-//! A value that must not be seen: redacted in every format, wiped when dropped.
+//! Secret values: redacted in every format, and wiped when dropped.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use secrecy::{ExposeSecret, SecretBox};
 use serde::{Serialize, Serializer};
 use zeroize::Zeroize;
 
-/// What a [`Sensitive`] shows instead of its value, as Puppet and Bolt show it.
+/// The text that a [`Sensitive`] shows instead of its value, as in Puppet and Bolt.
 pub const REDACTED: &str = "Sensitive [value redacted]";
 
-/// A secret, from the moment its schema is known until it leaves for a device or a child.
+/// A secret, from the moment its schema is known until it is sent to a device or a child process.
 ///
-/// It cannot be dereferenced: [`reveal`](Self::reveal) is the only way to the value, and a test of
-/// the whole project counts its callers.
+/// It does not implement `Deref`: [`reveal`](Self::reveal) is the only way to the value, and a test of the
+/// whole project counts its callers.
 pub struct Sensitive<T: Zeroize>(SecretBox<T>);
 
 impl<T: Zeroize> Sensitive<T> {
-    /// Hides a value.
+    /// Wraps a value.
     pub fn new(value: T) -> Self {
         Self(SecretBox::new(Box::new(value)))
     }
 
-    /// The value itself. Call it where the secret leaves for a device or a child, nowhere else.
+    /// Returns the value itself. Call it only where the secret is sent to a device or a child process.
     pub fn reveal(&self) -> &T {
         self.0.expose_secret()
     }

@@ -1,4 +1,4 @@
-//! Transport schemas: what a transport's `connection_info` may hold, and the check of it.
+//! Transport schemas: the attributes of a transport's `connection_info`, and its validation.
 
 mod connection_info;
 mod extension;

@@ -1,4 +1,4 @@
-//! Type schemas: what a kind of resource consists of, and the checks of resources against it.
+//! Type schemas: the attributes of a resource type, and the validation of its resources.
 
 mod desired;
 mod example;

@@ -1,20 +1,20 @@
-//! JSON whose objects have each key once: what one reader takes for the value, another may not.
+//! Reads JSON without duplicate keys, of which two readers may take different values.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-/// Reads JSON that is refused where an object has a key twice.
+/// Parses JSON and refuses objects with duplicate keys.
 ///
 /// # Errors
-/// What is wrong with it, and where. No value is quoted, of the keys the one that is there twice alone: the error
-/// is one of data (`is_data`) then, and one of syntax else.
+/// Fails with the problem and its place. No value is quoted, and the only key that is quoted is a duplicate
+/// one. A duplicate key is a data error (`is_data`), everything else a syntax error.
 pub fn read_unique(text: &[u8]) -> serde_json::Result<Json> {
     serde_json::from_slice(text).map(|Unique(json)| json)
 }
 
-/// A value of which every object has each key once.
+/// A JSON value without duplicate keys.
 struct Unique(Json);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -23,7 +23,7 @@ impl<'de> Deserialize<'de> for Unique {
     }
 }
 
-/// Takes what comes as it is.
+/// Builds a value from what the deserializer provides.
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {

@@ -1,4 +1,4 @@
-//! The values that schemas speak about: JSON's, with what Puppet has beyond them.
+//! The values that schemas describe: JSON's, and Puppet's additional ones.
 
 mod deserialize;
 #[cfg(test)]
@@ -13,16 +13,16 @@ use zeroize::Zeroize;
 
 use crate::Sensitive;
 
-/// A value as Puppet knows it, in the order in which it was written.
+/// A value of Puppet's type system. Keys keep the order in which they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Puppet's `undef`, JSON's `null`.
     Undef,
     /// True or false.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// A text.
     String(String),
@@ -30,32 +30,32 @@ pub enum Value {
     Array(Vec<Self>),
     /// Keys and values.
     Hash(Hash),
-    /// A Ruby symbol: only a Ruby peer can have one; no text format here writes it.
+    /// A Ruby symbol. Only a Ruby peer can produce one: no text format of devgate has symbols.
     Symbol(String),
-    /// A value that must not be seen.
+    /// A secret value.
     Sensitive(Sensitive<Self>),
 }
 
 /// The keys and values of a [`Value::Hash`], in the order in which they were written.
 ///
-/// The pairs are in a box, and an empty hash has none: every [`Value`] is as large as its largest
-/// variant, and there are hundreds of thousands in a large inventory.
+/// The pairs are boxed, and an empty hash allocates nothing: every [`Value`] is as large as its largest
+/// variant, and a large inventory has hundreds of thousands of values.
 #[derive(Clone, Default)]
 pub struct Hash(Option<Box<IndexMap<Key, Value>>>);
 
 static EMPTY: LazyLock<IndexMap<Key, Value>> = LazyLock::new(IndexMap::new);
 
-/// A hash's key: a text, except where YAML or Ruby had a number.
+/// A key of a hash: a text, except where YAML or Ruby had a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A text, as nearly always.
+    /// A text, the usual case.
     String(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
 }
 
 impl Value {
-    /// The text of a string value; `None` for every other, a sensitive one too.
+    /// Returns the text of a string value; `None` for other values, including sensitive ones.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -63,7 +63,7 @@ impl Value {
         }
     }
 
-    /// The number of an integer value.
+    /// Returns the number of an integer value.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// The truth of a boolean value.
+    /// Returns the truth value of a Boolean.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Boolean(truth) => Some(*truth),
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// The pairs of a hash value.
+    /// Returns the pairs of a hash value.
     pub fn as_hash(&self) -> Option<&Hash> {
         match self {
             Self::Hash(hash) => Some(hash),
@@ -87,12 +87,12 @@ impl Value {
         }
     }
 
-    /// Whether this is `undef`.
+    /// Whether this value is `undef`.
     pub fn is_undef(&self) -> bool {
         matches!(self, Self::Undef)
     }
 
-    /// Hides this value, unless it is hidden already.
+    /// Wraps this value as a secret, unless it already is one.
     pub fn into_sensitive(self) -> Self {
         match self {
             Self::Sensitive(_) => self,
@@ -100,7 +100,7 @@ impl Value {
         }
     }
 
-    /// Whether a secret is in it, however deep.
+    /// Whether this value contains a secret at any depth.
     pub fn has_secret(&self) -> bool {
         let mut found = Vec::new();
         self.find_secrets(&mut found);
@@ -116,12 +116,12 @@ impl Value {
         }
     }
 
-    /// This value as JSON with every secret redacted.
+    /// Returns this value as JSON, with every secret redacted.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).expect("keys are texts or numbers, floats are finite")
     }
 
-    /// This value as JSON with every secret in clear: for a device or a child, nothing else.
+    /// Returns this value as JSON, with every secret in clear: only for a device or a child process.
     pub fn reveal_json(&self) -> serde_json::Value {
         match self {
             Self::Sensitive(secret) => secret.reveal().reveal_json(),
@@ -137,43 +137,43 @@ impl Value {
 }
 
 impl Hash {
-    /// An empty hash.
+    /// Creates an empty hash.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The value at a text key.
+    /// Returns the value of a text key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.pairs().get(key)
     }
 
-    /// The value at a key, to be changed in its place.
+    /// Returns the mutable value of a key.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Value> {
         self.0.as_mut()?.get_mut(key)
     }
 
-    /// Sets the value at a key; the value that stood there, if any.
+    /// Sets the value of a key, and returns the previous value, if any.
     pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
         self.0.get_or_insert_default().insert(key.into(), value)
     }
 
-    /// Takes the value at a text key out; the others keep their order.
+    /// Removes the value of a text key. The other pairs keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         self.0.as_mut()?.shift_remove(key)
     }
 
-    /// The pairs in order.
+    /// Iterates over the pairs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
         self.pairs().iter()
     }
 
-    /// The pairs in order, the values mutable.
+    /// Iterates over the pairs in order, with mutable values.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Value)> {
         let pairs = self.0.as_mut();
         pairs.map_or_else(indexmap::map::IterMut::default, |pairs| pairs.iter_mut())
     }
 
-    /// The values that are wrapped as secrets, however deep.
+    /// Returns the values that are wrapped as secrets, at any depth.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
         let mut found = Vec::new();
         for value in self.pairs().values() {
@@ -182,7 +182,7 @@ impl Hash {
         found.into_iter()
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.pairs().len()
     }
@@ -228,7 +228,7 @@ impl<K: Into<Key>> FromIterator<(K, Value)> for Hash {
 }
 
 impl Key {
-    /// The text of a text key.
+    /// Returns the text of a text key.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -237,7 +237,7 @@ impl Key {
     }
 }
 
-/// A text key hashes as its text does, so that one finds it by a borrowed text.
+/// A text key hashes as its text does, so that a borrowed text finds it.
 impl hash::Hash for Key {
     fn hash<H: hash::Hasher>(&self, state: &mut H) {
         match self {
@@ -309,7 +309,7 @@ impl From<serde_json::Value> for Value {
         match json {
             serde_json::Value::Null => Self::Undef,
             serde_json::Value::Bool(truth) => Self::Boolean(truth),
-            // A whole number beyond 64 bits has no integer to be: it becomes a float, as in JSON.
+            // An integer beyond 64 bits becomes a float, as in JSON.
             serde_json::Value::Number(number) => number.as_i64().map_or_else(
                 || Self::Float(number.as_f64().unwrap_or(f64::MAX)),
                 Self::Integer,

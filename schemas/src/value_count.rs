@@ -1,16 +1,17 @@
-//! How much a text becomes once it is read: 64 MiB of `0,0,…` are gigabytes as values.
-//!
-//! It is looked at before it is read, and costs no memory.
+//! Estimates the number of values in a text before it is parsed: 64 MiB of `0,0,…` take gigabytes as
+//! values. Counting needs no memory.
 
 use serde_json::Value as Json;
 
-/// So many values one answer may have, unless a setting says otherwise: some hundred megabytes.
+/// The maximum number of values in an answer, unless a setting overrides it: some hundred megabytes.
 pub const MAX_VALUES: usize = 2_000_000;
 
-/// An element of XML takes as much room as so many values of JSON: it has a name, and lists of its own.
+/// The number of JSON values that take as much memory as one XML element, which has a name and lists of its
+/// own.
 const ELEMENT: usize = 3;
 
-/// About how many values a text of JSON or XML becomes, keys and attributes counted. Other text is one.
+/// Estimates the number of values in a JSON or XML text, including keys and attributes. Any other text
+/// counts as one.
 pub fn values(text: &[u8]) -> usize {
     match text.trim_ascii_start().first() {
         Some(b'{' | b'[') => in_json(text),
@@ -49,10 +50,10 @@ fn in_xml(text: &[u8]) -> usize {
     count
 }
 
-/// Reads JSON that a program wrote.
+/// Parses JSON that a program wrote.
 ///
 /// # Errors
-/// What is wrong with it, quoting nothing: it is no JSON, or holds more than [`MAX_VALUES`].
+/// Fails when the text is not JSON or holds more than [`MAX_VALUES`] values. The message quotes nothing.
 pub fn read_json(text: &[u8]) -> Result<Json, String> {
     if values(text) > MAX_VALUES {
         return Err(format!("it holds more than {MAX_VALUES} values"));

@@ -1,18 +1,18 @@
-//! What a terminal may get to see: control characters of others are shown, never obeyed.
+//! Makes control characters in foreign text visible, so that a terminal does not obey them.
 //!
-//! A device, a server or a task may send whatever it likes, and an operator's terminal obeys some of it:
-//! it moves its cursor, hides lines, answers as if somebody typed (ECMA-48), or turns the order of words
-//! around (UAX #9). So each such character is written as its number, `\u001b`, as JSON has it: a text of
-//! JSON says the same behind this as before.
+//! A device, a server or a task may send anything, and an operator's terminal obeys some of it: it moves
+//! its cursor, hides lines, answers as if somebody typed (ECMA-48), or changes the order of words (UAX #9).
+//! Each such character is therefore written as its number, such as `\u001b`. This is JSON's escape, so that
+//! a JSON text keeps its meaning.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a terminal acts on it, or shows other text in another order because of it.
+/// Whether a terminal acts on this character, or reorders other text because of it.
 fn is_acted_upon(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
-        // C0, DEL and C1; the marks and controls of direction.
+        // C0, DEL and C1; the directional marks and controls.
         c => {
             c.is_control()
                 || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -20,8 +20,8 @@ fn is_acted_upon(c: char) -> bool {
     }
 }
 
-/// A text as it may stand on a terminal or in a log: `\u001b` for an escape. Tabs and the ends of lines
-/// stay; one of two characters becomes one of one.
+/// Returns a text that is safe for a terminal or a log, with `\u001b` for an escape character. Tabs and
+/// line ends stay, and CRLF becomes LF.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_acted_upon) {
         return Cow::Borrowed(text);
@@ -32,7 +32,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         match c {
             '\r' if chars.peek() == Some(&'\n') => {}
             c if is_acted_upon(c) => {
-                // All of them are in the first plane. Writing to a String cannot fail.
+                // All of these characters have four hexadecimal digits. Writing to a String cannot fail.
                 let _ = write!(shown, "\\u{:04x}", u32::from(c));
             }
             c => shown.push(c),

@@ -1,4 +1,4 @@
-//! Resource types of published network modules register as they are, and their titles are taken apart.
+//! Resource types of published network modules can be registered unchanged, and their titles can be parsed.
 
 use devgate_schemas::{Feature, TypeSchema, Value};
 
@@ -19,13 +19,13 @@ fn every_type_of_the_network_modules_registers() {
         let registered = TypeSchema::register_foreign(definition);
         let (schema, warnings) = registered.expect("it is as the gem takes it");
         assert!(schema.has(Feature::RemoteResource), "{}", schema.name());
-        // The golden file leaves descriptions out, and nothing else is odd.
+        // The golden file has no descriptions; there must be no other warnings.
         let odd: Vec<&String> = warnings
             .iter()
             .filter(|warning| !warning.contains("has no documentation"))
             .collect();
         assert!(odd.is_empty(), "{odd:?}");
-        // What is ours is no stricter with them.
+        // The checks for devgate's own types accept them, too.
         TypeSchema::register(definition).expect("it has nothing unknown");
     }
 }

@@ -1,6 +1,6 @@
-//! Data types answer as a live Puppet did: its verdicts are kept as golden files.
+//! Data types give the same answers as a live Puppet, whose verdicts are kept as golden files.
 //!
-//! `tests/oracle/puppet-types.rb` asks Puppet again.
+//! `tests/oracle/puppet-types.rb` queries Puppet again.
 
 use devgate_schemas::types::verdict;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn assert_agreement(golden: &str, at_least: usize) {
     );
 }
 
-/// What we say and what Puppet said, if they differ.
+/// Describes the difference between devgate's answer and Puppet's, if there is any.
 fn difference(case: &Value) -> Option<String> {
     let line = json!({ "type": case["type"], "value": case["value"] }).to_string();
     let ours = verdict(&line);

@@ -1,4 +1,4 @@
-//! A NETCONF server of the lab, lent to one test at a time, and asked past devgate.
+//! A NETCONF server of the lab, leased to one test at a time, and queried without devgate.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -13,11 +13,12 @@ use crate::support::project::Project;
 
 pub(super) const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
 
-/// How long the first request waits: netconfd may take one that comes close behind the hello for a part of it, and
-/// never answer.
+/// How long the first request waits: netconfd may read a request directly after the hello as part of it,
+/// and never answer.
 const BEHIND_HELLO: Duration = Duration::from_millis(50);
 
-/// A server that this test has for itself, over all test processes: what one commits another could take back.
+/// A server that is leased to this test alone, among all test processes: one test's commit could be undone
+/// by another test.
 pub(super) struct Server {
     lab: Value,
     device: Value,
@@ -25,7 +26,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Waits until no other test uses it.
+    /// Waits until no other test uses the server.
     pub(super) fn lease(name: &str) -> Self {
         let lab = lab("netconf");
         let mut devices = lab["devices"].as_array().expect("devices").iter();
@@ -41,7 +42,7 @@ impl Server {
         }
     }
 
-    /// A project whose only target `it` is this server.
+    /// Creates a project whose only target `it` is this server.
     pub(super) fn project(&self) -> Project {
         let mut project = Project::new();
         project.add_target(
@@ -54,14 +55,14 @@ impl Server {
         project
     }
 
-    /// Asks by OpenSSH alone; again where its first request was not answered.
+    /// Sends operations with OpenSSH alone, and repeats them if the first request was not answered.
     pub(super) fn ask(&self, operations: &[&str]) -> String {
         let mut tries = (0..5).map(|_| self.dialogue(operations));
         let said = tries.find_map(|said| said);
         said.expect("it answers one of five times")
     }
 
-    /// What is said in one session, or nothing where its first request is not answered.
+    /// Returns the answers of one session; `None` if the first request is not answered.
     fn dialogue(&self, operations: &[&str]) -> Option<String> {
         let known = format!("UserKnownHostsFile={}", text(&self.lab, "known_hosts"));
         let mut ssh = command_for("timeout");
@@ -87,7 +88,7 @@ impl Server {
         }
         let mut said = String::new();
         for (number, message) in messages.iter().enumerate() {
-            // yuma123 takes a message only once it has answered the one before.
+            // yuma123 accepts a message only after it has answered the previous one.
             write!(stdin, "{message}]]>]]>").expect("ssh listens");
             let mut answer = Vec::new();
             while !answer.ends_with(b"]]>]]>") {
@@ -109,13 +110,13 @@ impl Server {
         Some(said)
     }
 
-    /// Cuts the sessions that it has.
+    /// Cuts the server's sessions.
     pub(super) fn sever(&self) {
         let mut fault = command_for(text(&self.lab, "fault"));
         output(fault.args(["sever", text(&self.device, "dir")]));
     }
 
-    /// The texts of an interface's configuration, as the server itself shows it.
+    /// Returns the texts of an interface's configuration, as the server itself shows it.
     pub(super) fn interface(&self, name: &str) -> String {
         let get = format!(
             "<get-config><source><running/></source><filter type='subtree'><interfaces xmlns='{INTERFACES}'>\

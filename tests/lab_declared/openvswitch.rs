@@ -7,7 +7,7 @@ use crate::support::lab::{lab, text};
 use crate::support::ovsdb;
 use crate::support::project::Project;
 
-/// Asks the switch's database past devgate.
+/// Queries the switch's database without devgate.
 fn vsctl(lab: &Value, arguments: &[&str]) -> String {
     ovsdb::vsctl(text(lab, "socket").as_ref(), arguments)
 }

@@ -6,12 +6,12 @@ use super::{Life, apply, asked, said};
 use crate::support::lab::{command_for, lab, output, powerdns, text};
 use crate::support::project::Project;
 
-/// Asks PowerDNS past devgate.
+/// Queries PowerDNS without devgate.
 fn curl(lab: &Value, method: &str, path: &str, body: &str) -> String {
     powerdns(lab, path, &["-f", "-X", method, "-d", body])
 }
 
-/// Asks its database.
+/// Queries its database.
 fn sqlite(lab: &Value, query: &str) -> String {
     output(command_for("sqlite3").args([&format!("{}/pdns.db", text(lab, "dir")), query]))
 }
@@ -97,7 +97,7 @@ fn what_a_name_server_refuses_is_named_and_the_rest_of_its_zone_is_made() {
         "select count(*) from records where name like 'h%.many.example'",
     );
     assert_eq!(count.trim(), "39");
-    // Of the two zones only the one is looked into that holds what is declared.
+    // Of the two zones, only the one with declared records is read.
     let one = json!({ "powerdns_record": { "h1.many.example A in many.example": { "content": ["192.0.2.1"] } } });
     assert_eq!(
         asked(&mut project, &one),

@@ -1,4 +1,4 @@
-//! Runs with a way back on real NETCONF servers: what stays of them, whoever ends them and however.
+//! Runs with rollback on real NETCONF servers: what remains of them, however they end.
 
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ fn a_run_that_fails_leaves_a_device_as_it_was_where_that_is_wanted() {
     }
 }
 
-/// A device would take back what is not confirmed as soon as the session is gone.
+/// A device would roll back an unconfirmed commit as soon as the session is gone.
 #[test]
 fn a_run_that_goes_well_stays_when_its_session_is_gone() {
     for name in ["candidate", "old", "startup"] {
@@ -88,7 +88,7 @@ fn a_run_whose_session_is_cut_fails_and_sees_the_device_go_back() {
     assert_eq!(server.interface("chain0"), "nothing");
 }
 
-/// A long run of which the first change has been committed.
+/// Starts a long run, and waits until its first change has been committed.
 fn begun(project: &mut Project) -> Running {
     let manifest = project.manifest(chain(60));
     let mut run = project.start(&format!(
@@ -98,7 +98,7 @@ fn begun(project: &mut Project) -> Running {
     run
 }
 
-/// Interfaces of which each is made after another, by a commit of its own.
+/// Returns interfaces that are each created after the previous one, by a separate commit.
 fn chain(length: usize) -> Value {
     let mut interfaces = Map::new();
     for number in 0..length {

@@ -1,4 +1,4 @@
-//! What is left on a host when a task is ended: nothing.
+//! When a task is ended, nothing is left on a host.
 
 use super::*;
 
@@ -75,7 +75,7 @@ fn an_interrupt_while_a_host_is_made_ready_leaves_nothing_there() {
     lab.devices(2, json!("proxy"));
     lab.task("noop", REMOTE, "sleep 77007");
     let home = PathBuf::from(lab.host("h1")["home"].as_str().expect("a path"));
-    // A login that takes its time: what it was sent is done behind it.
+    // A slow login: its input is processed only afterwards.
     fs::write(home.join(".bashrc"), "sleep 2\n").expect("the user's home");
     let sessions = || lab.logged("h1", "Starting session: command");
     let before = sessions();

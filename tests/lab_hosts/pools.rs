@@ -1,4 +1,4 @@
-//! What `run-on` names: several hosts, some of which cannot be reached, and what is no host.
+//! The values of `run-on`: several hosts, unreachable hosts, and targets that are not hosts.
 
 use std::net::TcpListener;
 
@@ -47,7 +47,7 @@ fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
         .says(&["refuses: ", "refused", "hangs: ", "did not answer"]);
     assert_eq!(statuses(&run.json()), vec!["success"; 40]);
     lab.is_clean("h1", "t/tasks/noop");
-    // Alone, each is an error that says why.
+    // Alone, each is an error with its reason.
     lab.project
         .add_target("alone", json!({"run-on": ["refuses", "nobody"]}));
     lab.project

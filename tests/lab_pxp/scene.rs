@@ -1,4 +1,4 @@
-//! A router, a project with targets that lead to it, and an agent with devgate among its modules.
+//! A router, a project with targets for it, and an agent with devgate among its modules.
 
 use std::cell::Cell;
 use std::fs;
@@ -17,12 +17,12 @@ const BINARY: &str = env!("CARGO_BIN_EXE_devgate");
 /// The modules: a link, a script with options and no configuration, and a link whose configuration has the inventory.
 pub(super) const MODULES: [&str; 3] = ["gateway", "script", "inline"];
 
-/// A router with targets that lead to it, in a project, and an agent with devgate among its modules.
+/// A router, a project with targets for it, and an agent with devgate among its modules.
 pub(super) struct Scene {
     pub(super) device: Device,
     pub(super) project: Project,
     pub(super) agent: Agent,
-    /// The folder of its modules.
+    /// The folder of the agent's modules.
     pub(super) modules: TempDir,
     transactions: Cell<u32>,
 }
@@ -46,7 +46,8 @@ impl Scene {
         project.write("modules/lab/tasks/stay.sh", &stay);
 
         let root = project.path().to_owned();
-        // pxp-agent starts what a symbolic link leads to, so these are hard links: in the binary's file system.
+        // pxp-agent runs the file that a symbolic link leads to. So these are hard links, in the file
+        // system of the binary.
         let beside = Path::new(BINARY).parent().expect("a file is in a folder");
         let modules = tempfile::tempdir_in(beside).expect("a temporary folder can be made");
         for link in ["gateway", "inline"] {
@@ -86,7 +87,7 @@ impl Scene {
         self.transactions.get().to_string()
     }
 
-    /// Asks a module for an action both ways, one after the other.
+    /// Runs a module's action in both ways, one after the other.
     #[track_caller]
     pub(super) fn both(&self, module: &str, action: &str, input: &Value) -> [Response; 2] {
         let streams = self.agent.run(module, action, input).expect("it is run");

@@ -1,4 +1,4 @@
-//! Changes: made, refused, kept from being made, and taken back.
+//! Changes: applied, refused, prevented, and rolled back.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::device::{Device, contact};
 
 const SYSTEM: &str = "urn:ietf:params:xml:ns:yang:ietf-system";
 
-/// What a device answers to a change.
+/// Returns the device's answer to a change.
 fn told(document: Document) -> serde_json::Value {
     match document {
         Document::Data(data) => data.to_json(),
@@ -80,7 +80,7 @@ async fn a_lock_that_another_session_holds_is_told_with_its_holder() {
     held.perform(&other, &unlock).await.expect("no lock");
 }
 
-/// A check that finds a fault, having looked whether the change is there.
+/// A check that reports a fault, after it has verified that the change is there.
 struct Fault<'a>(&'a Device, &'static str);
 
 #[async_trait]
@@ -93,7 +93,7 @@ impl Check for Fault<'_> {
     }
 }
 
-/// A check during which the session that makes the change is cut.
+/// A check during which the session of the change is cut.
 struct Cut<'a>(&'a Device);
 
 #[async_trait]
@@ -111,7 +111,8 @@ fn change(text: &str) -> Change {
     }
 }
 
-/// The contact of what runs, once it is `expected` or the time is over.
+/// Waits until the running configuration has the `expected` contact or the time is over, and returns the
+/// contact.
 async fn contact_becomes(device: &Device, expected: &str) -> String {
     let session = device.session().await;
     for _ in 0..100 {
@@ -152,7 +153,7 @@ async fn a_change_that_does_not_stand_its_check_is_taken_back() {
             "{error}"
         );
         assert_eq!(contact_becomes(&device, "before").await, "before", "{name}");
-        // Nothing of it is left behind for the next change.
+        // Nothing of it remains for the next change.
         session
             .set(&ctx, &contact("after"))
             .await
@@ -235,7 +236,7 @@ async fn xpath_and_subtree_filters_find_the_same() {
         .set(&ctx, &contact("found"))
         .await
         .expect("a change");
-    // This server knows no prefix but the one that the module has in itself.
+    // This server knows only the prefix of the module itself.
     for what in [
         "<filter type='xpath' xmlns:sys='urn:ietf:params:xml:ns:yang:ietf-system' select='/sys:system'/>",
         "<filter type='xpath' xmlns:sys='urn:ietf:params:xml:ns:yang:ietf-system' select='/sys:system/contact'/>",

@@ -1,4 +1,4 @@
-//! The devices as `tests/lab/netconf.sh` describes them in `lab.json`, lent to one test at a time.
+//! The devices as `tests/lab/netconf.sh` describes them in `lab.json`, leased to one test at a time.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use devgate_transports::{Context, DataStore, Document, ProtocolSession, Request,
 /// The part of the configuration that the tests change.
 pub(crate) const SYSTEM: &str = "<system xmlns=\"urn:ietf:params:xml:ns:yang:ietf-system\"/>";
 
-/// A device that this test has for itself; given back, healed, when it is dropped.
+/// A device that is leased to this test alone; it is returned without faults when it is dropped.
 pub(crate) struct Device {
     lab: serde_json::Value,
     device: serde_json::Value,
@@ -20,7 +20,7 @@ pub(crate) struct Device {
     _lease: File,
 }
 
-/// What is told is only looked at where something fails.
+/// Discards events, which only matter when a test fails.
 #[derive(Debug)]
 struct Quiet;
 
@@ -29,7 +29,7 @@ impl EventSink for Quiet {
 }
 
 impl Device {
-    /// Waits for the device until no other test uses it.
+    /// Waits until no other test uses the device.
     pub(crate) fn lease(name: &str) -> Self {
         let root = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).expect(
             "this test needs real devices, and DEVGATE_LAB does not say where the lab is: run tests/run",
@@ -57,7 +57,7 @@ impl Device {
         Context::new("r1", &Quiet, &self.retry_budget)
     }
 
-    /// A session of a user, with other settings on top.
+    /// Opens a session of a user with additional settings.
     pub(crate) async fn session_of(&self, user: &str, more: &[(&str, Value)]) -> NetconfSession {
         let text = |value: &serde_json::Value| Value::from(value.as_str().expect("a text"));
         let mut raw: Hash = [
@@ -83,7 +83,7 @@ impl Device {
         self.session_of("admin", &[]).await
     }
 
-    /// What a datastore says of the contact, whoever asks.
+    /// Returns the contact in a datastore.
     pub(crate) async fn contact(&self, session: &NetconfSession, datastore: &str) -> String {
         let what = format!("{datastore} {SYSTEM}");
         let document = session.get(&self.ctx(), &what).await.expect("an answer");
@@ -95,7 +95,7 @@ impl Device {
         contact.to_owned()
     }
 
-    /// Brings a fault about: see `tests/lab/netconf.sh`.
+    /// Causes a fault: see `tests/lab/netconf.sh`.
     pub(crate) fn fault(&self, fault: &str) {
         let script = self.lab["fault"].as_str().expect("a script");
         let device = self.device["dir"].as_str().expect("a folder");
@@ -111,7 +111,7 @@ impl Drop for Device {
     }
 }
 
-/// A request that sets the contact.
+/// Returns a request that sets the contact.
 pub(crate) fn contact(text: &str) -> Request {
     let system = SYSTEM.replace("/>", &format!("><contact>{text}</contact></system>"));
     Request {

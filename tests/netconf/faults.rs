@@ -61,7 +61,7 @@ async fn a_session_that_was_cut_fails_its_verification_and_is_opened_again_to_re
         .await
         .expect("a new session");
     device.fault("sever");
-    // It is not known yet that this one is cut: what only reads is asked again.
+    // It is not known yet that this session is cut: a request that only reads is repeated.
     session
         .get(&device.ctx(), SYSTEM)
         .await

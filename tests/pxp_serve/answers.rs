@@ -1,4 +1,5 @@
-//! What the module says that it is: by no word, by `metadata`, by a link and by a script.
+//! The module's metadata: requested without arguments, with `metadata`, through a link and through a
+//! script.
 
 use devgate_schemas::pxp::Metadata;
 
@@ -13,7 +14,7 @@ fn metadata_are_the_same_however_the_module_is_asked() {
     for module in [&link, &script] {
         for words in [&[][..], &["metadata"]] {
             let mut command = module.command(words);
-            // Nothing of any project is read for them.
+            // The metadata does not depend on any project.
             command
                 .env("BOLT_PROJECT", "/nowhere")
                 .env("BOLT_INVENTORY", "{");

@@ -1,5 +1,5 @@
-//! How an action is ended: by its limit of time, and by SIGTERM at any moment. It answers all the same, and
-//! leaves no process behind.
+//! Ending an action: by its timeout, or by SIGTERM at any moment. It answers nevertheless, and leaves no
+//! process behind.
 
 use std::process::Stdio;
 
@@ -10,11 +10,11 @@ use super::module::{Module, end, fits};
 use crate::support::programs::program;
 use crate::support::run::{Run, Running};
 
-/// Is deaf to the request to end, has children, and tells who they are.
+/// Ignores the termination signal, has children, and writes their process IDs.
 const STUBBORN: &str = "trap '' TERM; sleep 300 & echo $$ $! >\"$PT_dir/begun\"; \
                         while :; do wait; sleep 1; done\n";
 
-/// A module with a task that does not end; the request for it.
+/// Creates a module with a task that does not end, and the request for it.
 fn module() -> (Module, Value) {
     let mut module = Module::new();
     module.task("stay", STUBBORN);
@@ -25,7 +25,7 @@ fn module() -> (Module, Value) {
     (module, request)
 }
 
-/// The messages of the two targets.
+/// Returns the error messages of the two targets.
 fn messages(run: &Run) -> [String; 2] {
     [0, 1].map(|at| {
         let message = run.json()["items"][at]["value"]["_error"]["msg"].clone();

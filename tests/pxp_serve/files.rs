@@ -1,4 +1,5 @@
-//! Output files: there whole or not at all, the exit code last, and code 5 where they cannot be written.
+//! Output files: each is complete or missing, the exit code is last, and code 5 means that they could not
+//! be written.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::module::{Module, action, end};
 
-/// A module with a task that tells when it has begun and waits for a file `go`; the request for it.
+/// Creates a module with a task that reports its start and waits for a file `go`, and the request for it.
 fn module() -> (Module, Value, OutputFiles) {
     let mut module = Module::new();
     let script = "echo $$ >\"$PT_dir/begun\"; while [ -d \"$PT_dir\" ] && [ ! -e \"$PT_dir/go\" ]; do sleep 0.1; done; echo done";
@@ -189,7 +190,7 @@ fn kill_9_ends_the_task_and_leaves_nothing_beside_the_files() {
     let task = module.wait_for("begun");
     running.signal(Signal::SIGKILL);
     running.finish();
-    // It waits for what does not come, and is ended all the same.
+    // The task waits forever, and is ended nevertheless.
     end(&task);
     assert_eq!(entries(&module.path().join("spool")), [""; 0]);
 }
@@ -199,7 +200,7 @@ fn files_that_cannot_be_put_at_the_end_are_taken_back() {
     let (mut module, request, files) = module();
     let running = module.start("run_task", &request);
     module.wait_for("begun");
-    // It takes the place of a file that comes after the others.
+    // A directory replaces a file that is written after the others.
     fs::create_dir(&files.exitcode).expect("a folder can be made");
     module.project.write("go", "");
     let run = running.finish();

@@ -1,4 +1,5 @@
-//! Disks that are full: what could not be told is not begun, and what became of each target is told in any case.
+//! Full disks: nothing is started that could not be reported, and the result of each target is reported in
+//! any case.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -36,7 +37,7 @@ impl Small {
         Self { module, spool }
     }
 
-    /// Asks for a text of so many bytes; `meanwhile` comes when the task has begun.
+    /// Requests a text of `size` bytes; `meanwhile` is called when the task has started.
     fn call(&mut self, size: usize, meanwhile: impl FnOnce(&Path)) -> Run {
         let parameters = json!({"size": size, "dir": self.module.path()});
         let input = json!({"targets": "sw1", "task": "m::fill", "parameters": parameters});
@@ -50,12 +51,12 @@ impl Small {
         running.finish()
     }
 
-    /// What is in an output file.
+    /// Returns the content of an output file.
     fn told(&self, name: &str) -> String {
         fs::read_to_string(self.spool.join(name)).expect("it is there")
     }
 
-    /// The only item of the results in the output file, which fit.
+    /// Returns the only item of the results in the output file, and checks that they match the schema.
     fn item(&self, mut run: Run) -> Value {
         run.stdout = self.told("stdout");
         fits("run_task", &run);
@@ -65,12 +66,12 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        // The test may be failing already: that must stay what is told.
+        // The test may already be failing: its error must stay visible.
         let _ = command_for("umount").arg("-l").arg(&self.spool).status();
     }
 }
 
-/// Takes what is left of a disk, but for so many bytes.
+/// Fills the rest of the disk except for `but` bytes.
 fn fill(spool: &Path, but: u64) {
     let mut file = File::create(spool.join("filler")).expect("it is ours");
     while file.write_all(&[0; 4096]).is_ok() {}

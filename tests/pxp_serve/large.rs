@@ -1,4 +1,4 @@
-//! Results that are too large for a message: what goes to files, and what stays.
+//! Results that are too large for a message: what is moved to files, and what remains.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 use super::module::Module;
 use crate::support::run::Run;
 
-/// The least that results may be limited to.
+/// The minimum limit of results.
 const LIMIT: usize = 4096;
 
 const FILL: &str =
     "printf '{\"text\":\"'; head -c \"$PT_size\" /dev/zero | tr '\\0' x; printf '\"}'\n";
 
-/// A module with so many targets, sw1 the first.
+/// Creates a module with this number of targets; sw1 is the first.
 fn module(targets: usize) -> Module {
     let mut module = Module::new();
     let names: Vec<String> = (1..=targets).map(|number| format!("sw{number}")).collect();
@@ -26,7 +26,7 @@ fn module(targets: usize) -> Module {
     module
 }
 
-/// Asks for a text of so many bytes of each target.
+/// Requests a text of `size` bytes from each target.
 fn call(module: &mut Module, size: usize) -> Run {
     let mut request =
         module.request(json!({"targets": "all", "task": "m::fill", "parameters": {"size": size}}));
@@ -34,7 +34,7 @@ fn call(module: &mut Module, size: usize) -> Run {
     module.call("run_task", &request)
 }
 
-/// What a reference refers to, which is as it says.
+/// Returns the file of a reference and its content, and checks that they match the reference.
 fn referred(reference: &Value) -> (PathBuf, Value) {
     let path = PathBuf::from(reference["path"].as_str().expect("a path"));
     let bytes = fs::read(&path).expect("it is there");
@@ -95,7 +95,7 @@ fn the_largest_values_go_first_and_all_results_where_that_is_not_enough() {
     );
 
     let mut many = module(60);
-    // One of them is no device: it fails by itself.
+    // One of the targets is not a device: it fails alone.
     many.project
         .add_entry(json!({"name": "other", "config": {"transport": "nothing"}}));
     let run = call(&mut many, 1000).failed();
@@ -132,7 +132,7 @@ fn the_error_of_a_large_value_stays_beside_the_reference() {
 #[test]
 fn what_is_nested_as_deeply_as_may_be_is_in_a_file_as_it_is() {
     let mut module = module(1);
-    // As deep as a task's output may be, which is deeper with what stands around it.
+    // The maximum nesting depth of a task's output, which is even deeper within the surrounding document.
     let (open, close) = ("[".repeat(126), "]".repeat(126));
     let text = "x".repeat(2 * LIMIT);
     module.task(

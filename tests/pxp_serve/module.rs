@@ -1,4 +1,4 @@
-//! A link to devgate in a folder of modules, a project for it, and its calls.
+//! A link to devgate in a folder of modules, its project, and its calls.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,7 +16,7 @@ use crate::support::run::{Run, Running};
 
 pub(super) const BINARY: &str = env!("CARGO_BIN_EXE_devgate");
 
-/// A module, and the project that its configuration names.
+/// A module and the project of its configuration.
 pub(super) struct Module {
     pub(super) project: Project,
     file: PathBuf,
@@ -25,7 +25,7 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// A link.
+    /// Creates a module that is a link.
     pub(super) fn new() -> Self {
         let modules = tempfile::tempdir().expect("a temporary folder can be made");
         let file = modules.path().join("gateway");
@@ -37,7 +37,7 @@ impl Module {
         }
     }
 
-    /// A script of one line that gives devgate these options.
+    /// Creates a module that is a one-line script with these options of devgate.
     pub(super) fn script(options: &str) -> Self {
         let module = Self::new();
         let text = format!("#!/bin/sh\nexec {BINARY} {options} pxp serve \"$@\"\n");
@@ -53,7 +53,7 @@ impl Module {
         self.project.path()
     }
 
-    /// A task that runs on this node for any target, whatever transport that has.
+    /// Adds a task that runs on the local node for any target, whatever its transport.
     pub(super) fn task(&mut self, name: &str, script: &str) {
         let metadata = r#"{"remote": true, "parameters": {
             "dir": {"type": "Optional[String]"}, "size": {"type": "Optional[Integer]"},
@@ -64,7 +64,7 @@ impl Module {
             .write(&format!("modules/m/tasks/{name}.sh"), script);
     }
 
-    /// Adds remote targets at which nobody looks.
+    /// Adds remote targets to which nothing connects.
     pub(super) fn targets(&mut self, names: &[String]) {
         for name in names {
             let info = json!({ "remote-transport": "frr", "host": "127.0.0.1", "user": "u" });
@@ -72,12 +72,12 @@ impl Module {
         }
     }
 
-    /// A request with a configuration that names the project.
+    /// Returns a request with a configuration that names the project.
     pub(super) fn request(&self, input: Value) -> Value {
         json!({ "input": input, "configuration": { "project": self.path() } })
     }
 
-    /// The module's command, from the root, as a service would call it.
+    /// Returns the module's command, with the root as its folder, as in a service.
     pub(super) fn command(&self, words: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
         let mut command = Command::new(&self.file);
@@ -106,14 +106,14 @@ impl Module {
         self.start_with(action, &request.to_string())
     }
 
-    /// Calls an action with a request; what it answers fits what the metadata say.
+    /// Calls an action with a request, and checks that the answer matches the metadata.
     pub(super) fn call(&mut self, action: &str, request: &Value) -> Run {
         let run = self.start(action, request).finish();
         fits(action, &run);
         run
     }
 
-    /// Waits until a file of the project is there and ends with a line; gives its text.
+    /// Waits until a file of the project exists and ends with a line end, and returns its text.
     pub(super) fn wait_for(&self, name: &str) -> String {
         let path = self.path().join(name);
         for _ in 0..6000 {
@@ -127,25 +127,25 @@ impl Module {
     }
 }
 
-/// What the module says that it is.
+/// The module's metadata.
 static METADATA: LazyLock<Metadata> = LazyLock::new(|| {
     let run = Running::start(Module::new().command(&["metadata"])).finish();
     Metadata::read(run.stdout.as_bytes()).expect("they are metadata")
 });
 
-/// The metadata's say on an action.
+/// Returns the metadata of an action.
 pub(super) fn action(name: &str) -> &'static Action {
     METADATA.action(name).expect("there is such an action")
 }
 
-/// A run's results fit what the metadata say of the action.
+/// Asserts that a run's results match the metadata of the action.
 #[track_caller]
 pub(super) fn fits(name: &str, run: &Run) {
     let results = action(name).results.check(&run.json());
     assert_eq!(results, Ok(()), "{run}");
 }
 
-/// All of these processes end.
+/// Asserts that all of these processes end.
 #[track_caller]
 pub(super) fn end(processes: &str) {
     for process in processes.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Requests that are wrong: told on stderr and in results that fit, without a value of theirs.
+//! Invalid requests: they are reported on stderr and in valid results, without quoting their values.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! What tasks answer, however odd, fits what the metadata say; targets, numbers and inventories of any kind.
+//! Any answer of a task yields results that match the metadata; targets, numbers and inventories of any
+//! kind.
 
 use serde_json::json;
 

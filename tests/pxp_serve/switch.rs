@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::module::{BINARY, Module};
 use crate::support::run::Process;
 
-/// A practice switch, and the module that knows it.
+/// A practice switch, and a module with the switch as a target.
 struct Switch {
     module: Module,
     _process: Process,
@@ -35,7 +35,7 @@ impl Switch {
         }
     }
 
-    /// What an action answers for the switch, where all is well.
+    /// Returns the result of a successful action on the switch.
     fn value(&mut self, action: &str, mut input: Value) -> Value {
         input["targets"] = json!("switch");
         let request = self.module.request(input);
@@ -43,7 +43,7 @@ impl Switch {
     }
 }
 
-/// The port on which the switch says that it listens.
+/// Returns the port on which the switch reports to listen.
 fn port(switch: &mut Child) -> u16 {
     let mut line = String::new();
     let stdout = switch.stdout.take().expect("a pipe");

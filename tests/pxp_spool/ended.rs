@@ -1,4 +1,4 @@
-//! How actions end, or are ended, and what is told of it.
+//! The ways in which actions end or are ended, and the status that is reported.
 
 use std::process::Stdio;
 
@@ -28,7 +28,7 @@ fn the_exit_code_and_the_results_say_what_became_of_it() {
             false,
             "invalid JSON on stdout",
         ),
-        // The process's code counts, as long as it is known.
+        // The exit code of the process takes precedence, as long as it is known.
         (
             "finish '{\"done\": 1}' no 0; exit 4",
             json!(4),
@@ -101,7 +101,7 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
     assert_eq!(told["status"], "failure");
     let why = told["_error"]["msg"].as_str().expect("a text");
     assert!(message.starts_with(why), "{message}");
-    // The id may be one that nobody has chosen.
+    // The ID may have been generated.
     assert_eq!(error["details"]["transaction_id"], "x");
     assert!(
         message.contains("; `devgate pxp status x --spool-dir "),
@@ -110,11 +110,11 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
     assert!(message.contains("/m is not there any more"), "{message}");
 }
 
-/// Ignores SIGTERM, and has a child that has left its group and session.
+/// Ignores SIGTERM, and has a child that has left its process group and session.
 const STUBBORN: &str =
     "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ >child; sleep 600' & await never";
 
-/// Checks that a cancelled action, and what it had started, is no more, and that it is told so.
+/// Asserts that a cancelled action and its child processes have ended, and that the status says so.
 #[track_caller]
 fn assert_cancelled(spool: &Spool, told: &Value, processes: &[String]) {
     assert_eq!(told["cancelled"], true, "{told}");
@@ -147,7 +147,7 @@ fn a_cancelled_action_is_asked_to_end_and_killed_when_it_is_cancelled_again() {
     let mut first = spool.0.command(&words);
     let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let first = first.expect("the binary starts");
-    // It is noted before it is begun.
+    // The cancellation is recorded before it begins.
     while spool.metadata("x").get("ending").is_none() {
         pause();
     }
@@ -199,7 +199,7 @@ fn what_has_ended_stays_as_it_is_when_it_is_cancelled() {
 fn who_has_finished_is_not_undone_by_being_slow_to_end() {
     let spool = Spool::with("finish '{\"done\": 1}' '' 0; await never");
     spool.run_with("x", &["--timeout", "2"]);
-    // pxp-agent has it so: the exit code is the end.
+    // As in pxp-agent, the exit code marks the end.
     let told = spool.end("x");
     assert_eq!(
         (&told["status"], &told["exitcode"]),
@@ -229,7 +229,7 @@ fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
 
 #[test]
 fn who_is_killed_while_it_ends_an_action_has_said_why() {
-    // Each asks for the kill of who ends it.
+    // Each script kills its own attendant.
     for (last, status) in [
         ("finish '{\"done\": 1}' '' 0; exit", "success"),
         ("exit", "failure"),
@@ -246,7 +246,7 @@ fn who_is_killed_while_it_ends_an_action_has_said_why() {
             "{told}"
         );
         if status == "success" {
-            // It came to its own end: nobody has ended it.
+            // The action ended by itself: it was not cancelled.
             assert_eq!(told["results"], json!({"done": 1}));
             assert_eq!(told["cancelled"], false);
         } else {
@@ -263,7 +263,7 @@ fn who_is_asked_often_to_end_an_action_still_says_what_became_of_it() {
     let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
     let attendant: i32 = spool.attendant("x").parse().expect("a number");
     let attendant = nix::unistd::Pid::from_raw(attendant);
-    // As many who cancel at once; what is pending is not sent twice.
+    // This simulates many concurrent cancellations; a pending signal is not queued twice.
     for _ in 0..100 {
         if nix::sys::signal::kill(attendant, nix::sys::signal::Signal::SIGTERM).is_err() {
             break;

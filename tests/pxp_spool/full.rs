@@ -1,5 +1,5 @@
-//! Disks that are full, and folders that nobody can write in: what cannot be recorded is not started, and nothing
-//! that is secret stays because there is no room to mask it.
+//! Full disks and read-only folders: an action that cannot be recorded is not started, and no secret
+//! remains because there is no room to mask it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::spool::Spool;
 use crate::folder::{document, wait_for_the_end_of, words_of};
 
-/// What the secret is, put together here: this process knows its own words.
+/// The secret.
 const SECRET: &str = "canary-on-a-full-disk";
 
-/// Begins a transaction by a shell, which does not mind that a file is too large.
+/// Starts a transaction from a shell that ignores the signal for too large files.
 fn begun_by(spool: &Spool, script: &str, id: &str, more: &[&str]) -> Output {
     let script = format!("trap '' XFSZ; {script}");
     let starter = ["sh", "-c", &script, "sh"];
@@ -21,7 +21,7 @@ fn begun_by(spool: &Spool, script: &str, id: &str, more: &[&str]) -> Output {
     command.output().expect("sh starts")
 }
 
-/// A transaction `x` with a secret in its input, whose disk has become full for who attends it.
+/// Starts a transaction `x` with a secret in its input; its disk becomes full for the attendant.
 fn attended_without_room(script: &str) -> Spool {
     let spool = Spool::with(script);
     let input = format!("{{\"password\": \"{SECRET}\"}}");
@@ -117,7 +117,7 @@ fn what_cannot_be_recorded_is_not_started() {
     let refused = spool.0.devgate(&Spool::words("x", &[]));
     assert!(words_of(&refused).contains("everybody may write in it"));
     everybody(0o700);
-    // A disk that is full: no file may grow beyond this.
+    // Simulates a full disk: no file may grow beyond this size.
     let full = |bytes: usize, id: &str| {
         let output = begun_by(
             &spool,
@@ -132,7 +132,7 @@ fn what_cannot_be_recorded_is_not_started() {
     assert_eq!(error["kind"], "devgate/spool-error", "{error}");
     assert!(!spool.folder("full").exists());
     assert_eq!(fs::read_dir(spool.path()).expect("a spool").count(), 0);
-    // Full after the claim: who attends the action cannot record itself.
+    // The disk is full after the claim: the attendant cannot record itself.
     spool.run("x");
     assert_eq!(spool.end("x")["status"], "success");
     wait_for_the_end_of(&spool.attendant("x"));

@@ -1,4 +1,4 @@
-//! How long transactions are kept, and what in a spool is nobody's.
+//! The retention of transactions, and foreign files in a spool.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     for id in ["old", "slow", "broken", "foreign", ".claim-left"] {
         spool.age(id, 15);
     }
-    // Asking for one, or for one again, removes none.
+    // Querying or repeating a transaction removes none.
     spool.status("recent");
     spool.run("recent");
     assert!(spool.folder("old").exists());
@@ -61,7 +61,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     );
     assert_eq!(fs::read_dir(spool.path()).expect("a spool").count(), 6);
 
-    // All of them are told of, the broken one too, and what is nobody's is not.
+    // All transactions are listed, including the broken one; foreign files are not.
     let all = ["pxp", "status", "--spool-dir", "spool"];
     let told = document(&spool.0.devgate(&[&all[..], &["--format", "json"]].concat()));
     let told = told["transactions"].as_array().expect("a list");
@@ -84,7 +84,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     let human = String::from_utf8_lossy(&human.stdout).into_owned();
     assert!(human.contains("slow    running  m  act  20"), "{human}");
 
-    // Not with each new one.
+    // Not every new transaction removes old ones.
     assert_eq!(begin("another", &[]), "");
     spool.end("another");
     spool.age("recent", 2);

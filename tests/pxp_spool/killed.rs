@@ -1,4 +1,5 @@
-//! kill -9 of who attends an action, of the action, and of who asks for it: the truth is told, and nothing runs twice.
+//! SIGKILL of the attendant, of the action, and of the caller: the status is truthful, and nothing runs
+//! twice.
 
 use std::fs;
 use std::process::Stdio;
@@ -22,7 +23,7 @@ fn an_action_that_nobody_attends_any_more_is_judged_by_what_it_leaves() {
         spool.kill_attendant("x");
         assert_eq!(spool.status("x")["status"], "running");
         assert_eq!(spool.run("x")["status"], "running");
-        // The module is asked nothing any more.
+        // The module is not called again.
         fs::remove_dir_all(spool.0.0.path().join("modules.pxp")).expect("it is there");
         spool.go();
         spool.wait_for("ended");
@@ -36,7 +37,7 @@ fn an_action_that_nobody_attends_any_more_is_judged_by_what_it_leaves() {
             told["results"] == json!({"done": 1}),
             exitcode != 5 && !last.contains("did")
         );
-        // Asking changes nothing, and the answer stays the same.
+        // A query changes nothing, and the answer stays the same.
         assert_eq!(spool.metadata("x")["status"], "running");
         assert_eq!(spool.status("x"), told);
         assert_eq!(spool.run("x")["repeated"], true);
@@ -60,21 +61,21 @@ fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
     assert_eq!(spool.run("x")["status"], "unknown");
     assert_eq!(spool.runs(), 1);
 
-    // Another process that has its number now is not it: this test, for one.
+    // Another process may reuse the process ID, such as this test.
     let pid = spool.folder("x").join("pid");
     let written = fs::read_to_string(&pid).expect("it is there");
     let (_, which) = written.split_once('\n').expect("two lines");
     fs::write(&pid, format!("{}\n{which}", std::process::id())).expect("it is ours");
     assert_eq!(spool.status("x"), told);
     spool.ask("cancel", "x");
-    // A number alone says nothing.
+    // A process ID alone proves nothing.
     let gone = "the PID and output of this task are not available";
     fs::write(&pid, format!("{}\n", std::process::id())).expect("it is ours");
     assert_eq!(spool.status("x")["_error"]["msg"], gone);
     spool.ask("cancel", "x");
     fs::remove_file(&pid).expect("it is there");
     assert_eq!(spool.status("x")["_error"]["msg"], gone);
-    // A code that is none, or was cut off, says nothing either.
+    // An empty or truncated exit code proves nothing either.
     fs::write(spool.folder("x").join("exitcode"), "").expect("it is ours");
     let told = spool.status("x");
     assert_eq!(told["status"], "unknown");
@@ -97,7 +98,7 @@ fn wherever_a_process_is_killed_the_action_runs_once_at_most() {
         let mut caller = spool.0.command(&Spool::words(&id, &[]));
         let caller = caller.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut caller = caller.expect("the binary starts");
-        // Once it is claimed, who attends it is there at any moment; the next round kills a little later.
+        // After the claim, the attendant starts at any moment; each round kills a little later.
         while caller.try_wait().expect("it is our child").is_none() && !spool.folder(&id).exists() {
             pause();
         }
@@ -123,7 +124,7 @@ fn wherever_a_process_is_killed_the_action_runs_once_at_most() {
     }
 }
 
-/// The processes that attend a transaction, by their command lines.
+/// Returns the processes that attend a transaction, by their command lines.
 fn attending(spool: &Spool, id: &str) -> Vec<i32> {
     let folder = spool.folder(id).display().to_string();
     let entries = fs::read_dir("/proc").expect("/proc is there").flatten();
@@ -141,7 +142,7 @@ fn what_was_claimed_and_never_started_is_unknown_and_is_not_started_later() {
     let spool = Spool::with("finish '{\"done\": 1}' '' 0");
     spool.run("first");
     spool.end("first");
-    // As it would be, had its caller been killed right after the claim.
+    // The state after the caller was killed right after the claim.
     let mut metadata = spool.metadata("first");
     metadata["transaction_id"] = json!("x");
     metadata["status"] = json!("running");
@@ -159,7 +160,7 @@ fn what_was_claimed_and_never_started_is_unknown_and_is_not_started_later() {
     );
     assert_eq!(spool.run("x")["repeated"], true);
     assert_eq!(spool.runs(), 1);
-    // Nor is it attended a second time by somebody who tries.
+    // A second attendant is refused as well.
     let folder = spool.folder("first").display().to_string();
     let output = spool.0.devgate(&["pxp", "attend", &folder]);
     assert_eq!(output.status.code(), Some(1));

@@ -1,11 +1,11 @@
-//! Modules that end and leave something behind: work, a service, or words that come too late.
+//! Modules that end and leave something behind: work, a service, or late output.
 
 use serde_json::{Value, json};
 
 use super::spool::{Spool, end};
 use crate::folder::{document, wait_for_the_end_of};
 
-/// Ends well without a file, and leaves a process behind.
+/// Exits successfully without output files, and leaves a process behind.
 const LEAVES: &str = "sleep 600 & echo $! >child; exit 0";
 
 #[test]

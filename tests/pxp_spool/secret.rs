@@ -1,4 +1,4 @@
-//! What is in the input and in the configuration is in nothing that anybody else can read.
+//! Nothing that other users can read contains values of the input or the configuration.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use super::spool::Spool;
 use crate::folder::{wait_for_the_end_of, words_of};
 
-/// What the secrets begin with, put together here: this process knows its own words.
+/// The common beginning of the secrets.
 const SECRET: &str = "canary-in-the-spool";
 
 #[test]
 fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
-    // It repeats its request, as careless modules do.
+    // The action repeats its request, as careless modules do.
     let spool =
         Spool::with("await go; finish \"{\\\"done\\\": $request}\" \"got $request\" 3; exit 3");
     spool.0.write(
@@ -84,7 +84,7 @@ fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
     }
 }
 
-/// What everybody can read of a process.
+/// Returns what every user can read of a process.
 fn shown(process: &str) -> Vec<String> {
     let files = ["cmdline", "environ"].into_iter();
     let texts = files.filter_map(|file| fs::read(format!("/proc/{process}/{file}")).ok());

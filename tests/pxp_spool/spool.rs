@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use crate::folder::{Project, document, pause, wait_for_the_end_of, words_of};
 
-/// What every script can do: `$request` is what it was given, `runs` tells of which transactions it was started, `$dir` is the transaction's folder,
-/// `await FILE` waits for a file, and `finish RESULTS WORDS CODE` writes the output files.
+/// The functions of every script: `$request` is its input, the file `runs` lists the transactions for which
+/// it was started, `$dir` is the transaction's folder, `await FILE` waits for a file, and `finish RESULTS
+/// WORDS CODE` writes the output files.
 const PRELUDE: &str = r#"
 request=$(cat)
 dir=$(printf '%s' "$request" | sed 's|.*"stdout":"\([^"]*\)/stdout".*|\1|')
@@ -36,7 +37,7 @@ const METADATA: &str = r#"{"description": "d", "actions": [
 pub(super) struct Spool(pub(super) Project);
 
 impl Spool {
-    /// Its action `act` does this.
+    /// Creates a spool whose module's action `act` runs this script.
     pub(super) fn with(script: &str) -> Self {
         let project = Project::new();
         project.write(
@@ -46,14 +47,14 @@ impl Spool {
         Self(project)
     }
 
-    /// The words that begin a transaction.
+    /// Returns the arguments that start a transaction.
     pub(super) fn words<'a>(id: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         let run = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
         let spool = ["--nonblocking", "--transaction", id, "--spool-dir", "spool"];
         [&run[..], &spool, &["--format", "json"], more].concat()
     }
 
-    /// Begins a transaction, or asks for it again.
+    /// Starts a transaction, or queries it again.
     pub(super) fn run(&self, id: &str) -> Value {
         self.run_with(id, &[])
     }
@@ -65,7 +66,7 @@ impl Spool {
         document(&output)
     }
 
-    /// What is told of a transaction; its exit code must fit.
+    /// Returns the status of a transaction, and checks that it agrees with the exit code.
     #[track_caller]
     pub(super) fn status(&self, id: &str) -> Value {
         let output = self.ask("status", id);
@@ -90,7 +91,7 @@ impl Spool {
         self.0.devgate(&words)
     }
 
-    /// Waits until a transaction runs no more, and gives what is told then.
+    /// Waits until a transaction has ended, and returns its status.
     #[track_caller]
     pub(super) fn end(&self, id: &str) -> Value {
         for _ in 0..1000 {
@@ -103,13 +104,13 @@ impl Spool {
         panic!("{id} still runs");
     }
 
-    /// Waits until the action has begun, and gives its process.
+    /// Waits until the action has started, and returns its process ID.
     #[track_caller]
     pub(super) fn begun(&self) -> String {
         self.wait_for("begun").trim().to_owned()
     }
 
-    /// Waits for a file of the action, and gives what stands there.
+    /// Waits for a file of the action, and returns its content.
     #[track_caller]
     pub(super) fn wait_for(&self, name: &str) -> String {
         for _ in 0..3000 {
@@ -123,18 +124,18 @@ impl Spool {
         panic!("there is no {name}");
     }
 
-    /// How often the action was run.
+    /// Returns how often the action was run.
     pub(super) fn runs(&self) -> usize {
         self.runs_of("")
     }
 
-    /// How often it was run for a transaction.
+    /// Returns how often the action was run for a transaction.
     pub(super) fn runs_of(&self, id: &str) -> usize {
         let runs = fs::read_to_string(self.0.0.path().join("runs")).unwrap_or_default();
         runs.lines().filter(|dir| dir.ends_with(id)).count()
     }
 
-    /// Lets the action go on.
+    /// Lets the action continue.
     pub(super) fn go(&self) {
         self.0.write("go", "");
     }
@@ -152,7 +153,7 @@ impl Spool {
         serde_json::from_slice(&text).expect("they are JSON")
     }
 
-    /// The process that attends a transaction.
+    /// Returns the process that attends a transaction.
     pub(super) fn attendant(&self, id: &str) -> String {
         self.metadata(id)["attended_by"]["pid"].to_string()
     }
@@ -162,7 +163,7 @@ impl Spool {
         end(&self.attendant(id));
     }
 
-    /// Makes a transaction as old as if nothing had changed in it for so many days.
+    /// Sets the age of a transaction to this number of days without a change.
     pub(super) fn age(&self, id: &str, days: u64) {
         let then = SystemTime::now() - Duration::from_secs(days * 24 * 3600);
         let folder = File::open(self.folder(id)).expect("it is there");
@@ -179,7 +180,7 @@ pub(super) fn end(process: &str) {
 }
 
 impl Drop for Spool {
-    /// What a test has started does not outlive it.
+    /// Processes that a test has started do not outlive it.
     fn drop(&mut self) {
         let folders = fs::read_dir(self.path());
         for folder in folders.into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! What goes wrong with modules in Ruby, and how little goes wrong with it.
+//! Errors with Ruby modules, and how far their effects are limited.
 
 use nix::sys::signal::Signal;
 
@@ -47,7 +47,7 @@ fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
         assert!(resource.to_string().contains(words), "{how}: {resource}");
     }
     assert_eq!(report["summary"]["failed"], ways.len(), "{report}");
-    // What a block swallows stops no provider: four have done it all the same.
+    // An exception that a block swallows stops no provider: four have made their changes nevertheless.
     assert_eq!(report["summary"]["changed"], 7, "{report}");
     run.says(&[
         "error: s1: shelf_awkward[fails in a block]: Updating: Failed after ",
@@ -92,11 +92,11 @@ fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
             .failed()
             .says(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
         let asked = shelf.asked();
-        // Where the machine was too slow to come so far, there is none.
+        // On a slow machine, there may be no child yet.
         for pid in asked.iter().filter_map(|line| line.strip_prefix("child ")) {
             ends(pid);
         }
-        // What changes the device has ended before the device is read again.
+        // The process that changes the device ends before the device is read again.
         let read = asked.iter().rposition(|line| line.starts_with("open"));
         let there = asked.iter().rposition(|line| line == "still here");
         assert!(there < read, "{asked:?}");
@@ -133,7 +133,7 @@ fn ends(pid: &str) {
     awaited("what slept ends", || (!is_running(pid)).then_some(()));
 }
 
-/// What there is at last.
+/// Waits until there is a result, and returns it.
 fn awaited<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
     for _ in 0..3000 {
         if let Some(found) = look() {
@@ -219,7 +219,7 @@ fn without_ruby_only_its_modules_cannot_be_used() {
     assert!(listed.stdout.contains("\nfrr "), "{listed}");
     listed.says(&["warning: family of `shelf`: ", packages]);
     let run = run("type show frr_interface").succeeded();
-    // Of Ruby there is only a word where all types are looked through.
+    // Ruby is only mentioned when all types are searched.
     assert!(run.stdout.contains("frr_interface (family frr)"), "{run}");
 }
 

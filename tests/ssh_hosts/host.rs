@@ -14,7 +14,7 @@ pub(crate) struct Host {
     host: serde_json::Value,
 }
 
-/// What is told is only looked at where something fails.
+/// Discards events, which only matter when a test fails.
 #[derive(Debug)]
 struct Quiet;
 
@@ -44,12 +44,12 @@ impl Host {
         self.host["port"].as_i64().expect("a port")
     }
 
-    /// A file in the host's `/tmp`, as this machine sees it.
+    /// Returns the path of a file in the host's `/tmp` on this machine.
     pub(crate) fn tmp(&self, file: &str) -> PathBuf {
         Path::new(self.text("tmp")).join(file)
     }
 
-    /// With the plain key, known hosts, and nothing of the user who runs the tests.
+    /// Returns settings with the plain key and the known hosts, independent of the user who runs the tests.
     pub(crate) fn settings(&self, more: &[(&str, Value)]) -> HostSettings {
         self.settings_with(&Environment::default(), more)
     }

@@ -1,4 +1,4 @@
-//! Who is let in and who is trusted: keys, certificates, agents, and the hosts on the way.
+//! Authentication and trust: keys, certificates, agents, and jump hosts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ async fn a_password_opens_a_connection_and_a_wrong_one_does_not() {
     assert!(!error.to_string().contains("canary"), "{error}");
 }
 
-/// OpenSSH's configuration with these lines.
+/// Returns an environment whose OpenSSH configuration has these lines.
 fn config(folder: &Path, lines: &str) -> Environment {
     let file = folder.join("config");
     fs::write(&file, lines).expect("written");
@@ -34,7 +34,7 @@ fn config(folder: &Path, lines: &str) -> Environment {
     Environment::default().with_ssh_config(config)
 }
 
-/// Nothing but what OpenSSH's configuration has: the host's address and its key.
+/// Removes the settings that OpenSSH's configuration provides: the host's address and its key.
 const UNSAID: [(&str, Value); 3] = [
     ("port", Value::Undef),
     ("user", Value::Undef),
@@ -73,7 +73,7 @@ async fn what_the_inventory_does_not_say_openssh_s_configuration_says() {
     let mut more = by("first");
     more.push(("user", Value::from("worker")));
     assert_eq!(who(&lab.settings_with(&config, &more)).await, "worker h1");
-    // Without the files the name means nothing.
+    // Without the configuration files, the name has no meaning.
     more.push(("load-config", Value::from(false)));
     let error = connect(&lab.settings_with(&config, &more)).await;
     assert!(matches!(error, Err(Error::Resolve { .. })), "{error:?}");
@@ -115,7 +115,7 @@ async fn hosts_on_the_way_are_gone_through_and_named() {
         text.contains(&format!("127.0.0.1:{} refuses the login", bastion.port())),
         "{text}"
     );
-    // A closed port beyond the bastion is the bastion's answer.
+    // A closed port behind the bastion is reported by the bastion.
     let mut closed = vec![("port", Value::from(9))];
     closed.extend(through("bastion"));
     let text = connect(&lab.settings_with(&known, &closed)).await;
@@ -132,10 +132,10 @@ async fn certificates_prove_the_host_and_the_user() {
     let lab = Host::named("h5");
     let certified = [("private-key", Value::from(lab.text("certified_key")))];
     assert_eq!(who(&lab.settings(&certified)).await, "runner h5");
-    // A key without a certificate is not enough for this host.
+    // This host does not accept a key without a certificate.
     let error = connect(&lab.settings(&[])).await.expect_err("refused");
     assert!(matches!(error, Error::Authentication(_)), "{error}");
-    // The certificate may be named instead of lying beside the key.
+    // The certificate may be named explicitly, and need not be next to the key.
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("copy");
     fs::copy(lab.text("certified_key"), &copy).expect("copied");
@@ -151,7 +151,7 @@ async fn certificates_prove_the_host_and_the_user() {
         "runner h5"
     );
 
-    // The authority is trusted for certain names alone, and may be revoked.
+    // The authority is trusted only for certain names, and may be revoked.
     let known = fs::read_to_string(lab.text("known_hosts")).expect("a file");
     let place = format!("[127.0.0.1]:{}", lab.port());
     let authority = known
@@ -205,14 +205,14 @@ async fn an_encrypted_key_is_opened_by_its_passphrase() {
     );
 }
 
-/// An agent that lives as long as this.
+/// An SSH agent that ends when it is dropped.
 struct Agent {
     process: std::process::Child,
     socket: PathBuf,
 }
 
 impl Agent {
-    /// Starts one in `folder` with these keys.
+    /// Starts an agent in `folder` with these keys.
     fn start(folder: &Path, keys: &[&str]) -> Self {
         let socket = folder.join("agent");
         let mut agent = program("ssh-agent");
@@ -280,11 +280,11 @@ async fn an_agent_signs_with_the_keys_that_are_asked_for() {
         config(folder.path(), &format!("{agent}{lines}"))
     };
     let unnamed = [("private-key", Value::Undef)];
-    // Six strangers come first, and no host waits for a seventh key.
+    // Six unknown keys come first, and no host accepts a seventh attempt.
     let error = connect(&h1.settings_with(&with(""), &unnamed)).await;
     let error = error.expect_err("strangers").to_string();
     assert!(error.contains("agent key SHA256:"), "{error}");
-    // The public half says which one is meant.
+    // The public key selects the right one.
     let public = folder.path().join("which");
     fs::copy(
         format!("{}.pub", h1.text("private_key")),
@@ -297,7 +297,7 @@ async fn an_agent_signs_with_the_keys_that_are_asked_for() {
         who(&h1.settings_with(&with(&lines), &unnamed)).await,
         "runner h1"
     );
-    // The agent has the certificate too, as ssh-add found it beside the key.
+    // The agent has the certificate too, because ssh-add found it next to the key.
     let lines = format!(
         "IdentitiesOnly yes\nIdentityFile {}\n",
         h5.text("certified_key")

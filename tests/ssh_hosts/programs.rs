@@ -1,4 +1,4 @@
-//! Programs and files: what runs, what arrives, and what a lost connection does to both.
+//! Programs and files on hosts, and the effect of a lost connection on both.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -80,7 +80,7 @@ fn mode(path: &Path) -> u32 {
     metadata.permissions().mode() & 0o7777
 }
 
-/// Puts files on a host and looks at its disk.
+/// Uploads files to a host, and checks its disk.
 async fn puts_files(name: &str) {
     let lab = Host::named(name);
     let host = lab.connect(&[]).await;
@@ -111,7 +111,7 @@ async fn puts_files(name: &str) {
     assert_eq!(mode(&there.join("empty")), 0o644);
     let command = format!("'/tmp/{folder}/it'\\''s 42'; ls /tmp/{folder} | wc -l");
     assert_eq!(run(&host, &command).await.expect("an end"), ok("it\n102\n"));
-    // What is put again replaces what was there, and its permissions.
+    // A second upload replaces the file and its permissions.
     let again = upload(&format!("/tmp/{folder}/empty"), b"2", 0o600);
     host.put(&[again]).await.expect("put");
     assert_eq!(fs::read(there.join("empty")).expect("a file"), b"2");
@@ -147,7 +147,7 @@ async fn a_full_disk_is_an_error_whichever_way_files_are_put() {
     for name in ["h1", "h4"] {
         let host = Host::named(name).connect(&[]).await;
         let error = host.put(&[upload("/dev/full", b"x", 0o600)]).await;
-        // The device belongs to root, so it is its permissions or its room that is told.
+        // Root owns the device file, so the error is about permissions or space.
         assert!(matches!(error, Err(Error::Upload { .. })), "{error:?}");
         host.close().await;
     }
@@ -161,7 +161,7 @@ async fn a_connection_that_goes_silent_ends_all_that_runs_on_it() {
         ("keepalive-count-max", Value::from(2)),
     ];
     let host = lab.connect(&more).await;
-    // The program stops the server's process for this connection: as if the line were cut.
+    // The program stops the server's process for this connection, which simulates a cut line.
     let mut exec = host
         .exec("trap '' HUP; kill -STOP $PPID; sleep 3600")
         .await
@@ -185,7 +185,7 @@ async fn a_host_that_takes_nothing_more_is_found_out_in_the_middle_of_writing() 
     let mut writing = Vec::new();
     let (mut outputs, mut sent) = (Vec::new(), Vec::new());
     for n in 0..8 {
-        // The last one stops the server's process for this connection.
+        // The last program stops the server's process for this connection.
         let command = if n < 7 {
             "cat >/dev/null"
         } else {

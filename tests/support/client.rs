@@ -1,4 +1,4 @@
-//! An SSH client without any guard, which sees what a device sends as it is.
+//! An unprotected SSH client, which sees a device's output as it is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use russh::client::{self, Handle, Msg};
 use russh::keys::PublicKeyOrCertificate;
 use russh::{Channel, ChannelMsg};
 
-/// Ends are looked for among so many bytes: the output may be large.
+/// The end is searched for only in this many bytes, because the output may be large.
 const WINDOW: usize = 200;
 
-/// No habit that is tested takes longer.
+/// No tested habit takes longer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A client that trusts anyone: nothing but habits is tested with it.
+/// A client that trusts any server: it only tests habits.
 pub(crate) struct Trusting;
 
 impl client::Handler for Trusting {
@@ -34,7 +34,7 @@ pub(crate) async fn connected(port: u16) -> Handle<Trusting> {
     .expect("the device listens")
 }
 
-/// A shell of a user.
+/// A user's shell.
 pub(crate) struct Shell {
     pub(crate) client: Handle<Trusting>,
     pub(crate) channel: Channel<Msg>,
@@ -57,7 +57,7 @@ impl Shell {
             .expect("an open channel");
     }
 
-    /// Everything that comes up to a text, or up to the channel's end.
+    /// Returns the output up to a text, or up to the end of the channel.
     pub(crate) async fn until(&mut self, end: &str) -> String {
         let mut seen = vec![];
         while !String::from_utf8_lossy(&seen[seen.len().saturating_sub(WINDOW)..]).ends_with(end) {
@@ -76,7 +76,7 @@ impl Shell {
         String::from_utf8_lossy(&seen).into_owned()
     }
 
-    /// What comes for a line, up to a text, or up to the channel's end.
+    /// Sends a line, and returns the output up to a text, or up to the end of the channel.
     pub(crate) async fn answer(&mut self, line: &str, end: &str) -> String {
         self.send(&format!("{line}\r")).await;
         self.until(end).await

@@ -1,8 +1,8 @@
-//! Packets that take their time: what the kernel has queued for a port (`tests/lab/link.sh queue`) is let
-//! pass a while later. It stands in for netem, which not every kernel has.
+//! Delays packets: the kernel queues the packets of a port (`tests/lab/link.sh queue`), and this module
+//! lets them pass later. It replaces netem, which not every kernel has.
 //!
-//! The messages are nfnetlink's (Linux, `linux/netfilter/nfnetlink_queue.h`); numbers in their attributes
-//! are big-endian, those of the headers are the machine's.
+//! The messages are nfnetlink's (Linux, `linux/netfilter/nfnetlink_queue.h`). Numbers in their attributes
+//! are big-endian, those of the headers have the machine's byte order.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -25,7 +25,7 @@ const CONFIG: u16 = PACKET | 2;
 const ACCEPT: u32 = 1;
 const HEADERS: usize = 16 + 4;
 
-/// Holds up every packet of a queue until it is dropped.
+/// Delays every packet of a queue until it is dropped.
 pub(crate) struct Delay {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -42,7 +42,7 @@ impl Delay {
         )
         .expect("root may ask netfilter");
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).expect("an address is free");
-        // NFQA_CFG_CMD: bind. NFQA_CFG_PARAMS: nothing of the packet but its number is wanted.
+        // NFQA_CFG_CMD: bind. NFQA_CFG_PARAMS: only the number of a packet is needed, not its content.
         say(&socket, CONFIG, queue, 1, &[1, 0, 0, 0]);
         say(&socket, CONFIG, queue, 2, &[0, 0, 0, 0, 1]);
         let over = Arc::new(AtomicBool::new(false));
@@ -84,7 +84,7 @@ fn hold(socket: &OwnedFd, queue: u16, time: Duration, over: &AtomicBool) {
     }
 }
 
-/// The numbers of the packets that are told: NFQA_PACKET_HDR, the first attribute of each message.
+/// Returns the numbers of the reported packets: NFQA_PACKET_HDR, the first attribute of each message.
 fn packets(mut bytes: &[u8]) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         while bytes.len() > HEADERS {

@@ -1,4 +1,4 @@
-//! A folder to run devgate in, with an inventory of targets that nobody answers for; what a run says.
+//! A folder to run devgate in, with an inventory of targets where nothing answers, and the output of runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ impl Project {
         let path = self.0.path().join(name);
         fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
         fs::write(&path, text).expect("a file can be written");
-        // An inventory holds passwords, everything else may be a program.
+        // An inventory holds passwords; any other file may be a program.
         let mode = if name == "inventory.yaml" {
             0o600
         } else {
@@ -42,7 +42,7 @@ impl Project {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
     }
 
-    /// A remote task, as a shell script.
+    /// Creates a remote task from a shell script.
     pub(crate) fn task(&self, name: &str, script: &str) {
         self.write(
             &format!("modules/m/tasks/{name}.json"),
@@ -55,7 +55,8 @@ impl Project {
         self.started_by(&[], words)
     }
 
-    /// The same, started by another program, which without words has them in its own.
+    /// Returns the command started by another program, which contains the arguments itself if `words` is
+    /// empty.
     pub(crate) fn started_by(&self, starter: &[&str], words: &[&str]) -> Command {
         let all = if words.is_empty() {
             starter.to_vec()
@@ -91,7 +92,7 @@ pub(crate) fn words_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Waits until a process runs no more; one that nobody has waited for has no command line.
+/// Waits until a process has ended. A zombie process has no command line.
 #[track_caller]
 pub(crate) fn wait_for_the_end_of(process: &str) {
     for _ in 0..500 {

@@ -1,22 +1,22 @@
-//! A small HTTP/1.1 server on a port of its own, whose answers a test decides.
+//! A small HTTP/1.1 server on its own port, with answers that a test determines.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     /// The path with its query, as it was sent.
     pub(crate) path: String,
-    /// By their names in small letters.
+    /// The headers by their names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
 }
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     status: u16,
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     body: String,
 }
 
-/// The server; it ends with the test's process.
+/// The server; it ends with the test process.
 pub(crate) struct Server {
     pub(crate) port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -35,7 +35,7 @@ impl Asked {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// `METHOD PATH`.
+    /// Returns the request line: `METHOD PATH`.
     pub(crate) fn line(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
@@ -69,7 +69,7 @@ impl Answer {
 }
 
 impl Server {
-    /// Answers with what `answer` makes of each request; with `None` it falls silent.
+    /// Starts a server that answers each request with the result of `answer`; with `None` it falls silent.
     pub(crate) fn start(answer: impl FnMut(&Asked) -> Option<Answer> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener
@@ -95,7 +95,7 @@ impl Server {
         Self { port, asked }
     }
 
-    /// All that was asked until now.
+    /// Returns all requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked
             .lock()
@@ -103,14 +103,14 @@ impl Server {
             .clone()
     }
 
-    /// How often a request came whose body or line has `words`.
+    /// Returns the number of requests whose body or line contains `words`.
     pub(crate) fn times(&self, words: &str) -> usize {
         let has = |asked: &&Asked| asked.body.contains(words) || asked.line().contains(words);
         self.asked().iter().filter(has).count()
     }
 }
 
-/// Serves one connection until its end.
+/// Serves a connection to its end.
 fn serve(client: &TcpStream, mut answer: impl FnMut(&Asked) -> Option<Answer>) -> Option<()> {
     let mut reader = BufReader::new(client);
     loop {
@@ -121,7 +121,7 @@ fn serve(client: &TcpStream, mut answer: impl FnMut(&Asked) -> Option<Answer>) -
             body,
         }) = answer(&asked)
         else {
-            // Silent, but open until the client goes.
+            // The server is silent, but keeps the connection open until the client leaves.
             let _ = std::io::copy(&mut reader, &mut std::io::sink());
             return None;
         };
@@ -168,7 +168,7 @@ fn read(reader: &mut impl BufRead) -> Option<Asked> {
     })
 }
 
-/// What `Authorization: Basic` says of a user and a password.
+/// Returns the value of `Authorization` for Basic authentication.
 pub(crate) fn basic(user: &str, password: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = "Basic ".to_owned();
@@ -189,7 +189,7 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
     text
 }
 
-/// A text as a form or a query has it, read back.
+/// Decodes a text of a form or a query.
 pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -209,7 +209,7 @@ pub(crate) fn decoded(text: &str) -> String {
     String::from_utf8(bytes).expect("it is UTF-8")
 }
 
-/// The fields of a form.
+/// Returns the fields of a form.
 pub(crate) fn form(body: &str) -> BTreeMap<String, String> {
     let pairs = body.split('&').filter_map(|pair| pair.split_once('='));
     pairs

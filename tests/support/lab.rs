@@ -1,4 +1,5 @@
-//! The lab as `tests/lab/frr.sh` describes it in `lab.json`, and its devices, lent to one test at a time.
+//! The lab as `tests/lab/frr.sh` describes it in `lab.json`, and its devices, which are leased to one test
+//! at a time.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A device that this test has for itself, over all test processes, and as it was when the lab was started: nothing
-/// of any test before is in it. Given back, healed, when it is dropped.
+/// A device that is leased to this test alone, among all test processes. It is in the state in which the
+/// lab started it, without traces of earlier tests. It is returned without faults when it is dropped.
 pub(crate) struct Device {
     lab: Value,
     device: Value,
-    /// Locked while the device is leased; it says so as well, which outlives a test that is killed.
+    /// Locked while the device is leased. Its content also marks the lease, and remains if a test is
+    /// killed.
     lease: File,
 }
 
@@ -34,7 +36,7 @@ impl Device {
         loop {
             for device in devices.iter().filter(|device| is_wanted(device)) {
                 let dir = text(device, "dir");
-                // What it says is of the test before.
+                // Its content is from an earlier test.
                 let mut lease = File::options()
                     .create(true)
                     .append(true)
@@ -59,19 +61,20 @@ impl Device {
         text(&self.device, "name")
     }
 
-    /// Which it is, from 1: its addresses and its AS go by that.
+    /// Returns the device's number, counted from 1, which determines its addresses and its AS.
     pub(crate) fn number(&self) -> u32 {
         self.name()[1..]
             .parse()
             .expect("a device is d and its number")
     }
 
-    /// A file of the device, as the machine sees it.
+    /// Returns the path of the device's file on this machine.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         Path::new(text(&self.device, "dir")).join(file)
     }
 
-    /// A port of its servers: `port`, `keyboard_interactive_port` or `legacy_port` of SSH, `vty_port` of telnet.
+    /// Returns a port of its servers: `port`, `keyboard_interactive_port` or `legacy_port` of SSH,
+    /// `vty_port` of telnet.
     pub(crate) fn port(&self, which: &str) -> u16 {
         let port = self.device[which]
             .as_u64()
@@ -83,7 +86,7 @@ impl Device {
         self.password_of("admin")
     }
 
-    /// The password of `oper`, who may only look.
+    /// Returns the password of `oper`, a user with read access.
     pub(crate) fn readers_password(&self) -> &str {
         self.password_of("oper")
     }
@@ -92,7 +95,7 @@ impl Device {
         text(&self.lab["users"][user], "password")
     }
 
-    /// A password of its own command line: `vty_password` or `enable_password`.
+    /// Returns a password of its own command line: `vty_password` or `enable_password`.
     pub(crate) fn secret(&self, which: &str) -> &str {
         text(&self.lab, which)
     }
@@ -105,7 +108,7 @@ impl Device {
         text(&self.lab, "known_hosts")
     }
 
-    /// What an inventory says to reach the device with the administrator's password.
+    /// Returns the connection info of the device with the administrator's password.
     pub(crate) fn connection_info(&self) -> Value {
         json!({
             "remote-transport": "frr",
@@ -117,13 +120,13 @@ impl Device {
         })
     }
 
-    /// What its SSH server has written by now.
+    /// Returns the current log of its SSH server.
     pub(crate) fn ssh_log(&self) -> String {
         fs::read_to_string(self.path("log/ssh.log")).expect("the SSH server has a log")
     }
 
-    /// How often its SSH server has written `mark`, once it has `least` times: it may answer first, and write
-    /// then.
+    /// Returns how often its SSH server has logged `mark`, once that is at least `least`: it may log after
+    /// it answers.
     pub(crate) fn logged(&self, mark: &str, least: usize) -> usize {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
@@ -135,7 +138,7 @@ impl Device {
         }
     }
 
-    /// Asks the device past SSH and devgate.
+    /// Runs a command on the device without SSH and devgate.
     pub(crate) fn vtysh(&self, command: &str) -> String {
         let mut line = self.device["vtysh"]
             .as_array()
@@ -146,7 +149,7 @@ impl Device {
         output(command_for(program).args(line).args(["-c", command]))
     }
 
-    /// Brings a fault about: see `tests/lab/fault.sh`.
+    /// Causes a fault: see `tests/lab/fault.sh`.
     pub(crate) fn fault(&self, fault: &str) {
         output(&mut self.fault_command(fault));
     }
@@ -160,23 +163,25 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // The test may be failing already: that must stay what is told.
+        // The test may already be failing: its error must stay visible.
         let cleared = self.fault_command("clear").status();
-        // What a failed test has left running may change the device later: it keeps the note of its lease.
+        // A failed test may have left a program running that changes the device later: the lease stays
+        // marked.
         if !std::thread::panicking() && cleared.is_ok_and(|status| status.success()) {
             let _ = self.lease.set_len(0);
         }
     }
 }
 
-/// What `tests/lab/NAME.sh` has started and described in its `lab.json`; noted as met.
+/// Returns what `tests/lab/NAME.sh` has started and described in its `lab.json`, and records that it was
+/// used.
 pub(crate) fn lab(name: &str) -> Value {
     let (root, lab) = described(name);
     meet(&root, name);
     lab
 }
 
-/// The lab's folder, and what one of its scripts has described.
+/// Returns the lab's folder and the description by one of its scripts.
 fn described(name: &str) -> (PathBuf, Value) {
     let root = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).unwrap_or_else(|| {
         panic!("this test needs a real device, and DEVGATE_LAB does not say where the lab is: run tests/run")
@@ -188,7 +193,7 @@ fn described(name: &str) -> (PathBuf, Value) {
     (root, lab)
 }
 
-/// Notes that a test had to do with a device, so that the end can say how many were met.
+/// Records that a test used a device, so that the end of the tests can report how many were used.
 fn meet(root: &Path, name: &str) {
     let met = root.join("met");
     fs::create_dir_all(&met).expect("a folder can be made");
@@ -206,7 +211,7 @@ pub(crate) fn command_for(program: &str) -> Command {
     Command::new(program)
 }
 
-/// What a program of the lab says, which must succeed.
+/// Returns the output of a lab program, which must succeed.
 pub(crate) fn output(command: &mut Command) -> String {
     let output = command
         .output()
@@ -222,7 +227,8 @@ pub(crate) fn output(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// What a PowerDNS of the lab answers to its own client, with more options of it. Its key is in no process list.
+/// Returns the answer of a PowerDNS server of the lab to its own client, with additional options. The key
+/// does not appear in the process list.
 pub(crate) fn powerdns(lab: &Value, path: &str, options: &[&str]) -> String {
     let port = &lab["port"];
     let url = format!("http://127.0.0.1:{port}/api/v1/servers/localhost{path}");
@@ -231,7 +237,7 @@ pub(crate) fn powerdns(lab: &Value, path: &str, options: &[&str]) -> String {
     output(curl.args(["-s", "-H", &key]).args(options).arg(url))
 }
 
-/// Lets time pass, where only time can help.
+/// Waits, where only time can help.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test may wait for the world outside"

@@ -1,4 +1,5 @@
-//! Lines to devices: slow ones, so that a test can act while bytes are under way, and one that is closed.
+//! Network lines to devices: slow ones, so that a test can act while bytes are in transit, and a closed
+//! port.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -10,7 +11,8 @@ use tokio::net::TcpSocket;
 
 use super::lab::pause;
 
-/// Listens on a port of its own, which it gives; takes `delay` to carry anything to `port`, and as long back.
+/// Listens on a new port and returns it. Forwards everything to `port` and back, with `delay` in each
+/// direction.
 pub(crate) fn slow_line(port: u16, delay: Duration) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let own = listener.local_addr().expect("a listener has an address");
@@ -27,7 +29,7 @@ pub(crate) fn slow_line(port: u16, delay: Duration) -> u16 {
     own.port()
 }
 
-/// A port where nobody listens, and nobody else begins to while the socket lives.
+/// Returns a port where nothing listens, and where nothing can begin to listen while the socket exists.
 pub(crate) fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("a socket");
     let any = ([127, 0, 0, 1], 0).into();
@@ -36,7 +38,7 @@ pub(crate) fn closed_port() -> (TcpSocket, u16) {
     (socket, port)
 }
 
-/// Listens for datagrams on a port of its own, which it gives, and passes them to `port` and the answers back.
+/// Listens for datagrams on a new port and returns it. Forwards them to `port`, and the answers back.
 pub(crate) fn relay(port: u16) -> u16 {
     let near = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
     let own = near.local_addr().expect("a socket has an address");
@@ -64,14 +66,14 @@ pub(crate) fn relay(port: u16) -> u16 {
     own.port()
 }
 
-/// Listens on a port of its own, which it gives, like a terminal server's: shows nothing before Return is pressed, and is
-/// a line to `port` from then on.
+/// Listens on a new port and returns it. Like a terminal server, it shows nothing before Return is pressed,
+/// and then forwards to `port`.
 pub(crate) fn console(port: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let own = listener.local_addr().expect("a listener has an address");
     std::thread::spawn(move || {
         for mut client in listener.incoming().flatten() {
-            // A typed line ends with a return and one byte more (RFC 854).
+            // A typed line ends with a carriage return and one more byte (RFC 854).
             let mut pressed = [0; 2];
             if client.read_exact(&mut pressed).is_err() || pressed[0] != b'\r' {
                 continue;

@@ -1,4 +1,4 @@
-//! The way to a port, and what can be wrong with it: `tests/lab/link.sh` with real packets.
+//! The network path to a port and its faults: `tests/lab/link.sh` with real packets.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,21 +8,21 @@ use super::delay::Delay;
 use super::lab::{command_for, output};
 use super::line::{relay, slow_line};
 
-/// What carries a protocol.
+/// The transport protocol that carries a protocol.
 #[derive(Clone, Copy)]
 pub(crate) enum Carrier {
     Tcp,
     Udp,
 }
 
-/// A way of its own to a server that others use at the same time; it is healed when it is dropped.
+/// A separate path to a server that others use at the same time; its faults end when it is dropped.
 pub(crate) struct Link {
     port: u16,
     delay: Option<Delay>,
 }
 
 impl Link {
-    /// A new way to the server at `port` of this node.
+    /// Creates a new path to the server at `port` of this machine.
     pub(crate) fn to(carrier: Carrier, port: u16) -> Self {
         let port = match carrier {
             Carrier::Tcp => slow_line(port, Duration::ZERO),
@@ -31,12 +31,12 @@ impl Link {
         Self { port, delay: None }
     }
 
-    /// The port at which it begins.
+    /// Returns the port at which the path begins.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Brings a fault about, with its number where it has one: `drop`, `loss 5`.
+    /// Causes a fault, with its number if it has one: `drop`, `loss 5`.
     pub(crate) fn fault(&self, fault: &str) {
         output(&mut self.command(fault));
     }
@@ -50,7 +50,7 @@ impl Link {
         command
     }
 
-    /// Makes every packet take this long, in either direction.
+    /// Delays every packet by this time in each direction.
     pub(crate) fn slow(&mut self, time: Duration) {
         self.delay = Some(Delay::of(self.port, time));
         self.fault("queue");
@@ -59,7 +59,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // The test may be failing already: that must stay what is told.
+        // The test may already be failing: its error must stay visible.
         let _ = self.command("clear").status();
     }
 }

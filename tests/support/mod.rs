@@ -1,4 +1,5 @@
-//! What the tests of the whole share: a project to run devgate in, the runs, and the lab with its devices.
+//! The shared parts of the integration tests: a project to run devgate in, the runs, and the lab with its
+//! devices.
 
 #[expect(dead_code, reason = "its own test uses more of it")]
 pub(crate) mod awkward;

@@ -1,4 +1,4 @@
-//! Database servers of Open vSwitch that a test has for itself: it may freeze and end them.
+//! Database servers of Open vSwitch that belong to a single test: it may freeze and end them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::lab::{command_for, lab, output, pause, text};
 use super::run::Process;
 
-/// A server with a database of its own, behind a socket.
+/// A server with its own database, behind a socket.
 pub(crate) struct Server {
     dir: TempDir,
     process: Process,
@@ -23,7 +23,7 @@ impl Server {
         Self::some(1).remove(0)
     }
 
-    /// So many, each with the one row that describes a switch.
+    /// Starts several servers, each with the one row that describes a switch.
     pub(crate) fn some(count: usize) -> Vec<Self> {
         let lab = lab("ovs");
         let template = folder();
@@ -61,20 +61,20 @@ impl Server {
         kill(self.pid(), signal).expect("it is our child");
     }
 
-    /// Ends it in the middle of whatever it does, and starts it again.
+    /// Kills the server in the middle of its work, and starts it again.
     pub(crate) fn restart(&mut self) {
         self.signal(Signal::SIGKILL);
         self.process.0.wait().expect("it ends");
         self.process = serve(self.dir.path());
     }
 
-    /// What its own client shows of a column.
+    /// Returns a column as its own client shows it.
     pub(crate) fn column(&self, table: &str, record: &str, column: &str) -> String {
         vsctl(&self.socket(), &["get", table, record, column])
     }
 }
 
-/// What the switch's own client says to the server behind a socket.
+/// Returns the output of the switch's own client for the server behind a socket.
 pub(crate) fn vsctl(socket: &Path, arguments: &[&str]) -> String {
     let database = format!("--db=unix:{}", socket.display());
     let mut command = command_for("ovs-vsctl");

@@ -1,4 +1,4 @@
-//! A real peer for each protocol, each reached over a way of its own: for the tests that go over all of them.
+//! A real peer for each protocol, each with its own network path, for the tests of all protocols.
 
 use std::any::Any;
 use std::fs;
@@ -12,22 +12,22 @@ use super::vendors;
 
 /// A target of the lab.
 pub(crate) struct Peer {
-    /// What is spoken with it.
+    /// The protocol of the peer.
     pub(crate) protocol: &'static str,
-    /// The connection info that reaches it over `link`.
+    /// The connection info that reaches the peer over `link`.
     pub(crate) info: Value,
-    /// What only reads, as `devgate session` is told it.
+    /// The arguments of a `devgate session` command that only reads.
     pub(crate) ask: &'static str,
-    /// A fact that it tells, and what JSON has for its type.
+    /// The name of one of its facts, and a check of its JSON type.
     pub(crate) fact: (&'static str, fn(&Value) -> bool),
     pub(crate) link: Link,
-    /// Kept for as long as it is used.
+    /// Resources that must live as long as the peer.
     _kept: Vec<Box<dyn Any + Send>>,
 }
 
 type Find = fn() -> Peer;
 
-/// Every protocol, and how its peer is found.
+/// Every protocol, and the function that finds its peer.
 pub(crate) const ALL: [(&str, Find); 10] = [
     ("ssh_cli", ssh_cli),
     ("netconf", netconf),
@@ -141,7 +141,7 @@ fn f5() -> Peer {
 }
 
 impl Peer {
-    /// A server of the tests, which plays a vendor's device.
+    /// Creates a peer from a server of the tests, which simulates a vendor's device.
     fn served(protocol: &'static str, server: Server, ask: &'static str) -> Self {
         let info = json!({
             "remote-transport": protocol, "protocol": "http", "host": "127.0.0.1", "port": server.port,
@@ -152,12 +152,12 @@ impl Peer {
         peer
     }
 
-    /// Makes its settings such that nothing is waited for as long as usual.
+    /// Sets shorter timeouts than usual.
     pub(crate) fn be_hasty(&mut self) {
         self.limit([("timeout", 10), ("idle_timeout", 3), ("command_timeout", 5)]);
     }
 
-    /// Makes its settings such that a slow answer is waited for; over UDP what is lost is asked again, the sooner
+    /// Sets timeouts that allow for slow answers. Over UDP, lost packets are requested again, the sooner
     /// the better.
     pub(crate) fn be_patient(&mut self) {
         if self.protocol == "snmp" {
@@ -183,7 +183,7 @@ impl Peer {
         }
     }
 
-    /// Whom this connection info reaches.
+    /// Creates a peer from its connection info.
     fn new(protocol: &'static str, info: Value, ask: &'static str) -> Self {
         Self::carried(protocol, Carrier::Tcp, info, ask)
     }

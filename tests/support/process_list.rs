@@ -1,4 +1,4 @@
-//! What `ps` shows of the processes that the runs of a test start: their command lines and environments.
+//! The processes that the runs of a test start, as `ps` shows them: their command lines and environments.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,14 +10,15 @@ use std::time::Duration;
 use super::lab::pause;
 use super::run::CANARY;
 
-/// Looks at the command lines and environments of all that the runs start, as `ps` does, again and again.
+/// Repeatedly reads the command lines and environments of all processes that the runs start, as `ps` does.
 pub(crate) struct ProcessList {
     stop: Arc<AtomicBool>,
     found: std::thread::JoinHandle<BTreeSet<String>>,
 }
 
 impl ProcessList {
-    /// Starts to look at what this process starts, and at what has lost its parent and knows the project's folder.
+    /// Starts to watch the descendants of this process, and orphaned processes with the project's folder in
+    /// their environment.
     pub(crate) fn watch(project: &Path) -> Self {
         let project = project.to_owned();
         let stop = Arc::new(AtomicBool::new(false));
@@ -61,10 +62,10 @@ fn knows(process: u32, project: &Path) -> bool {
         .any(|part| part == project)
 }
 
-/// Whether this very process started it, or what it started: others on this machine may know canaries too.
+/// Whether this process is its ancestor: other processes on this machine may contain canaries, too.
 fn is_ours(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name stands in parentheses and may hold anything; then come the state and the parent.
+    // The name is in parentheses and may contain anything; the state and the parent follow.
     let parent = stat
         .rsplit(") ")
         .next()

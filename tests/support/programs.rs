@@ -1,4 +1,4 @@
-//! Families that are programs: shell scripts that keep to their contract, or break it.
+//! Families implemented by programs: shell scripts that keep to their contract or break it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,8 @@ use super::project::Project;
 
 pub(crate) const PASSWORD: &str = "panel-canary-password";
 
-/// A project whose targets `t` and `hasty` are of the family `bad`, with these programs: `transport`, `types/NAME`.
+/// Creates a project whose targets `t` and `hasty` have the family `bad`, with these programs: `transport`,
+/// `types/NAME`.
 pub(crate) fn project(programs: &[(&str, &str)]) -> Project {
     let mut project = Project::new();
     for (name, text) in programs {
@@ -33,7 +34,8 @@ pub(crate) fn program(project: &mut Project, name: &str, text: &str) -> PathBuf 
 const CONNECTION_INFO: &str =
     r#""connection_info": {"password": {"type": "String", "sensitive": true}}"#;
 
-/// A transport that stays or not, and does this when it is asked anything else than what it is.
+/// Returns a transport program, persistent or not, that runs this script for every request except the one
+/// for its schema.
 pub(crate) fn transport(stays: bool, script: &str) -> String {
     format!(
         "#!/bin/sh\ncase $1 in\nschema) echo '{{\"name\": \"bad\", \"desc\": \"x\", \"persistent\": {stays}, \
@@ -41,7 +43,7 @@ pub(crate) fn transport(stays: bool, script: &str) -> String {
     )
 }
 
-/// Whether a process still runs.
+/// Whether a process is still running.
 pub(crate) fn is_running(pid: &str) -> bool {
     let words = fs::read(format!("/proc/{}/cmdline", pid.trim()));
     words.is_ok_and(|words| !words.is_empty())

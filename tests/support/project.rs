@@ -1,4 +1,4 @@
-//! A project in a temporary folder of its own, with an inventory, in which devgate runs as a user would run it.
+//! A project in its own temporary folder, with an inventory, in which devgate runs as a user would run it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use super::run::{Run, Running};
 pub(crate) struct Project {
     dir: TempDir,
     targets: Vec<Value>,
-    /// The files that the test wrote: they may hold secrets, all others may not.
+    /// The files that the test wrote: only these may contain secrets.
     written: BTreeMap<PathBuf, String>,
 }
 
@@ -34,19 +34,19 @@ impl Project {
         project
     }
 
-    /// A project whose only target, `router`, is `device`, its password known.
+    /// Creates a project whose only target, `router`, is `device`, with a known password.
     pub(crate) fn with(device: &Device) -> Self {
         Self::with_settings(device, json!({}))
     }
 
-    /// The same, with other connection settings on top; a null takes one away.
+    /// Like [`with`](Self::with), with additional connection settings; a null removes a setting.
     pub(crate) fn with_settings(device: &Device, settings: Value) -> Self {
         let mut project = Self::new();
         project.add("router", device, settings);
         project
     }
 
-    /// Adds a lab device as a target, with other connection settings on top.
+    /// Adds a lab device as a target, with additional connection settings.
     pub(crate) fn add(&mut self, name: &str, device: &Device, settings: Value) {
         let mut info = device.connection_info();
         for (key, value) in settings.as_object().expect("settings are an object") {
@@ -55,7 +55,7 @@ impl Project {
         self.add_target(name, info);
     }
 
-    /// Adds a remote target; what is null in its connection info is left out.
+    /// Adds a remote target. Null values of its connection info are left out.
     pub(crate) fn add_target(&mut self, name: &str, mut info: Value) {
         info.as_object_mut()
             .expect("connection info is an object")
@@ -65,7 +65,7 @@ impl Project {
         self.write_inventory();
     }
 
-    /// Adds any target, as an inventory has it.
+    /// Adds any target, in the form of an inventory entry.
     pub(crate) fn add_entry(&mut self, entry: Value) {
         self.targets.push(entry);
         self.write_inventory();
@@ -76,37 +76,37 @@ impl Project {
         self.write("inventory.yaml", &format!("{inventory:#}\n"));
     }
 
-    /// Writes a file of the project and gives its path.
+    /// Writes a file of the project and returns its path.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().expect("a file is in a folder"))
             .expect("a folder can be made");
         fs::write(&path, text).expect("a file can be written");
         if name == "inventory.yaml" {
-            // It holds passwords.
+            // The file holds passwords.
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
         }
         self.written.insert(path.clone(), text.to_owned());
         path
     }
 
-    /// Writes a manifest and gives its path.
+    /// Writes a manifest and returns its path.
     pub(crate) fn manifest(&mut self, resources: Value) -> String {
         let path = self.write("manifest.yaml", &format!("{resources:#}\n"));
         path.to_str().expect("the path is text").to_owned()
     }
 
-    /// Runs devgate to its end, with arguments as one would type them.
+    /// Runs devgate to its end, with arguments as typed.
     pub(crate) fn devgate(&self, arguments: &str) -> Run {
         self.start(arguments).finish()
     }
 
-    /// Starts devgate, with nothing of this environment but the path, on which it stands itself.
+    /// Starts devgate with only the path of this environment, on which devgate itself is found.
     pub(crate) fn start(&self, arguments: &str) -> Running {
         self.start_by(&[], arguments)
     }
 
-    /// The same, by another program, which is given devgate's words behind its own.
+    /// Starts devgate through another program, whose arguments precede devgate's.
     pub(crate) fn start_by(&self, starter: &[&str], arguments: &str) -> Running {
         let words = starter
             .iter()
@@ -116,7 +116,7 @@ impl Project {
         self.start_words(&words)
     }
 
-    /// Runs another program to its end, as devgate would be run; what is empty is no argument.
+    /// Runs another program to its end in devgate's environment; empty arguments are left out.
     pub(crate) fn start_alone(&self, words: &[&str]) -> Run {
         let words = words.iter().copied().filter(|word| !word.is_empty());
         self.start_words(&words.collect::<Vec<_>>()).finish()
@@ -136,8 +136,8 @@ impl Project {
         Running::start(command)
     }
 
-    /// What the runs have left in the project, the home and the temporary folder: files that no test wrote or that
-    /// have changed since.
+    /// Returns what the runs have left in the project, the home and the temporary folder: files that no
+    /// test wrote, or that have changed since.
     pub(crate) fn left_behind(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.path().to_owned()];
@@ -166,7 +166,8 @@ impl Project {
     }
 }
 
-/// The path of this environment, behind the folder of the binary: tasks call `devgate`.
+/// Returns the folder of the binary, because tasks call `devgate`, followed by the path of this
+/// environment.
 fn path() -> std::ffi::OsString {
     let own = Path::new(env!("CARGO_BIN_EXE_devgate")).parent();
     let own = own.expect("a file is in a folder").to_owned();

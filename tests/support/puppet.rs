@@ -1,11 +1,12 @@
-//! The system's Puppet, with folders of its own in a project: nothing of this node's is read or written.
+//! The system's Puppet, with its own folders in a project: nothing of this machine's Puppet is read or
+//! written.
 
 use std::path::{Path, PathBuf};
 
 use super::project::Project;
 use super::run::Run;
 
-/// What Puppet's command line calls the folders that it would look for in `/etc`, `/var` and `/run`.
+/// Puppet's names for the folders that it would otherwise look for in `/etc`, `/var` and `/run`.
 const FOLDERS: [&str; 6] = [
     "confdir",
     "codedir",
@@ -15,7 +16,7 @@ const FOLDERS: [&str; 6] = [
     "publicdir",
 ];
 
-/// Runs `puppet` to its end, in the project, with these words.
+/// Runs `puppet` to its end, in the project, with these arguments.
 pub(crate) fn puppet(project: &Project, words: &[&str]) -> Run {
     let folders = FOLDERS.map(|name| {
         let folder = folder(project, name);
@@ -31,12 +32,12 @@ pub(crate) fn puppet(project: &Project, words: &[&str]) -> Run {
     project.start_alone(&line)
 }
 
-/// Where Puppet keeps what `name` is the setting of.
+/// Returns the folder of the Puppet setting `name`.
 pub(crate) fn folder(project: &Project, name: &str) -> PathBuf {
     project.path().join("puppet").join(name)
 }
 
-/// A file or folder of this checkout's tests.
+/// Returns the path of a file or folder of this checkout's tests.
 pub(crate) fn of_the_tests(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../tests")

@@ -9,14 +9,14 @@ use super::lab::pause;
 use super::project::Project;
 use super::run::Run;
 
-/// A folder of the modules.
+/// Returns the path of a folder of the modules.
 pub(crate) fn pxp(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../tests/pxp")
         .join(part)
 }
 
-/// What `devgate pxp` makes of these words, with the modules of a folder and their configuration.
+/// Runs `devgate pxp` with these arguments, with the modules of a folder and their configuration.
 pub(crate) fn run(project: &Project, folder: &str, words: &str) -> Run {
     let (modules, config) = (pxp(folder), pxp("config"));
     project.devgate(&format!(
@@ -26,7 +26,7 @@ pub(crate) fn run(project: &Project, folder: &str, words: &str) -> Run {
     ))
 }
 
-/// What is told of a transaction in this spool, once it has ended.
+/// Returns the status of a transaction in this spool after it has ended.
 #[track_caller]
 pub(crate) fn ended(project: &Project, id: &str, spool: &str) -> Value {
     let deadline = Instant::now() + Duration::from_secs(60);

@@ -1,4 +1,5 @@
-//! One run of devgate: its words as they come, its end within a limit, and that no run shows a secret.
+//! A run of devgate: its output as it arrives, its end within a limit, and the check that it shows no
+//! secret.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
@@ -10,13 +11,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-/// No run may take longer, whatever its device does: silence and patience together never exceed a minute.
+/// The maximum duration of a run, whatever its device does: timeouts and retries together never exceed a
+/// minute.
 const LIMIT: Duration = Duration::from_secs(75);
 
 /// The word that every secret of the tests contains.
 pub(crate) const CANARY: &str = "canary";
 
-/// A run that has not ended.
+/// A run that has not ended yet.
 pub(crate) struct Running {
     process: Process,
     stdout: JoinHandle<String>,
@@ -47,7 +49,7 @@ impl Running {
         }
     }
 
-    /// Waits until standard error has a line with `text` in it.
+    /// Waits until standard error has a line that contains `text`.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let mut from = 0;
         while !self.heard[from..].contains(text) {
@@ -60,7 +62,7 @@ impl Running {
         }
     }
 
-    /// Waits until a signal does not end it by itself any more.
+    /// Waits until the process has installed a handler for a signal.
     pub(crate) fn hears(&self, signal: Signal) {
         let status = format!("/proc/{}/status", self.process.0.id());
         let caught = || {
@@ -80,7 +82,7 @@ impl Running {
         kill(process, signal).expect("it is our child");
     }
 
-    /// Takes one more line; false at the end.
+    /// Reads one more line; returns false at the end.
     fn hear(&mut self) -> bool {
         match self
             .stderr
@@ -115,7 +117,7 @@ impl Running {
     }
 }
 
-/// A child that does not outlive the test that started it.
+/// A child process that does not outlive the test that started it.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
@@ -146,7 +148,7 @@ fn lines_of(stderr: ChildStderr) -> Receiver<String> {
     receiver
 }
 
-/// A run that has ended. It is shown whole where a check fails.
+/// A run that has ended. A failed check shows it in full.
 pub(crate) struct Run {
     status: ExitStatus,
     pub(crate) stdout: String,
@@ -154,7 +156,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Its exit code; none if a signal ended it.
+    /// Returns its exit code; `None` if a signal ended it.
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.code()
     }
@@ -169,7 +171,7 @@ impl Run {
         self
     }
 
-    /// It ended with status 1, and not by a panic or a signal.
+    /// Asserts that it ended with status 1, and not by a panic or a signal.
     #[track_caller]
     pub(crate) fn failed(self) -> Self {
         assert_eq!(
@@ -184,7 +186,7 @@ impl Run {
         self
     }
 
-    /// One of its two outputs contains each of the texts.
+    /// Asserts that one of its two outputs contains each of the texts.
     #[track_caller]
     pub(crate) fn says(self, texts: &[&str]) -> Self {
         for text in texts {
@@ -196,7 +198,7 @@ impl Run {
         self
     }
 
-    /// What it says of its only target in JSON.
+    /// Returns the only target's item of the JSON output.
     #[track_caller]
     pub(crate) fn item(&self) -> Value {
         let document = self.json();

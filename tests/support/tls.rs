@@ -1,4 +1,4 @@
-//! A server with TLS as one wants it to be: OpenSSL's, with a certificate of an authority of its own.
+//! A configurable TLS server: OpenSSL's, with a certificate of its own authority.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::lab::{command_for, output};
 use super::run::Process;
 
-/// A server on a port of its own; it ends when it is dropped.
+/// A server on its own port; it ends when it is dropped.
 pub(crate) struct TlsServer {
     pub(crate) port: u16,
     folder: TempDir,
@@ -17,8 +17,8 @@ pub(crate) struct TlsServer {
 }
 
 impl TlsServer {
-    /// Starts it with a certificate that is good between two dates, as `date` reads them, and with more options
-    /// of `openssl s_server`.
+    /// Starts the server with a certificate that is valid between two dates, in the format of `date`, and
+    /// with additional options of `openssl s_server`.
     pub(crate) fn start(from: &str, until: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let path = folder.path().display();
@@ -38,7 +38,7 @@ impl TlsServer {
             .spawn();
         let mut process = Process(server.expect("openssl can be started"));
         let said = process.0.stdout.take().expect("it is a pipe");
-        // It says where it listens once it does.
+        // The server prints its port as soon as it listens.
         let mut lines = BufReader::new(said).lines().map_while(Result::ok);
         let port = lines.find_map(|line| line.strip_prefix("ACCEPT 127.0.0.1:")?.parse().ok());
         std::thread::spawn(move || lines.for_each(drop));
@@ -49,7 +49,7 @@ impl TlsServer {
         }
     }
 
-    /// The certificate of its authority.
+    /// Returns the certificate of its authority.
     pub(crate) fn authority(&self) -> PathBuf {
         self.folder.path().join("ca.pem")
     }

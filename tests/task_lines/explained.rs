@@ -1,4 +1,4 @@
-//! What `--explain` tells of a run that does not happen.
+//! The output of `--explain` about a run that is not started.
 
 use super::*;
 

@@ -1,52 +1,53 @@
-//! Which commands are asked, of which devices, and how.
+//! The plan: which commands are sent to which devices, and how.
 
 use crate::device::Torture;
 use crate::device::answer::{KINDS, Kind};
 use crate::device::dice::Dice;
 use crate::device::habit::{HABITS, Habit};
 
-/// Habits of which more than one answer in a hundred is given up with an error: devices without a line editor that
-/// write messages behind the prompt, over it, and far away or with a clock. They are drawn when they are named.
+/// Habits for which more than one answer in a hundred ends with an error: devices without a line editor
+/// that write messages after or over the prompt, with a long delay or a clock. They are only used when they
+/// are named.
 const NOT_YET: [&str; 2] = ["clock-log", "far-log"];
 
-/// How much is asked, and drawn by what.
+/// The number of commands and the seed.
 pub(crate) struct Wish {
     commands: usize,
     pub(crate) seed: u64,
     habit: Option<String>,
-    /// Whether somebody has asked for it.
+    /// Whether the user has set it.
     pub(crate) is_told: bool,
 }
 
-/// Commands that are asked in one session.
+/// The commands of one session.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     pub(crate) number: usize,
     pub(crate) user: String,
     pub(crate) way: Way,
-    /// Whether a family describes the device, or `ssh_cli` learns it.
+    /// Whether a family describes the device, or `ssh_cli` detects its prompt.
     pub(crate) family: bool,
     pub(crate) telnet: bool,
     pub(crate) commands: Vec<String>,
 }
 
-/// How commands are asked.
+/// The way in which commands are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// `session exec COMMAND`.
     Exec,
-    /// The same with an answer to its question.
+    /// `session exec COMMAND` with an answer to its question.
     Answered,
     /// `session exec -`.
     Lines,
-    /// A task that runs `session exec` for each.
+    /// A task that runs `session exec` for each command.
     Task,
 }
 
-/// Milliseconds that a session's commands may take by themselves.
+/// The maximum duration of a session's commands, in milliseconds.
 const LONGEST: usize = 20_000;
 
-/// The most commands of one session.
+/// The maximum number of commands in a session.
 const MOST: usize = 14;
 
 impl Wish {
@@ -70,7 +71,7 @@ impl Wish {
 }
 
 impl Batch {
-    /// The target that it asks.
+    /// Returns the target of the session.
     pub(crate) fn target(&self) -> String {
         let by = if self.family { "family" } else { "bare" };
         let over = if self.telnet { "telnet" } else { "ssh" };
@@ -78,7 +79,7 @@ impl Batch {
     }
 }
 
-/// Draws sessions until there are enough commands; the slowest first.
+/// Generates sessions until there are enough commands; the slowest first.
 pub(crate) fn draw(device: &Torture, wish: &Wish) -> Vec<Batch> {
     let is_wished = |habit: &&Habit| match &wish.habit {
         Some(name) => habit.name == name,
@@ -126,7 +127,7 @@ fn session(
         let command = command(&mut dice, habit, kind, commands.len());
         time += cost(device, habit, &user, &command);
         commands.push(command);
-        // A question that nobody answers ends the session.
+        // An unanswered question ends the session.
         if matches!(kind.name, "answered" | "confirm") {
             break;
         }
@@ -166,7 +167,7 @@ fn command(dice: &mut Dice, habit: &Habit, kind: &Kind, index: usize) -> String 
     command
 }
 
-/// How long a command takes, in milliseconds, about.
+/// Returns the approximate duration of a command in milliseconds.
 fn cost(device: &Torture, habit: &Habit, user: &str, command: &str) -> usize {
     let answer = device.answer(user, command);
     300 + answer.pauses() + 3 * habit.delay() + habit.carrying(answer.length() + 3 * command.len())

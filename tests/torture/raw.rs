@@ -1,4 +1,4 @@
-//! Each habit as it comes over the wire, seen by a client without any guard.
+//! Each habit as it is sent, seen by an unprotected client.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::device::{PASSWORD, Torture};
 
 const SEED: u64 = 7;
 
-/// What stands at a user's terminal while and after a line is typed there, up to the second prompt, given as
-/// what it ends with.
+/// Returns the content of a user's terminal while and after a line is typed, up to the second prompt, which
+/// is given by its end.
 async fn seen(device: &Torture, user: &str, typed: &str) -> String {
     let mut shell = Shell::of(device.port(), user, PASSWORD).await;
     let end = end_of_prompt(user);
@@ -142,7 +142,7 @@ async fn each_habit_is_as_bad_as_its_name() {
     }
 }
 
-/// A long output as the device means it, and as its pages are seen once the pagers are taken out.
+/// Returns a long output as the device intends it, and as its pages appear without the pager's prompts.
 async fn paged(device: &Torture, user: &str, erased: &str) -> (String, String) {
     let mut shell = Shell::of(device.port(), user, PASSWORD).await;
     let end = end_of_prompt(user);

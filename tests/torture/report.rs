@@ -1,4 +1,4 @@
-//! What became of the commands: figures by habit and by kind, and each that is not right.
+//! The results of the commands: figures by habit and by kind, and each result that is not right.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::io::Write as _;
 use crate::device::answer::Expected;
 use crate::plan::Batch;
 
-/// One command and what became of it.
+/// A command and its result.
 pub(crate) struct Judged {
     pub(crate) batch: Batch,
     pub(crate) command: String,
@@ -16,15 +16,15 @@ pub(crate) struct Judged {
 }
 
 pub(crate) enum Verdict {
-    /// To the byte.
+    /// Identical to the byte.
     Right,
-    /// A true error, where an output could have been read.
+    /// A true error, although the output could have been read.
     Failed(String),
-    /// Something else than the output, and no error; or a key pressed that nobody asked for.
+    /// Something other than the output, without an error; or a key was pressed without permission.
     Wrong(String),
 }
 
-/// How many were right, failed and wrong.
+/// The numbers of right, failed and wrong results.
 #[derive(Clone, Copy, Default)]
 struct Tally([usize; 3]);
 
@@ -34,11 +34,11 @@ pub(crate) struct Report {
     habits: BTreeMap<String, Tally>,
     kinds: BTreeMap<String, Tally>,
     findings: Vec<String>,
-    /// How many of them were told already.
+    /// The number of findings that have been printed.
     told: usize,
 }
 
-/// How many findings are told at most.
+/// The maximum number of findings that are printed.
 const MOST_TOLD: usize = 400;
 
 impl Report {
@@ -70,7 +70,7 @@ impl Report {
         }
     }
 
-    /// Tells what was found since it told last, and how many are right, failed and wrong.
+    /// Prints the findings since the last call, and the numbers of right, failed and wrong results.
     pub(crate) fn tell(&mut self) {
         let mut stderr = std::io::stderr().lock();
         for finding in &self.findings[self.told..] {
@@ -80,14 +80,14 @@ impl Report {
         let _ = writeln!(stderr, "so far{:16} {}", "", self.all);
     }
 
-    /// None wrong, and at least 99 of a hundred right.
+    /// Whether no result is wrong, and at least 99 in a hundred are right.
     pub(crate) fn holds(&self) -> bool {
         let Tally([right, failed, wrong]) = self.all;
         wrong == 0 && right > 0 && failed * 100 <= right + failed
     }
 }
 
-/// The two ends of a long text.
+/// Returns the beginning and the end of a long text.
 fn shortened(text: &str) -> String {
     const MOST: usize = 900;
     let count = text.chars().count();

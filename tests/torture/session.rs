@@ -1,4 +1,4 @@
-//! One session through the binary, and the judgement of each of its commands.
+//! Runs one session through the binary, and judges each of its commands.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,10 +13,10 @@ use crate::folder::{Project, words_of};
 use crate::plan::{Batch, Way};
 use crate::report::{Judged, Verdict};
 
-/// How many seconds a run may take before it counts as hanging.
+/// The number of seconds after which a run counts as hanging.
 const LIMIT: &str = "150";
 
-/// A family for all of them, as a user might write it.
+/// A family for all devices, as a user might write it.
 const FAMILY: &str = r"name: torture
 desc: A device that behaves badly.
 protocol: ssh_cli
@@ -27,7 +27,7 @@ dialect:
   unsolicited: ['%[A-Z]+-\d-\w+:']
 ";
 
-/// Writes the inventory of all targets, and what else devgate is to know.
+/// Writes the inventory of all targets, and devgate's other files.
 pub(crate) fn describe(project: &Project, device: &Torture, batches: &[Batch]) {
     project.write("known_hosts", &device.known_hosts());
     project.write("modules/m/devices/torture/family.yaml", FAMILY);
@@ -40,7 +40,8 @@ pub(crate) fn describe(project: &Project, device: &Torture, batches: &[Batch]) {
                 "port": device.port(),
                 "user": batch.user,
                 "password": PASSWORD,
-                // Longer than any pause of the device: a session that is out of step is soon given up.
+                // Longer than any pause of the device, so that a session that is out of step is given up
+                // soon.
                 "idle_timeout": 12,
                 "known_hosts_file": project.0.path().join("known_hosts"),
             });
@@ -57,10 +58,10 @@ pub(crate) fn describe(project: &Project, device: &Torture, batches: &[Batch]) {
     project.write("inventory.yaml", &inventory.to_string());
 }
 
-/// What came of one command: its output, or why there is none.
+/// The result of a command: its output, or an error.
 type Came = Result<String, String>;
 
-/// Runs a session. What it could not come to is to be asked in others.
+/// Runs a session. Commands that it could not reach are left for other sessions.
 pub(crate) fn run(
     project: &Project,
     device: &Torture,
@@ -90,7 +91,7 @@ fn devgate(project: &Project, words: &[&str], stdin: Option<&str>) -> Output {
     command.output().expect("the binary starts")
 }
 
-/// One command by itself: standard output is its output.
+/// Runs a single command: its standard output is the command's output.
 fn exec(project: &Project, batch: &Batch) -> Vec<Came> {
     let target = batch.target();
     let mut words = vec!["session", "exec", "-t", &target];
@@ -102,7 +103,7 @@ fn exec(project: &Project, batch: &Batch) -> Vec<Came> {
     came_plain(&devgate(project, &words, None))
 }
 
-/// Commands by standard input, answered by one document.
+/// Sends commands by standard input; one document has all answers.
 fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
     let file = format!("lines-{}", batch.number);
     project.write(&file, &(batch.commands.join("\n") + "\n"));
@@ -137,7 +138,7 @@ fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
     came
 }
 
-/// A task that asks for each command over the session that it is lent.
+/// Runs a task that sends each command over its lent session.
 fn task(project: &Project, batch: &Batch) -> Vec<Came> {
     let (name, folder) = (
         format!("t{}", batch.number),
@@ -191,7 +192,7 @@ fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
         && !text.is_empty()
         && !text.ends_with('\n')
     {
-        // What is printed for people ends its last line.
+        // Output for people always ends its last line.
         text.push('\n');
     }
     let consents = device.journal.consents(&batch.user, command);

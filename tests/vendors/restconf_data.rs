@@ -1,4 +1,4 @@
-//! What RESTCONF adds to HTTP: methods that change a part, locks, and what somebody else has changed.
+//! RESTCONF's additions to HTTP: methods that change a part of the data, locks, and concurrent changes.
 
 use super::*;
 

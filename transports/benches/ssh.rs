@@ -1,4 +1,5 @@
-//! What a session costs: connect, one command, close, over SSH; ours beside a bare russh program.
+//! The cost of a session: connect, one command, close, over SSH; devgate's client beside a bare russh
+//! program.
 //!
 //! `transports/benches/ssh.sh` starts the server that it needs and compares with OpenSSH's client.
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
@@ -29,7 +30,7 @@ struct Server {
     user: String,
     key: String,
     known_hosts: String,
-    /// As in the gateway, one for all sessions.
+    /// Shared by all sessions, as in the gateway.
     cli: SshCli,
 }
 
@@ -39,7 +40,7 @@ enum Who {
     Ours,
 }
 
-/// One session at a prompt.
+/// A session at a prompt.
 enum Session {
     Bare(Handle<Anyone>, russh::Channel<client::Msg>),
     Ours(Box<SshCliSession>),
@@ -153,7 +154,7 @@ async fn whole(who: Who, server: &Server) {
     session.close().await;
 }
 
-/// Both in turns, so that what else happens on the machine meets both.
+/// Runs both clients in turns, so that other load on the machine affects both.
 async fn sequence(server: &Server) {
     for round in 0..ROUNDS {
         for (name, who) in [("bare", Who::Bare), ("ours", Who::Ours)] {
@@ -175,7 +176,7 @@ async fn sequence(server: &Server) {
     }
 }
 
-/// One command after the other in one session.
+/// Runs commands one after the other in one session.
 async fn commands(name: &str, who: Who, server: &Server) {
     const COMMANDS: usize = 2_000;
     let mut session = Session::open(who, server).await;
@@ -193,7 +194,7 @@ async fn commands(name: &str, who: Who, server: &Server) {
     session.close().await;
 }
 
-/// Many sessions that are all open at the same time.
+/// Opens many concurrent sessions.
 async fn crowd(who: Who, server: Server, how_many: usize) {
     let before = memory_kib("VmRSS:");
     let (cpu, wall) = (cpu_ms(), Instant::now());
@@ -225,7 +226,7 @@ async fn crowd(who: Who, server: Server, how_many: usize) {
     );
 }
 
-/// Programs on one connection, `width` of them at a time.
+/// Runs programs on one connection, `width` of them at a time.
 async fn programs(server: &Server, how_many: usize, width: usize) {
     let raw: Hash = [
         ("host", Value::from("127.0.0.1")),
@@ -249,7 +250,7 @@ async fn programs(server: &Server, how_many: usize, width: usize) {
     stream::iter(0..how_many)
         .for_each_concurrent(width, |_| async move {
             let Exec { stdin, mut output } = loop {
-                // The host has not yet taken note that an earlier one has ended.
+                // The host has not yet noticed that an earlier program has ended.
                 match host.exec("true").await {
                     Ok(exec) => break exec,
                     Err(Error::NoMoreSessions { .. }) => tokio::task::yield_now().await,

@@ -1,7 +1,7 @@
-//! Data that is made of expressions: a structure as it shall be sent, with an expression at each leaf.
+//! Data made of expressions: a structure with an expression at each leaf.
 //!
-//! A key whose value is none is left out. A mapping of `each` and `item` alone makes a list: `item`
-//! for each item of the list that `each` makes, by the name `item`.
+//! A key whose value is none is left out. A mapping with exactly `each` and `item` makes a list: `each`
+//! gives a list, and `item` is evaluated for each of its items, which it sees by the name `item`.
 
 use devgate_schemas::{Hash, Value};
 
@@ -18,11 +18,11 @@ pub(super) enum Body {
     Each(Box<WithLocation<Expression>>, Box<Self>),
 }
 
-/// The name of the item that `each` is at.
+/// The name of the current item of `each`.
 const ITEM: &str = "item";
 
 impl Body {
-    /// Reads a structure whose expressions are over these names.
+    /// Parses a structure whose expressions use these names.
     pub(super) fn read(
         file_node: &FileNode<'_>,
         names: &[&str],
@@ -56,7 +56,7 @@ impl Body {
         Some(Self::Pairs(pairs.into_iter().collect::<Option<_>>()?))
     }
 
-    /// The names that its expressions mention.
+    /// Returns the names that the expressions reference.
     pub(super) fn names(&self) -> Vec<String> {
         match self {
             Self::Leaf(leaf) => leaf.value.names(),
@@ -66,7 +66,7 @@ impl Body {
         }
     }
 
-    /// How many keys or items it has at most.
+    /// Returns the maximum number of keys or items.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Pairs(pairs) => pairs.len(),
@@ -75,10 +75,10 @@ impl Body {
         }
     }
 
-    /// The data, with its secrets; nothing for none.
+    /// Evaluates the data, with its secrets; `None` if there is no value.
     ///
     /// # Errors
-    /// What an expression does not work with.
+    /// Fails when an expression cannot be evaluated.
     pub(super) fn value(&self, scope: &Scope, secrets: &Secrets) -> Result<Option<Value>> {
         Ok(match self {
             Self::Leaf(leaf) => {
@@ -118,7 +118,7 @@ fn evaluated(leaf: &WithLocation<Expression>, scope: &Scope) -> Result<Value> {
     value.map_err(|error| Error::Data(leaf.problem(&error)))
 }
 
-/// Data as people read it.
+/// Formats data for people.
 pub(super) fn json(value: &Value, secrets: SecretVisibility) -> serde_json::Value {
     match secrets {
         SecretVisibility::Redacted => value.to_json(),

@@ -54,7 +54,8 @@ impl Cli {
     /// twice.
     ///
     /// # Errors
-    /// The session was lost. Every change that was not reported as done has failed, or is in doubt.
+    /// Fails when the session was lost. Every change that was not reported as done has failed, or is in
+    /// doubt.
     pub(super) async fn set(
         &self,
         ctx: &Context<'_>,

@@ -67,7 +67,7 @@ impl<T> Crud<T> {
     /// The definition for a change.
     ///
     /// # Errors
-    /// The resource cannot be removed.
+    /// Fails when the resource cannot be removed.
     pub(super) fn of(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
         match ChangeKind::of(change) {
             ChangeKind::Create => Ok(&self.create),
@@ -103,7 +103,7 @@ impl ChangeScope {
     /// The scope of a change that is written as `medium`.
     ///
     /// # Errors
-    /// A desired value holds a character that cannot be written there.
+    /// Fails when a desired value holds a character that cannot be written there.
     pub(super) fn of(
         schema: &TypeSchema,
         name: &Name,

@@ -19,7 +19,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
     /// The request for a change; `number` is unique among the changes of a set.
     ///
     /// # Errors
-    /// Why there is no request.
+    /// Fails with the reason why there is no request.
     fn request(
         &self,
         schema: &TypeSchema,
@@ -50,7 +50,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
     /// The request for a change, for display.
     ///
     /// # Errors
-    /// As [`request`](Self::request).
+    /// Fails as [`request`](Self::request) does.
     fn lines(
         &self,
         schema: &TypeSchema,
@@ -70,7 +70,7 @@ struct Ready {
 /// Applies changes. A resource whose request is refused fails; the others continue.
 ///
 /// # Errors
-/// The session was lost. Every change that was not reported as done has failed, or is in doubt.
+/// Fails when the session was lost. Every change that was not reported as done has failed, or is in doubt.
 pub(super) async fn set(
     form: &dyn DataForm,
     ctx: &Context<'_>,

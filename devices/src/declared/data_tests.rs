@@ -1,4 +1,4 @@
-//! The forms for data against a device that remembers what it is asked and told.
+//! Tests of the forms for data with a simulated device that records its requests.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,12 +16,13 @@ use crate::file_node::{FileNode, Problems};
 use crate::source::ProtocolKind;
 use crate::{Change, Changes, CurrentState, ResourceFilter, ResourceType, SecretVisibility};
 
-/// A device with documents. It refuses requests with a word in their body, as a whole where it says so.
+/// A device with documents. It refuses requests whose body contains a word. With `is_whole`, it accepts or
+/// refuses all changes of a set together.
 #[derive(Debug, Default)]
 struct Store {
     documents: Vec<(&'static str, Json)>,
     refuses: &'static str,
-    /// How it says that it refuses.
+    /// The status of a refusal.
     status: &'static str,
     is_whole: bool,
     heard: Mutex<Vec<String>>,
@@ -155,7 +156,7 @@ fn user(form: &str, protocol_kind: ProtocolKind) -> DeclaredType {
     kind.expect("nothing is wrong")
 }
 
-/// A change that makes, or takes away, an account with a secret.
+/// Returns a change that creates or removes an account with a secret.
 fn change(kind: &DeclaredType, name: &str, ensure: &str) -> (Name, Change) {
     let given = json!({ "ensure": ensure, "group": "staff", "key": "<canary>" });
     let Value::Hash(given) = Value::from(given) else {
@@ -175,7 +176,7 @@ fn change(kind: &DeclaredType, name: &str, ensure: &str) -> (Name, Change) {
     (name, Change { is, should })
 }
 
-/// Sets changes; what failed, and what was said.
+/// Applies changes, and returns the failures and the events.
 async fn set(
     kind: &DeclaredType,
     store: &Store,

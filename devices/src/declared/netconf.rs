@@ -1,4 +1,4 @@
-//! The form for NETCONF: each change some XML, all of a set in one `edit-config`.
+//! The form for NETCONF: each change is some XML, and all changes are sent in one `edit-config`.
 
 use devgate_schemas::{Name, Resource, TypeSchema, Value};
 use devgate_transports::Request;
@@ -15,12 +15,13 @@ use crate::{Change, Error, Result, SecretVisibility};
 #[derive(Debug)]
 pub(super) struct Netconf {
     crud: Crud<WithLocation<Template>>,
-    /// How many elements lie around each resource's own: they stand once for all resources.
+    /// The number of elements that enclose each resource's own element. They are written once for all
+    /// resources.
     around: usize,
 }
 
 impl Netconf {
-    /// Reads the form of a type whose rows lie that deep.
+    /// Parses the form of a type whose rows are at this depth.
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
@@ -37,7 +38,7 @@ impl Netconf {
         })
     }
 
-    /// The XML of a change, with its secrets veiled.
+    /// Renders the XML of a change, with veils in place of its secrets.
     fn text(
         &self,
         schema: &TypeSchema,
@@ -80,7 +81,7 @@ impl DataForm for Netconf {
         self.crud.is_blind(schema, should)
     }
 
-    /// What the device does not take as a whole is sent one by one.
+    /// After a refusal of the whole, the requests are sent one by one.
     fn can_join(&self, _: &Request, _: &Request) -> bool {
         false
     }
@@ -102,7 +103,7 @@ impl DataForm for Netconf {
         }
     }
 
-    /// `delete` is refused then; `remove` is not, but devices of NETCONF 1.0 do not know it.
+    /// A `delete` is then refused. A `remove` would not be, but NETCONF 1.0 devices do not support it.
     fn is_already_gone(&self, refused: &Refused) -> bool {
         refused.status == "data-missing"
     }
@@ -127,7 +128,7 @@ impl DataForm for Netconf {
     }
 }
 
-/// The elements in a text that was read before.
+/// Parses the elements of a text that has been parsed before.
 fn elements(text: &str) -> Vec<Element> {
     Element::parse_all(text).unwrap_or_default()
 }

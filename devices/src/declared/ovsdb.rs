@@ -1,4 +1,4 @@
-//! The form for OVSDB: each change some operations, all of a set in one transaction.
+//! The form for OVSDB: each change consists of operations, and all changes are sent in one transaction.
 
 use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, suggest};
 use devgate_transports::Request;
@@ -16,24 +16,24 @@ use crate::{Change, Error, Result, SecretVisibility};
 #[derive(Debug)]
 pub(super) struct Ovsdb(Crud<Vec<Edit>>);
 
-/// An operation to be made of a change.
+/// The template of an operation.
 #[derive(Debug)]
 struct Edit {
-    /// What it does: one of [`DOES`].
+    /// The kind of the operation: one of [`DOES`].
     does: &'static str,
     table: String,
-    /// The name by which later operations know the row that it inserts.
+    /// The name by which later operations refer to the inserted row.
     name: Option<String>,
-    /// Whether it is wanted.
+    /// The condition of the operation.
     when: Option<WithLocation<Expression>>,
-    /// Columns, under `where`, `row`, `add` and `remove`.
+    /// The columns below `where`, `row`, `add` and `remove`.
     columns: Vec<(&'static str, Body, Location)>,
 }
 
-/// What operations do to the rows of a table.
+/// The kinds of operations.
 const DOES: [&str; 4] = ["insert", "update", "mutate", "delete"];
 
-/// Which columns an operation names, and for what.
+/// The keys under which an operation has columns.
 const COLUMNS: [&str; 4] = ["where", "row", "add", "remove"];
 
 impl Ovsdb {
@@ -56,7 +56,7 @@ impl Ovsdb {
 }
 
 impl Edit {
-    /// Reads an operation over these names, to which that of its own row is added.
+    /// Parses an operation over these names. If it names its row, the name is added to them.
     fn read(top: &FileNode<'_>, names: &mut Vec<String>, problems: &mut Problems) -> Option<Self> {
         top.only(
             &[&DOES[..], &COLUMNS[..], &["as", "when"]].concat(),
@@ -100,7 +100,7 @@ impl Edit {
         })
     }
 
-    /// The operation in plain JSON; nothing where it is not wanted.
+    /// Returns the operation as plain JSON; `None` if its condition is false.
     fn operation(&self, seen: &ChangeScope) -> Result<Option<Value>> {
         if let Some(when) = &self.when {
             let wanted = when.value.value(&seen.scope);
@@ -112,7 +112,7 @@ impl Edit {
         let mut operation = Hash::new();
         operation.insert(self.does, Value::from(self.table.as_str()));
         if let Some(name) = &self.name {
-            // Under its own name the row is seen by the name that it has in the transaction.
+            // The row's own name is replaced with its name in the transaction.
             let named = seen.scope.text(name);
             operation.insert("as", Value::from(named));
         }
@@ -120,7 +120,7 @@ impl Edit {
             let Some(columns) = body.value(&seen.scope, &seen.secrets)? else {
                 continue;
             };
-            // Without a value it would be about every row.
+            // Without a value, the operation would apply to every row.
             let found = columns.as_hash().map_or(0, Hash::len);
             if *key == "where" && found < body.len() {
                 let message = "there is no value for a column that says which rows are meant";
@@ -184,7 +184,7 @@ impl DataForm for Ovsdb {
         joined
     }
 
-    /// The one whose operation failed.
+    /// Returns the request whose operation failed.
     fn culprit(&self, requests: &[&Request], refused: &Refused) -> Option<usize> {
         let details = refused.details.as_ref()?.as_hash()?;
         let failed = usize::try_from(details.get("operation")?.as_integer()?).ok()?;

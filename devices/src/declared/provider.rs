@@ -29,10 +29,10 @@ impl DeclaredType {
         self.0.get.iter().flat_map(|get| get.source.questions())
     }
 
-    /// The resources in these answers.
+    /// Returns the resources in these answers.
     ///
     /// # Errors
-    /// Answers that do not match.
+    /// Fails when answers do not match.
     pub(crate) fn resources<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
@@ -47,7 +47,7 @@ impl DeclaredType {
     /// Compiles the TextFSM templates, which are otherwise compiled on first use.
     ///
     /// # Errors
-    /// An error in a TextFSM template.
+    /// Fails when a TextFSM template is invalid.
     pub(crate) fn check(&self) -> Result<()> {
         self.0.get.iter().try_for_each(|get| get.source.check())
     }

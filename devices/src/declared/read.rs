@@ -1,4 +1,4 @@
-//! Reads a type's file.
+//! Parses a type's file.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::source::{ProtocolKind, Source};
 use crate::template::Expression;
 
-/// What a type's file may say beside its schema and its form.
+/// The keys of a type's file, except for the form.
 const KEYS: [&str; 12] = [
     "name",
     "desc",
@@ -31,10 +31,10 @@ const KEYS: [&str; 12] = [
     "canonicalize",
 ];
 
-/// What every declared type can do, without saying so.
+/// The features that every declared type has without naming them.
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
-/// The forms, by their keys.
+/// The keys of the forms.
 const FORMS: [(&str, ProtocolKind); 4] = [
     ("cli", ProtocolKind::Commands),
     ("rest", ProtocolKind::Rest),
@@ -43,7 +43,7 @@ const FORMS: [(&str, ProtocolKind); 4] = [
 ];
 
 impl DeclaredType {
-    /// Reads a type's file in the form for what its family speaks, where that is known; `read` gives
+    /// Parses a type's file in the form for the protocol of its family, if that is known. `read` returns
     /// the text of another file of the family.
     pub(crate) fn read(
         top: &FileNode<'_>,
@@ -143,7 +143,7 @@ impl GetSection {
     }
 }
 
-/// The one form of a type's file, which must be that of what its family speaks.
+/// Returns the only form of a type's file, which must match the protocol of its family.
 fn form<'a>(
     top: &FileNode<'a>,
     protocol_kind: Option<ProtocolKind>,
@@ -167,7 +167,7 @@ fn form<'a>(
     Some((protocol_kind, top.required(wanted, problems)?))
 }
 
-/// The type's schema: what the file says, less what is not the schema's.
+/// Returns the type's schema: the file without the keys that do not belong to the schema.
 fn schema(top: &FileNode<'_>, problems: &mut Problems) -> Option<TypeSchema> {
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
@@ -194,7 +194,7 @@ fn add_features(definition: &mut Hash) {
     let mut features = match definition.remove("features") {
         None => Vec::new(),
         Some(Value::Array(features)) => features,
-        // The schema says what is wrong with it.
+        // The schema's own parser reports the problem.
         Some(other) => {
             definition.insert("features", other);
             return;

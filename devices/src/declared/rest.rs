@@ -1,4 +1,4 @@
-//! The form for APIs: each change a request for a path, with a body.
+//! The form for REST APIs: each change is a request for a path, with a body.
 
 use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value};
 use devgate_transports::Request;
@@ -15,11 +15,11 @@ use crate::{Change, Error, Result, SecretVisibility};
 #[derive(Debug)]
 pub(super) struct Rest {
     crud: Crud<RequestTemplate>,
-    /// The key of a body's list, if requests that differ in nothing else are sent as one.
+    /// The key of a body's list. Requests that differ only in this list are sent as one.
     join: Option<String>,
 }
 
-/// A request to be made of a change.
+/// The template of a request.
 #[derive(Debug)]
 struct RequestTemplate {
     method: String,
@@ -43,7 +43,7 @@ impl Rest {
         })
     }
 
-    /// A body's list that may be joined, and the rest of the body.
+    /// Returns the joinable list of a request's body, and the rest of the body.
     fn parts<'r>(&self, request: &'r Request) -> Option<(&'r Vec<Value>, Hash)> {
         let mut rest = request.body.as_ref()?.as_hash()?.clone();
         let join = self.join.as_ref()?;

@@ -1,4 +1,4 @@
-//! From rows to typed resources.
+//! Converts rows to typed resources.
 
 use devgate_schemas::{Attribute, Resource, TypeSchema, Value};
 
@@ -7,12 +7,13 @@ use crate::file_node::WithLocation;
 use crate::source::{Answers, Row};
 use crate::template::{Expression, Scope};
 
-/// Makes a resource of a row: each attribute's expression, as the attribute's type.
+/// Converts a row to a resource: evaluates each attribute's expression, and converts the value to the
+/// attribute's type.
 ///
 /// A row has `ensure: present` unless the data says otherwise; empty text leaves an attribute out.
 ///
 /// # Errors
-/// Where in the answers it stands that something does not fit its type. A secret is not quoted.
+/// Fails with the place in the answers of a value that does not match its type. A secret is not quoted.
 pub(super) fn resource(
     schema: &TypeSchema,
     expressions: &[(String, WithLocation<Expression>)],
@@ -45,7 +46,7 @@ pub(super) fn resource(
     Ok(resource)
 }
 
-/// A value as its attribute's type wants it; nothing for nothing.
+/// Converts a value to its attribute's type; `None` for a missing value.
 pub(super) fn typed(
     attribute: &Attribute,
     value: Value,
@@ -61,7 +62,7 @@ pub(super) fn typed(
                 Value::Array(items.into_iter().map(number).collect())
             }
         }
-        // What a number says is checked as a number, so that the message speaks of its size.
+        // A numeric text is checked as a number, so that the message is about its size.
         other if attribute.check(&other).is_err() => number(other),
         other => other,
     };
@@ -73,7 +74,7 @@ pub(super) fn typed(
     }))
 }
 
-/// A text as the number or truth that it says, if it says one.
+/// Converts a text to a number or a Boolean, if it is one.
 fn number(value: Value) -> Value {
     let Value::String(text) = &value else {
         return value;

@@ -1,4 +1,4 @@
-//! The declared provider against a device that remembers what it is told.
+//! Tests of the declared provider with a simulated device that keeps its configuration.
 
 use devgate_schemas::{Name, Resource, Value, yaml};
 use devgate_transports::{Context, Mode, Resources, RetryBudget};
@@ -270,7 +270,7 @@ fn rows_of_one_name_that_say_different_things_or_the_same_again_are_several_reso
     };
     assert_eq!(names("10 a\n20 c\n10 b\n"), ["a", "b", "c"]);
     assert_eq!(names("10 a\n10 a\n"), ["a", "a"]);
-    // What says nothing but the name is of the same resource.
+    // A row with only the name belongs to the same resource.
     assert_eq!(names("10 \n10 a\n10 \n"), ["a"]);
 }
 

@@ -1,19 +1,17 @@
 //! The test cases of a family: recorded outputs and changes, and the expected results.
 //!
-//! A case is a folder `cases/<case>/` with a `case.yaml` that says what is tried:
+//! A case is a folder `cases/<case>/` with a `case.yaml` that describes the test:
 //!
 //! - `desc`: what the case shows.
-//! - `type`: the resource type; without it the case is about the family's facts.
-//! - `changes`: a list of `{title, is, should}`. Without `is` the resource is not there, without
-//!   `should` it is to be removed. Without `changes` the case is about what `get` finds.
-//! - `session`: what a recorded session showed; the case is about the facts and the resources of
-//!   every type in it.
+//! - `type`: the resource type; without it, the case tests the family's facts.
+//! - `changes`: a list of `{title, is, should}`. Without `is` the resource is absent, and without `should`
+//!   it is removed. Without `changes`, the case tests the result of `get`.
+//! - `session`: the subject of a recorded session; the case tests the facts and the resources of every type
+//!   in it.
 //!
-//! Beside it lie the recorded outputs, one a command or question: `show version.txt`; and what is
-//! expected:
-//! `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of the changes in
-//! order. Where an
-//! error is expected, its text is `error.txt` instead.
+//! The folder also contains the recorded outputs, one per command or query, such as `show version.txt`, and
+//! the expected result: `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of
+//! the changes in order. For an expected error, `error.txt` contains its text instead.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -67,8 +65,8 @@ impl Family {
     /// Runs the family's cases, in the order of their names.
     ///
     /// # Errors
-    /// A file that cannot be read or written, a `case.yaml` that is wrong, a TextFSM template that
-    /// does not compile.
+    /// Fails when a file cannot be read or written, when a `case.yaml` is invalid, or when a TextFSM
+    /// template does not compile.
     pub fn test(&self, refresh: UpdateExpected) -> Result<Vec<CaseResult>> {
         self.facts.check()?;
         self.types.iter().try_for_each(DeclaredType::check)?;
@@ -82,10 +80,10 @@ impl Family {
             .collect()
     }
 
-    /// Runs a case that lies in a folder of its own, as a recorded session does.
+    /// Runs a case in a separate folder, such as a recorded session.
     ///
     /// # Errors
-    /// As [`test`](Self::test).
+    /// Fails as [`test`](Self::test) does.
     pub fn test_folder(&self, folder: &Path, refresh: UpdateExpected) -> Result<CaseResult> {
         let (folder, path) = Folder::around(folder);
         self.test_case(&folder, &path, path.clone(), refresh)
@@ -192,7 +190,8 @@ impl Family {
         })
     }
 
-    /// The facts and the resources of every type; a type that cannot read its output says why.
+    /// Returns the facts and the resources of every type, or the error of a type that cannot read its
+    /// output.
     fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
         let mut json = self.facts_json(&outputs);
@@ -210,7 +209,7 @@ impl Family {
         })
     }
 
-    /// The facts in these outputs, and what was said of those that could not be read.
+    /// Returns the facts in these outputs, and the messages about facts that could not be read.
     fn facts_json(&self, outputs: &[(String, String)]) -> serde_json::Value {
         let mut facts_json = Vec::new();
         let output = |command: &str| output_of(outputs, command);
@@ -223,7 +222,7 @@ impl Family {
     }
 }
 
-/// The recorded answers, each by the name of its file.
+/// Returns the recorded answers, each with the name of its file.
 fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
     let mut outputs = Vec::new();
     for file in folder.names(case)? {
@@ -235,7 +234,7 @@ fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
     Ok(outputs)
 }
 
-/// The lines of a case's changes; what is wrong with the case itself is the outer error.
+/// Returns the lines of a case's changes. The outer error is a problem of the case itself.
 fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<String>>> {
     let schema = kind.schema();
     let mut lines = Vec::new();
@@ -300,7 +299,7 @@ fn pretty(json: &serde_json::Value) -> String {
     format!("{json:#}\n")
 }
 
-/// Where two texts differ: the first line that is not the same in both.
+/// Compares two texts, and returns the first line that differs.
 fn difference(expected: &str, found: &str) -> std::result::Result<(), String> {
     if expected == found {
         return Ok(());

@@ -76,7 +76,7 @@ impl FactSources {
     /// Collects the facts of the device behind `ctx`. Facts that cannot be read are left out, with a warning.
     ///
     /// # Errors
-    /// The session was lost before anything was read, or is of another kind.
+    /// Fails when the session was lost before anything was read, or is of another kind.
     pub(super) async fn collect(
         &self,
         ctx: &Context<'_>,

@@ -14,13 +14,13 @@ static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/families.
 /// A family's folder.
 #[derive(Clone, Debug)]
 pub(crate) enum Folder {
-    /// Part of the program: the folder's name among the built-in ones.
+    /// A folder of the program, by its name among the built-in ones.
     BuiltIn(&'static str),
-    /// Of a module.
+    /// A folder of a module.
     OnDisk(PathBuf),
 }
 
-/// The names of the built-in families, sorted.
+/// Returns the names of the built-in families, sorted.
 pub(crate) fn built_in() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = BUILT_IN
         .iter()
@@ -31,7 +31,7 @@ pub(crate) fn built_in() -> Vec<&'static str> {
 }
 
 impl Folder {
-    /// The folder around one on disk, and that one's path in it.
+    /// Returns the parent of a folder on disk, and the folder's path in it.
     pub(crate) fn around(folder: &Path) -> (Self, String) {
         let whole = match folder.file_name() {
             Some(_) => folder.to_owned(),
@@ -43,7 +43,7 @@ impl Folder {
         (Self::OnDisk(whole.with_file_name("")), name)
     }
 
-    /// A file as messages name it.
+    /// Returns the name of a file for messages.
     pub(crate) fn shown(&self, path: &str) -> String {
         match self {
             Self::BuiltIn(name) => format!("built-in {name}/{path}"),
@@ -51,7 +51,7 @@ impl Folder {
         }
     }
 
-    /// The text of a file; an absolute path on disk may lead out of the folder.
+    /// Reads a file. An absolute path may lead out of a folder on disk.
     pub(crate) fn read(&self, path: &str) -> Result<String> {
         match self {
             Self::BuiltIn(_) => self
@@ -64,7 +64,8 @@ impl Folder {
         .map_err(cannot("read", self.shown(path)))
     }
 
-    /// The names of what lies directly in a folder of this one, sorted; none where it is missing.
+    /// Returns the names of the entries directly below a folder of this one, sorted; none if it does not
+    /// exist.
     pub(crate) fn names(&self, under: &str) -> Result<Vec<String>> {
         let mut names = match self {
             Self::BuiltIn(_) => self
@@ -80,7 +81,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Writes a file, which only a folder on disk can have changed.
+    /// Writes a file. This fails in a built-in folder.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         match self {
             Self::BuiltIn(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
@@ -89,7 +90,7 @@ impl Folder {
         .map_err(cannot("write", self.shown(path)))
     }
 
-    /// Removes a file, which only a folder on disk can have done.
+    /// Removes a file. This fails in a built-in folder.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
         match self {
             Self::BuiltIn(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),

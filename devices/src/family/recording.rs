@@ -55,7 +55,7 @@ impl Recording {
     /// Reads a recorded session.
     ///
     /// # Errors
-    /// A file that cannot be read, or a `case.yaml` without a session.
+    /// Fails when a file cannot be read, or when `case.yaml` has no session.
     pub fn read(folder: &Path) -> Result<Self> {
         let (folder, path) = Folder::around(folder);
         let case = format!("{path}/case.yaml");
@@ -142,10 +142,10 @@ impl Recording {
     /// Writes the recording into an existing empty folder.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// Fails when a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let (folder, path) = Folder::around(folder);
-        // JSON's texts are YAML's: they keep blanks, colours and bells as they were.
+        // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
         let pairs = [
             ("family", &self.family),
             ("greeting", &self.greeting),

@@ -1,4 +1,4 @@
-//! A family's session: its protocol's, with the family's facts.
+//! A family's session: its protocol's session with the family's facts.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Transport for Session {
         self.inner.verify(ctx).await
     }
 
-    /// The protocol's facts, and the family's over them. A command that fails loses no other facts.
+    /// Returns the protocol's facts, overlaid by the family's. A failing command affects no other facts.
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = self.inner.facts(ctx).await?;
         let lent = ctx.with_transport(&*self.inner);

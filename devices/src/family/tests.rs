@@ -1,4 +1,5 @@
-//! The built-in families: every file, every case; and families of modules, right and wrong.
+//! Tests of the built-in families, with every file and every case, and of valid and invalid families of
+//! modules.
 
 use std::env;
 use std::fs;
@@ -52,7 +53,7 @@ fn every_case_of_every_built_in_family_comes_out_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A folder on disk with these files.
+/// Creates a folder on disk with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (path, text) in files {
@@ -217,7 +218,7 @@ async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
     assert_eq!(heard.into_lines(), [expected]);
 }
 
-/// The files in a page: each code block that begins with its path.
+/// Returns the files in a page: each code block that begins with its path.
 fn files_in(page: &str) -> Vec<(&str, &str)> {
     let blocks = page.split("```").skip(1).step_by(2);
     let file = |block: &'_ str| -> Option<(usize, usize)> {
@@ -336,7 +337,7 @@ groups: [{ exactly_one: [user, password] }]
     }
 }
 
-/// A recording of a router that says little.
+/// Returns a short recording of a router.
 fn recording() -> Recording {
     let mut recording = Recording {
         desc: "Recorded.".to_owned(),

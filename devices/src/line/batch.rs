@@ -1,5 +1,4 @@
-//! Types the lines of several changes: all in one visit to configuration mode, as long as nothing is
-//! refused.
+//! Types the lines of several changes: all in one configuration session, as long as nothing is refused.
 
 use devgate_transports::error::{ConfigurationProblem, RefusedLine};
 use devgate_transports::{self as transports, CommandLine, Context};
@@ -7,18 +6,20 @@ use devgate_transports::{self as transports, CommandLine, Context};
 use super::Line;
 use crate::Result;
 
-/// The lines of several changes as they are typed, with what leaves modes in between.
+/// The lines of several changes as they are typed, including the lines between them that leave modes.
 struct Batch {
     lines: Vec<transports::Line>,
-    /// For each line, the index of the change that it belongs to.
+    /// For each line, the index of its change.
     owners: Vec<usize>,
 }
 
-/// Types changes, each of them some lines, and tells of each by its index that it was taken, or why
-/// it was refused. The others go on, and nothing is sent twice.
+/// Types changes, each of which consists of lines. Calls `tell` for each change with its index and whether
+/// it was accepted or why it was refused. After a refusal the other changes continue, and nothing is sent
+/// twice.
 ///
 /// # Errors
-/// The loss of the session; what is not told as taken is not done then, or is in doubt.
+/// Fails when the session is lost. A change that was not reported as accepted is then not done, or is in
+/// doubt.
 pub(crate) async fn send(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
@@ -62,8 +63,8 @@ impl Batch {
         Self { lines, owners }
     }
 
-    /// How many changes were made in full before the one that is refused or in doubt: that of the
-    /// last line that was sent.
+    /// Returns the number of changes that were completed before the one that is refused or in doubt, which
+    /// is the change of the last line that was sent.
     fn done_before(&self, error: &transports::Error) -> usize {
         let transports::Error::Configuration(problem) = error else {
             return 0;
@@ -75,7 +76,7 @@ impl Batch {
     }
 }
 
-/// The line that the device refused and what it said, if that is all that happened.
+/// Returns the refused line and the device's message, if nothing else went wrong.
 fn refused(error: &transports::Error) -> Option<(&ConfigurationProblem, &RefusedLine)> {
     match error {
         transports::Error::Configuration(problem) if problem.interrupted.is_none() => {
@@ -85,7 +86,7 @@ fn refused(error: &transports::Error) -> Option<(&ConfigurationProblem, &Refused
     }
 }
 
-/// What a refusal means for the change with these lines.
+/// Describes the refusal of a line for the change that it belongs to.
 fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]) -> String {
     let said: Vec<&str> = refused
         .said

@@ -62,7 +62,7 @@ fn nested<'t>(
 /// `undo` returns the line that removes a line.
 ///
 /// # Errors
-/// Those of `undo`.
+/// Fails as `undo` does.
 pub(super) fn steps(
     from: &[Block<'_>],
     to: &[Block<'_>],

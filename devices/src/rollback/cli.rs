@@ -18,7 +18,7 @@ use crate::{Error, Result};
 pub(crate) struct CliRollback {
     show: String,
     ignore: Vec<Regexp>,
-    /// The line that takes `LINE` away.
+    /// The line that removes `LINE`.
     undo: WithLocation<Expression>,
 }
 

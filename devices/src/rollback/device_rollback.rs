@@ -15,20 +15,20 @@ pub trait DeviceRollback: Send + Sync {
     /// Takes a restore point.
     ///
     /// # Errors
-    /// Why none can be taken. Nothing should be changed then.
+    /// Fails with the reason why none can be taken. Nothing should be changed then.
     async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint>;
 
     /// Restores the device to the restore point.
     ///
     /// # Errors
-    /// [`Error::NotRestored`](crate::Error::NotRestored) with the remaining differences, or why the
-    /// device cannot be read.
+    /// Fails with [`Error::NotRestored`](crate::Error::NotRestored) and the remaining differences, or when
+    /// the device cannot be read.
     async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()>;
 
     /// Keeps the changes since the restore point.
     ///
     /// # Errors
-    /// Why the device does not keep them. It must be [restored](Self::restore) then.
+    /// Fails when the device does not keep them. It must be [restored](Self::restore) then.
     async fn keep(&self, _: &Context<'_>, _: &RestorePoint) -> Result<()> {
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Expression, Scope, Template};
 use crate::{Error, Result};
 
-/// Which rows of `each` are asked about.
+/// Decides which rows of `each` are queried.
 pub(super) type Wanted<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
 
 /// A query, the values of each row of its answer, and joins with other answers.
@@ -30,7 +30,7 @@ pub(crate) struct Query {
 #[derive(Debug)]
 pub(crate) struct DocumentRow {
     pub(super) ask: Arc<str>,
-    /// Which row of the answer it is, from 1.
+    /// The number of the row in the answer, counted from 1.
     pub(super) number: usize,
     pub(super) values: Hash,
 }
@@ -39,13 +39,13 @@ pub(crate) struct DocumentRow {
 #[derive(Debug)]
 struct Part {
     ask: WithLocation<Template>,
-    /// The question as it is written.
+    /// The query as written.
     source: String,
     rows: Option<Path>,
     values: Vec<(String, Path)>,
 }
 
-/// Values of another answer, joined where a value of its rows equals one of ours.
+/// Values of another answer, joined where a value of its rows equals a value of this answer's rows.
 #[derive(Debug)]
 struct Join {
     part: Part,
@@ -64,7 +64,7 @@ impl Query {
             file_node.only(&["ask", "each", "rows", "values", "join", "keep"], problems);
             Self::read(&file_node, protocol_kind, problems).map(Box::new)
         });
-        // What is wrong with `each` was told; its names would only be told to be unknown as well.
+        // The problem of `each` has been reported; its names would only be reported as unknown, too.
         let each = each.map_or(Some(None), |each| each.map(Some))?;
         let mut names: Vec<String> = owned(each.iter().flat_map(|each| each.names()));
         let part = Part::read(top, protocol_kind, &mut names, problems);
@@ -166,7 +166,7 @@ impl Query {
 }
 
 impl Part {
-    /// Reads a question over these names, to which its own values are added.
+    /// Parses a query over these names, and adds the names of its own values to them.
     fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
@@ -240,7 +240,7 @@ impl Join {
     ) -> Option<Self> {
         top.only(&["ask", "rows", "values", "on"], problems);
         let ours = names.clone();
-        // Its question is the same for all rows.
+        // The query is the same for all rows.
         let mut theirs = Vec::new();
         let part = Part::read(top, protocol_kind, &mut theirs, problems);
         for name in &theirs {
@@ -269,8 +269,8 @@ impl Join {
         })
     }
 
-    /// Adds to each row what is said in the first row of ours that has the same value. Where either
-    /// is a list, one of its items does.
+    /// Adds to each row the values of the first row of the joined answer that has the same value. If either
+    /// value is a list, one equal item is sufficient.
     fn add(&self, answers: &Answers, rows: &mut [DocumentRow]) -> Result<()> {
         let theirs = self.part.rows(answers, &Hash::new())?;
         let mut index: HashMap<String, &DocumentRow> = HashMap::new();

@@ -1,9 +1,9 @@
-//! Where in a document a value stands: `name`, `clock/timezone-name`, `records[]/content`.
+//! The path of a value in a document: `name`, `clock/timezone-name`, `records[]/content`.
 //!
-//! The parts between slashes are keys of JSON and names of XML elements, or numbers of a list's items,
-//! from 0; `@name` is an attribute of an XML element. Behind `[]` is what each item has, and the value
-//! is a list then, with nothing for an item that has it not: lists from one place have one length. A
-//! list on the way without `[]` stands for its first item. In a key, `~1` is a slash.
+//! The parts between slashes are JSON keys, names of XML elements, or indexes of list items, counted from
+//! 0; `@name` is an attribute of an XML element. The part after `[]` applies to each item, and the value is
+//! then a list. An item without that value gives undef, so that lists from one place have the same length.
+//! A list on the path without `[]` means its first item. In a key, `~1` is a slash.
 
 use devgate_schemas::Value;
 
@@ -14,15 +14,15 @@ pub(super) struct Path(Vec<Part>);
 #[derive(Debug)]
 struct Part {
     name: String,
-    /// Whether each of them is meant.
+    /// Whether the part means each item.
     each: bool,
 }
 
 impl Path {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Fails with what is wrong with the path.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let part = |part: &str| {
             let (name, each) = match part.strip_suffix("[]") {
@@ -43,15 +43,15 @@ impl Path {
             .map(Self)
     }
 
-    /// How many parts it has.
+    /// Returns the number of parts.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What stands there; nothing where nothing does.
+    /// Returns the value at the path; undef if there is none.
     pub(super) fn value(&self, document: &Value) -> Value {
         let value = at(document, &self.0);
-        // An XML element with attributes is not only its text.
+        // The value of an XML element with attributes is its text.
         match value
             .as_hash()
             .and_then(|hash| hash.get(devgate_transports::XML_TEXT))
@@ -88,8 +88,8 @@ fn child<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     }
 }
 
-/// The rows in what a path led to: the items of a list, or of the lists in it; a value by itself is
-/// one row, and nothing is none.
+/// Returns the rows of a value: the items of a list, or of the lists in it. A single value is one row, and
+/// undef is no row.
 pub(super) fn rows(value: Value) -> Vec<Value> {
     match value {
         Value::Undef => Vec::new(),

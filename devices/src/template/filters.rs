@@ -1,6 +1,6 @@
-//! What the language of families has beyond Jinja's own filters and tests.
+//! The filters and tests that the language of families adds to Jinja's.
 //!
-//! | word | makes |
+//! | filter or test | result |
 //! |---|---|
 //! | `integer` | a number of a text; none of an empty text |
 //! | `network` | a prefix without host bits, in one form: `10.1.2.3/16` is `10.1.0.0/16` |

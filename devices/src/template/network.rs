@@ -1,8 +1,8 @@
-//! Addresses, prefixes, masks, MAC addresses, interface names and number ranges in one form each.
+//! Canonical forms of addresses, prefixes, masks, MAC addresses, interface names and number ranges.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-/// An address with the length of its network, host bits kept.
+/// An address with a prefix length; the host bits are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Prefix {
     pub(super) address: IpAddr,
@@ -10,7 +10,7 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// Reads `192.0.2.1/24` or `2001:db8::1/64`; an address alone is a host.
+    /// Parses `192.0.2.1/24` or `2001:db8::1/64`. An address without a length is a host.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is no address and length, such as 192.0.2.0/24");
         let (address, length) = match text.split_once('/') {
@@ -29,7 +29,7 @@ impl Prefix {
         Ok(Self { address, length })
     }
 
-    /// Reads an IPv4 address and its mask; also a wildcard is none.
+    /// Parses an IPv4 address and its mask. A wildcard mask is not valid.
     pub(super) fn with_mask(address: &str, mask: &str) -> Result<Self, String> {
         let bits: Ipv4Addr = mask
             .parse()
@@ -43,7 +43,7 @@ impl Prefix {
         Self::parse(&format!("{address}/{length}"))
     }
 
-    /// The network that it lies in: host bits cleared.
+    /// Returns the network: the prefix with its host bits cleared.
     pub(super) fn network(self) -> Self {
         let address = match self.address {
             IpAddr::V4(address) => {
@@ -55,7 +55,7 @@ impl Prefix {
         Self { address, ..self }
     }
 
-    /// The mask as an address.
+    /// Returns the network mask as an address.
     pub(super) fn netmask(self) -> IpAddr {
         match self.address {
             IpAddr::V4(_) => IpAddr::V4((self.mask_bits() as u32).into()),
@@ -63,7 +63,7 @@ impl Prefix {
         }
     }
 
-    /// The mask's bits: of IPv4, in the lower 32.
+    /// Returns the bits of the mask. For IPv4, they are the lower 32 bits.
     fn mask_bits(self) -> u128 {
         let bits: u32 = if self.address.is_ipv4() { 32 } else { 128 };
         let host = bits - u32::from(self.length);
@@ -77,7 +77,7 @@ impl std::fmt::Display for Prefix {
     }
 }
 
-/// A MAC address as `aa:bb:cc:dd:ee:ff`, however it is written.
+/// Converts a MAC address in any notation to `aa:bb:cc:dd:ee:ff`.
 pub(super) fn mac(text: &str) -> Result<String, String> {
     let digits: String = text
         .chars()
@@ -91,8 +91,9 @@ pub(super) fn mac(text: &str) -> Result<String, String> {
     Ok(pairs.join(":"))
 }
 
-/// An interface's name in full: `Gi0/1` with `GigabitEthernet` among the words is
-/// `GigabitEthernet0/1`. The first word that begins so is taken; a name without any stays.
+/// Expands the name of an interface: with `GigabitEthernet` among the words, `Gi0/1` is
+/// `GigabitEthernet0/1`. The first word that begins like the name is used. A name without such a word stays
+/// as it is.
 pub(super) fn interface(text: &str, words: &[String]) -> String {
     let end = text
         .find(|character: char| character.is_ascii_digit())
@@ -109,7 +110,7 @@ pub(super) fn interface(text: &str, words: &[String]) -> String {
     }
 }
 
-/// A list of numbers as devices write it, in one form: `3,1-2, 7` is `1-3,7`.
+/// Converts a list of numbers and ranges to its canonical form: `3,1-2, 7` is `1-3,7`.
 pub(super) fn ranges(text: &str) -> Result<String, String> {
     let number = |text: &str| {
         text.trim()

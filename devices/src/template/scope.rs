@@ -1,4 +1,5 @@
-//! What expressions and templates see: a row, or a change with its secrets veiled.
+//! The values that expressions and templates see: a row, or a change with its secrets replaced by
+//! placeholders.
 
 use devgate_schemas::{Hash, REDACTED, Resource, Sensitive, TypeSchema, Value};
 use minijinja::Value as JinjaValue;
@@ -7,57 +8,59 @@ use minijinja::value::Serde;
 /// The values by name that an expression or a template sees.
 pub(crate) struct Scope(pub(super) JinjaValue);
 
-/// The secrets of a change. Templates see a veil in their place, so that no text that a template
-/// makes, and no error, holds one; equal secrets have equal veils, so that they can be compared.
+/// The secrets of a change. Templates see placeholders, called veils, in their place, so that no template
+/// output and no error contains a secret. Equal secrets have equal veils, so that they can be compared.
 ///
 /// A veil is a number between two control characters, which no value may contain.
 #[derive(Default)]
 pub(crate) struct Secrets(Vec<Sensitive<Value>>);
 
-/// A text that holds secrets.
+/// A text that contains secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Revealed {
-    /// The text as it is.
+    /// The text in clear.
     pub(crate) text: Sensitive<String>,
-    /// The secrets in it.
+    /// The secrets in the text.
     pub(crate) secrets: Vec<Sensitive<String>>,
 }
 
 const VEIL: (char, char) = ('\u{1}', '\u{2}');
 
-/// What values are written as: each takes other characters.
+/// The medium of values. Each medium allows different characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
-    /// Typed on a command line, which acts upon control characters, and asks for help at `?`.
+    /// Typed on a command line, which acts on control characters and shows help at `?`.
     CommandLine,
-    /// Written as data, which takes all but what veils secrets.
+    /// Written as data, which allows all characters except those of veils.
     Data,
     /// Written as XML (1.0, 2.2).
     Xml,
 }
 
-/// How a value is written into a text of another language.
+/// How a value is escaped in a text of another language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
-    /// As it is.
+    /// Not escaped.
     None,
-    /// As a part of a URL's path (RFC 3986, 2.1).
+    /// Escaped as part of a URL's path (RFC 3986, 2.1).
     Path,
-    /// As text or attribute of XML.
+    /// Escaped as text or attribute of XML.
     Xml,
 }
 
 impl Scope {
-    /// A row's values.
+    /// Creates the scope of a row.
     pub(crate) fn of_row(row: &Hash) -> Self {
         Self(JinjaValue::from(Serde(row)))
     }
 
-    /// A change: what the resource shall be, attribute by attribute, and whole resources as `is` and
-    /// `should`. An attribute that nobody mentions stays what it is; one that is not there is none.
+    /// Creates the scope of a change: the desired attributes by name, and whole resources as `is` and
+    /// `should`. An attribute that is not specified keeps its current value. An attribute without any value
+    /// is none.
     ///
     /// # Errors
-    /// The name of an attribute whose desired value cannot be written, and the character in it.
+    /// Fails with the name of an attribute whose desired value cannot be written, and the character at
+    /// fault.
     pub(crate) fn of_change(
         schema: &TypeSchema,
         is: Option<&Resource>,
@@ -93,19 +96,19 @@ impl Scope {
         Ok(Self(JinjaValue::from_pairs(scope)))
     }
 
-    /// The same with one more value.
+    /// Returns the scope with one more value.
     pub(crate) fn with(&self, name: &str, value: &Value) -> Self {
         let more = JinjaValue::from_pairs([(name, JinjaValue::from(Serde(value)))]);
         Self(minijinja::value::merge_maps([more, self.0.clone()]))
     }
 
-    /// A value as a text; empty where there is none.
+    /// Returns a value as text; empty if there is no such text.
     pub(crate) fn text(&self, name: &str) -> String {
         let value = self.0.get_attr(name).unwrap_or_default();
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// One resource's attributes by name; one that is not given is none. Secrets stay redacted.
+    /// Creates the scope of a resource's attributes. A missing attribute is none. Secrets stay redacted.
     pub(crate) fn of_resource(schema: &TypeSchema, resource: &Resource) -> Self {
         let value = |name: &str| {
             resource.get(name).map_or_else(
@@ -123,13 +126,13 @@ impl Scope {
 }
 
 impl Secrets {
-    /// Whether a text that an expression made holds a secret.
+    /// Whether the output of an expression contains a veil.
     pub(super) fn are_in(text: &str) -> bool {
         next_veil(text).is_some()
     }
 
-    /// A text with every secret redacted; and where there is any, the text itself and its secrets,
-    /// which are written into it as `escape` says.
+    /// Returns a text with every secret redacted. If it has any, also returns the text in clear and its
+    /// secrets, which are escaped according to `escape`.
     pub(crate) fn lift(&self, text: &str, escape: Escape) -> (String, Option<Revealed>) {
         let (mut clear, mut shown) = (String::new(), String::new());
         let mut secrets = Vec::new();
@@ -154,7 +157,7 @@ impl Secrets {
         (shown, lifted)
     }
 
-    /// A text with its secrets, which make it one.
+    /// Returns a text with its secrets in clear, wrapped as a secret itself if it has any.
     pub(crate) fn lifted_text(&self, text: &str, escape: Escape) -> Value {
         match self.lift(text, escape) {
             (shown, None) => Value::String(shown),
@@ -162,11 +165,11 @@ impl Secrets {
         }
     }
 
-    /// What an expression made, with its secrets.
+    /// Returns the value of an expression with its secrets in clear.
     pub(crate) fn lifted(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match next_veil(text) {
-                // As it was given: a secret may be a number.
+                // The secret keeps its type: it may be a number.
                 Some(("", number, "")) if number < self.0.len() => {
                     Value::Sensitive(self.0[number].clone())
                 }
@@ -187,11 +190,11 @@ impl Secrets {
         }
     }
 
-    /// What a template sees of a value.
+    /// Returns what a template sees of a value.
     fn veil(&mut self, value: Option<&Value>, medium: Medium) -> JinjaValue {
         match value {
             None | Some(Value::Undef) => JinjaValue::from(()),
-            // An empty secret is none: templates ask for it as for an empty text.
+            // An empty secret counts as no secret: templates test it like an empty text.
             Some(Value::Sensitive(secret)) if plain(secret.reveal()).is_empty() => {
                 JinjaValue::from("")
             }
@@ -203,7 +206,8 @@ impl Secrets {
                 });
                 JinjaValue::from(format!("{}{number}{}", VEIL.0, VEIL.1))
             }
-            // A desired value was refused before; what a device holds must not make lines either.
+            // A desired value with such characters is refused earlier. A device's value must not create new
+            // lines either.
             Some(Value::String(text)) => JinjaValue::from(medium.sanitized(text)),
             Some(Value::Array(items)) => items
                 .iter()
@@ -225,7 +229,7 @@ fn next_veil(text: &str) -> Option<(&str, usize, &str)> {
 }
 
 impl Medium {
-    /// As messages name it.
+    /// Returns the medium's name for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::CommandLine => "a command line",
@@ -234,7 +238,7 @@ impl Medium {
         }
     }
 
-    /// A character in a desired value that cannot be written.
+    /// Returns a character in a desired value that cannot be written.
     pub(crate) fn unwritable_character(self, value: &Value) -> Option<char> {
         let within = |text: &str| text.chars().find(|&found| self.refuses(found));
         match value {
@@ -254,7 +258,7 @@ impl Medium {
         self.is_harmful(character) || self == Self::CommandLine && character == '?'
     }
 
-    /// Whether a character would be more than a character.
+    /// Whether a character has a special effect in this medium.
     fn is_harmful(self, character: char) -> bool {
         match self {
             Self::CommandLine => character.is_control(),
@@ -266,14 +270,14 @@ impl Medium {
         }
     }
 
-    /// A text that a device holds, without what would be more than text.
+    /// Replaces the harmful characters in a device's text.
     fn sanitized(self, text: &str) -> String {
         text.replace(|character| self.is_harmful(character), "\u{fffd}")
     }
 }
 
 impl Escape {
-    /// A text as it is written.
+    /// Escapes a text.
     pub(crate) fn escaped(self, text: &str) -> String {
         match self {
             Self::None => text.to_owned(),
@@ -308,7 +312,7 @@ impl Escape {
     }
 }
 
-/// A value as a template writes it.
+/// Formats a value as a template does.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

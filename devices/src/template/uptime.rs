@@ -1,9 +1,9 @@
-//! How long something has been up, as devices write it.
+//! Parses durations as devices write them.
 
-/// The seconds in `01:02:03`, `1d02h03m`, `3d04:05:06` or `1 week, 2 days, 3 hours`.
+/// Returns the seconds of `01:02:03`, `1d02h03m`, `3d04:05:06` or `1 week, 2 days, 3 hours`.
 ///
 /// # Errors
-/// The part that is no length of time.
+/// Fails with the part that is not a duration.
 pub(super) fn seconds(text: &str) -> Result<i64, String> {
     let wrong = |part: &str| format!("`{part}` in `{text}` is no length of time");
     let mut total: i64 = 0;
@@ -35,7 +35,7 @@ pub(super) fn seconds(text: &str) -> Result<i64, String> {
     Ok(total)
 }
 
-/// `02:03` is hours and minutes, `01:02:03` has seconds.
+/// Parses a clock: `02:03` is hours and minutes, `01:02:03` also has seconds.
 fn clock(text: &str) -> Option<i64> {
     let numbers: Option<Vec<i64>> = text.split(':').map(|part| part.parse().ok()).collect();
     match numbers?.as_slice() {

@@ -1,4 +1,4 @@
-//! What HOCON means, and what is refused of it.
+//! Which HOCON is accepted, what it means, and which is refused.
 
 use serde_json::{Value as Json, json};
 

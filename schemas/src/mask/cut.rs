@@ -1,15 +1,16 @@
-//! Where texts were cut.
+//! Finds the places where a text was truncated.
 
-/// What stands at the end of a text whose rest was cut off.
+/// The mark at the end of a truncated text.
 pub const CUT: &str = "...";
 
-/// So much of a text's end is looked at: what is longer is no message that quotes what was cut.
+/// Only this many bytes at the end of a text are searched: a message that quotes truncated text is not
+/// longer.
 const LOOKED_AT: usize = 128 * 1024;
 
-/// So many marks of a message are looked at: a peer can send many.
+/// The maximum number of marks that are searched, because a peer can send many.
 const MOST: usize = 64;
 
-/// The beginning of a text, marked where more of it was cut off.
+/// Truncates a text to `most` characters and marks the cut.
 pub fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -17,10 +18,11 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Where a text may have been cut, the last place first.
+/// Returns the places where a text may have been truncated, the last one first.
 pub(super) fn cuts(text: &[u8]) -> impl Iterator<Item = usize> {
     let first = text.len().saturating_sub(LOOKED_AT);
-    // One of so many bytes in a row is one of the mark's: no other is looked at where it is none.
+    // One of any three adjacent bytes is a byte of the mark: where it is not, the other two need not be
+    // examined.
     let steps = (first..text.len()).rev().step_by(CUT.len());
     let begins = steps.filter(|at| text[*at] == b'.').flat_map(move |at| {
         let from = at.saturating_sub(CUT.len() - 1).max(first);

@@ -1,33 +1,33 @@
-//! What a text says where others have escaped characters in it, and where each character stood.
+//! Undoes the escapes in a text and records where each character came from.
 //!
-//! JSON, HTML, Python and addresses each have several ways to spell one character, and each program escapes
-//! others. So the escapes are undone, whichever there are, instead of guessing what a program would write.
+//! JSON, HTML, Python and URLs each have several ways to spell one character, and each program escapes a
+//! different set. Undoing every escape is safer than guessing what a program would write.
 
 use std::ops::Range;
 
-/// With what escapes begin.
+/// The characters with which escapes begin.
 pub(super) const MARKS: [u8; 3] = [b'\\', b'&', b'%'];
 
-/// No escape is longer.
+/// The maximum length of an escape.
 pub(super) const LONGEST: usize = 12;
 
-/// A text whose escapes of one kind are undone.
+/// A text in which the escapes of one kind are undone.
 pub(super) struct Decoded {
     pub(super) bytes: Vec<u8>,
-    /// Behind each escape: where that is here, and where it was.
+    /// For each escape, its end in the decoded text and its end in the original.
     behind: Vec<(usize, usize)>,
 }
 
-/// What an escape stands for, and how long it is.
+/// A decoded escape: its character and its length.
 struct Escape {
     char: char,
     length: usize,
 }
 
 impl Decoded {
-    /// Undoes the escapes that begin with this mark; `None` where there are none.
+    /// Undoes the escapes that begin with this mark. Returns `None` if there are none.
     pub(super) fn of(text: &[u8], mark: u8) -> Option<Self> {
-        // Most texts have none, and this is the quick way to know.
+        // Most texts have no escapes; this is a quick way to find out.
         if !text.contains(&mark) {
             return None;
         }
@@ -44,7 +44,7 @@ impl Decoded {
                 b'\\' => backslash(rest),
                 b'&' => reference(rest),
                 _ => {
-                    // These are bytes: those of a letter come one after the other.
+                    // Percent escapes are bytes: the bytes of one letter follow each other.
                     if let Some(byte) = hex(rest.get(1..3)) {
                         decoded.bytes.extend(u8::try_from(byte));
                         at += 3;
@@ -72,7 +72,7 @@ impl Decoded {
         (!decoded.behind.is_empty()).then_some(decoded)
     }
 
-    /// Where something stood that stands here.
+    /// Returns the range of the original text for a range of the decoded text.
     pub(super) fn source(&self, place: &Range<usize>) -> Range<usize> {
         self.source_of(place.start)..self.source_of(place.end)
     }

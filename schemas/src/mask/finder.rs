@@ -1,7 +1,7 @@
-//! Finding any of many texts in a text: the longest at the earliest place.
+//! Finds any of many texts within a text: at each place the longest, from the left.
 //!
-//! Texts come and go with the targets of a run. The set is sorted and nothing is built from it, so that
-//! both are cheap, and a line costs the same however many targets there are.
+//! Texts come and go with the targets of a run. They are kept in a sorted set without a derived automaton,
+//! so adding and removing are cheap, and searching a line costs the same for any number of targets.
 
 #[cfg(test)]
 mod tests;
@@ -13,33 +13,33 @@ use std::ops::{Bound, Range};
 
 use zeroize::Zeroizing;
 
-/// Texts to be found, and how many hold each.
+/// The texts to find, with the number of holders of each.
 #[derive(Clone)]
 pub(super) struct Finder {
     texts: BTreeMap<Text, Held>,
-    /// How short texts begin, and how the others do: what keeps most places of a line from being looked up.
+    /// Filters of the beginnings of short and of long texts. They spare a lookup at most places of a line.
     short: Begins,
     long: Begins,
 }
 
-/// The first bytes of texts, by their hash.
+/// A hash filter of the first bytes of texts.
 #[derive(Clone)]
 struct Begins {
-    /// How many bytes count.
+    /// The number of bytes that are hashed.
     length: usize,
-    /// None until there is a text.
+    /// Empty until the first text is added.
     bits: Vec<u64>,
     texts: usize,
 }
 
-/// How a text must stand to be found.
+/// Where a text must occur to count as found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stands {
-    /// As the whole.
+    /// As the whole value.
     Whole,
     /// With no letter, digit or underscore beside it.
     AsWord,
-    /// As a part of Base64: the character at either side may hold a part of it.
+    /// Inside Base64: the character on either side may hold some of its bits.
     InBase64,
     /// Anywhere.
     Anywhere,
@@ -54,27 +54,27 @@ struct Held {
 #[derive(Clone, PartialEq, Eq)]
 struct Text(Zeroizing<String>);
 
-/// How many bits a text has at least: about one place of sixteen is then looked up in vain.
+/// The minimum number of bits per text: about one place in sixteen is then looked up in vain.
 const BITS: usize = 16;
 
-/// How many bits there are at least.
+/// The minimum number of bits of a filter.
 const LEAST_BITS: usize = 1 << 14;
 
-/// No shorter text is looked for inside others.
+/// The minimum length of a text that is searched for inside others.
 const SHORTEST: usize = 3;
 
-/// From so many bytes on, a text is not a short one.
+/// The length in bytes from which a text is long.
 const LONG: usize = 6;
 
-/// So many bytes of a text that was cut off are taken for its beginning, and no less.
+/// The minimum number of bytes at a cut that count as the beginning of a text.
 const LEAST_BEGUN: usize = 4;
 
-/// So far before a cut the beginning of a text is looked for. A line of a key is shorter, and so is what servers
-/// echo, with few exceptions.
+/// How far before a cut the beginning of a text may lie. The lines of keys and almost everything that
+/// servers echo are shorter.
 const LONGEST_BEGUN: usize = 4096;
 
 impl Finder {
-    /// Looks for this text, too.
+    /// Adds a text to find.
     pub(super) fn add(&mut self, text: &str, stands: Stands) {
         self.hold(Text(Zeroizing::new(text.to_owned())), stands);
     }
@@ -99,14 +99,14 @@ impl Finder {
         }
     }
 
-    /// Looks for all that another looks for, too.
+    /// Adds all texts of another finder.
     pub(super) fn join(&mut self, other: &Self) {
         for (text, held) in &other.texts {
             self.hold(text.clone(), held.stands);
         }
     }
 
-    /// Looks no more for what has [joined](Self::join), where nobody else holds it.
+    /// Removes the texts of a finder that has [joined](Self::join), unless another one holds them too.
     pub(super) fn leave(&mut self, other: &Self) {
         for text in other.texts.keys() {
             if let Entry::Occupied(mut held) = self.texts.entry(text.clone()) {
@@ -116,18 +116,19 @@ impl Finder {
                 }
             }
         }
-        // What begins as a text that is gone is looked up in vain, which is only slower.
+        // Beginnings of removed texts stay in the filters. They cause needless lookups, but no wrong
+        // results.
         if self.texts.is_empty() {
             *self = Self::default();
         }
     }
 
-    /// How many texts there are.
+    /// Returns the number of texts.
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether nothing is looked for inside others.
+    /// Whether there are no texts to find inside others.
     pub(super) fn is_empty(&self) -> bool {
         self.short.bits.is_empty() && self.long.bits.is_empty()
     }
@@ -137,7 +138,7 @@ impl Finder {
         self.short.may_be(bytes) || self.long.may_be(bytes)
     }
 
-    /// The end of a text that is the beginning of what is looked for, where the rest was cut off.
+    /// Returns the place at the end of a truncated text that holds the beginning of one of the texts.
     pub(super) fn begun(&self, bytes: &[u8]) -> Option<Range<usize>> {
         let last = bytes.len().checked_sub(LEAST_BEGUN)?;
         if self.is_empty() {
@@ -146,7 +147,7 @@ impl Finder {
         let mut starts = last.saturating_sub(LONGEST_BEGUN)..=last;
         starts.find_map(|at| {
             let rest = &bytes[at..];
-            // Of less than the beginning of a long text nothing is known.
+            // The filter knows nothing about fewer bytes than a long text's hashed beginning.
             if rest.len() >= LONG && !self.may_begin(rest) {
                 return None;
             }
@@ -161,12 +162,13 @@ impl Finder {
         })
     }
 
-    /// How a text that is one of them must stand.
+    /// Returns where a text must occur, if it is one of the texts to find.
     pub(super) fn whole(&self, text: &str) -> Option<Stands> {
         self.texts.get(text.as_bytes()).map(|held| held.stands)
     }
 
-    /// The places of texts that stand as they must and at least `least`, from the left.
+    /// Returns the places of texts from left to right. Each text occurs as it must, and its requirement is
+    /// at least `least`.
     pub(super) fn places(&self, bytes: &[u8], least: Stands) -> Vec<Range<usize>> {
         let (mut places, mut at) = (Vec::new(), 0);
         if self.is_empty() {
@@ -186,7 +188,7 @@ impl Finder {
         places
     }
 
-    /// The place of the longest text that begins here.
+    /// Returns the place of the longest text that begins here.
     fn longest(&self, bytes: &[u8], at: usize, least: Stands) -> Option<Range<usize>> {
         let mut rest = &bytes[at..];
         loop {
@@ -194,7 +196,8 @@ impl Finder {
             let (text, held) = self.texts.range::<[u8], _>(range).next_back()?;
             let text: &[u8] = text.borrow();
             let same = text.iter().zip(rest).take_while(|(a, b)| a == b).count();
-            // Of what sorts before the rest, what begins it is at most as long as what is the same.
+            // A text that sorts before the rest and is a prefix of it is at most as long as their common
+            // prefix.
             if same < text.len() {
                 rest = &rest[..same];
             } else if let Some(place) = held.stands.place(bytes, at..at + same)
@@ -212,11 +215,11 @@ impl Finder {
 }
 
 impl Stands {
-    /// What is to be hidden where a text was found; nothing if it does not stand there as it must.
+    /// Returns the place to hide for an occurrence, or `None` if the text must not occur like this.
     fn place(self, bytes: &[u8], found: Range<usize>) -> Option<Range<usize>> {
         let before = bytes[..found.start].last();
         let behind = bytes.get(found.end);
-        // A byte of a letter beyond ASCII is no ASCII.
+        // A non-ASCII byte is part of a letter.
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
         let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
         match self {
@@ -251,7 +254,7 @@ impl Begins {
         }
     }
 
-    /// The bit of a text that is long enough; the number of bits is a power of two.
+    /// Returns the bit of a text, or `None` if the text is too short. The number of bits is a power of two.
     fn bit(&self, text: &[u8]) -> Option<usize> {
         let mut begin = [0; 8];
         begin[..self.length].copy_from_slice(text.get(..self.length)?);
@@ -283,8 +286,7 @@ impl Begins {
         self.texts * BITS > self.bits.len() * 64
     }
 
-    /// Notes those of these texts that are its own anew, with room for as many again: those that have gone are
-    /// forgotten.
+    /// Rebuilds the filter with room for twice as many texts, which drops the texts that were removed.
     fn grow(&mut self, texts: &BTreeMap<Text, Held>) {
         let is_long = self.length == LONG;
         let own = || {

@@ -1,16 +1,18 @@
-//! How a secret is spelled in what others write, where undoing escapes ([`Decoded`](super::decoded::Decoded)) does
-//! not bring it back: servers echo what they were sent.
+//! The spellings of a secret that undoing escapes ([`Decoded`](super::decoded::Decoded)) does not reveal:
+//! servers echo what they received.
 
 use base64ct::{Base64Unpadded, Encoding};
 use zeroize::Zeroizing;
 
-/// No longer secret, and none of several lines, has other spellings: keys are long, and no server echoes one.
+/// The maximum length of a secret that has other spellings. Longer secrets and those of several lines are
+/// keys, which no server echoes.
 const LONGEST: usize = 256;
 
-/// So many characters of Base64 do not stand anywhere by chance.
+/// The minimum number of Base64 characters that are unlikely to occur by chance.
 const LEAST_OF_BASE64: usize = 6;
 
-/// The secret as it is, as a form has its blanks, and as a shell has its apostrophes within others.
+/// Returns the secret as it is, with the `+` of forms for its blanks, and with quoted apostrophes as in
+/// shells.
 pub(super) fn of(secret: &str) -> Vec<Zeroizing<String>> {
     let mut spelled = vec![secret.to_owned()];
     if secret.len() <= LONGEST && !secret.contains('\n') {
@@ -20,9 +22,9 @@ pub(super) fn of(secret: &str) -> Vec<Zeroizing<String>> {
     spelled.into_iter().map(Zeroizing::new).collect()
 }
 
-/// What Base64 has of the secret wherever it stands in what was encoded: three texts, since three bytes
-/// become four characters, in both alphabets. Of a character that holds bits of something else as well,
-/// nothing is known.
+/// Returns the Base64 forms of a secret at any offset of the encoded data: three texts, because three bytes
+/// become four characters, in both alphabets. A character that also holds bits of neighbouring data is
+/// unknown and left out.
 pub(super) fn in_base64(secret: &str) -> Vec<Zeroizing<String>> {
     let mut spelled = Vec::new();
     if secret.len() > LONGEST || secret.contains('\n') {

@@ -1,4 +1,4 @@
-//! What a mask hides, and what it leaves.
+//! What a mask hides and what it leaves.
 
 use base64ct::{Base64, Base64UrlUnpadded, Encoding};
 
@@ -112,7 +112,7 @@ fn what_servers_make_of_a_secret_is_replaced() {
         r"p\&ss\ w\'rd\?/1ä",
         "p&amp;ss w&#39;rd?/1ä",
         "p&amp;ss w'rd?/1ä",
-        // Go, PHP, .NET, JavaScript's encodeURI, Python, and one in the other.
+        // Go, PHP, .NET, JavaScript's encodeURI, Python, and nested escapes.
         r"p\u0026ss w'rd?/1ä",
         r"p&ss w'rd?\/1\u00e4",
         r"p\u0026ss w\u0027rd?/1\u00E4",
@@ -141,7 +141,7 @@ fn a_secret_is_replaced_in_base64_with_whatever_stands_beside_it() {
             ] {
                 let said = mask.text(&coded).into_owned();
                 assert!(said.contains("***") || said == REDACTED, "{text}: {said}");
-                // A character that holds bits of the secret and of its neighbour is gone, too.
+                // A character that holds bits of both the secret and its neighbour is removed, too.
                 let left = said.replace("********", "").replace('=', "");
                 let most = user.len() * 8 / 6 + (behind.len() * 8).div_ceil(6);
                 assert!(said == REDACTED || left.len() <= most, "{text}: {said}");

@@ -1,4 +1,4 @@
-//! What modules and their callers say to each other, as JSON Schema: metadata and requests.
+//! The JSON Schemas of metadata and requests, which modules and their callers exchange.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -6,7 +6,8 @@ use super::{Metadata, OutputFiles, Request, metadata, request};
 use crate::json_document;
 
 impl Metadata {
-    /// What a module may say of itself, as JSON Schema; `input`, `results` and `configuration` are schemas themselves.
+    /// Returns the JSON Schema of a module's metadata; `input`, `results` and `configuration` are schemas
+    /// themselves.
     pub fn json_schema() -> Json {
         let mut action = closed(&metadata::ACTION_KEYS, |key| match key {
             "name" => json!({ "type": "string", "minLength": 1 }),
@@ -29,7 +30,7 @@ impl Metadata {
 }
 
 impl Request {
-    /// What an action is given on stdin, as JSON Schema.
+    /// Returns the JSON Schema of an action's request on stdin.
     pub fn json_schema() -> Json {
         let mut files = closed(
             &OutputFiles::KEYS,
@@ -48,7 +49,7 @@ impl Request {
     }
 }
 
-/// An object with these keys and no others.
+/// Returns the schema of an object with these keys and no others.
 fn closed(keys: &[&str], value: impl Fn(&str) -> Json) -> Json {
     let properties = keys.iter().map(|key| ((*key).to_owned(), value(key)));
     let properties: Map<_, _> = properties.collect();
@@ -60,7 +61,8 @@ mod tests {
     use super::*;
     use crate::pxp::JsonSchema;
 
-    /// Every way in which one member of an object, or of one within it, is missing, another or too many.
+    /// Returns every variation of an object and of the objects within it in which one member is missing,
+    /// replaced or added.
     fn changed(of: &Json) -> Vec<Json> {
         let Json::Object(object) = of else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! JSON Schemas of modules, and what does not fit them, told without quoting a value.
+//! The JSON Schemas of modules. Violations are reported without quoting a value.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value as Json;
 
-/// A schema that can be checked against.
+/// A compiled schema.
 #[derive(Clone, Debug)]
 pub struct JsonSchema {
     source: Json,
@@ -14,24 +14,25 @@ pub struct JsonSchema {
     is_of_unknown_draft: bool,
 }
 
-/// Why something is no schema.
+/// The reason why a text is not a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", place(path))]
 pub struct SchemaProblem {
-    /// Where in the schema, as a JSON pointer; empty where the whole is meant.
+    /// The place in the schema, as a JSON pointer; empty for the whole schema.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
-/// Everything in which a value does not fit a schema. Keys are named, values never: any may be a secret.
+/// Every violation of a schema by a value. Keys are named but values never are, because any may be a
+/// secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Misfit {
-    /// Where in the value (a JSON pointer; empty for the whole), and what was expected there.
+    /// The place in the value (a JSON pointer; empty for the whole) and what was expected there.
     pub problems: Vec<(String, String)>,
 }
 
-/// The drafts that are known by their names.
+/// The supported drafts.
 const DRAFTS: [Draft; 5] = [
     Draft::Draft4,
     Draft::Draft6,
@@ -40,7 +41,7 @@ const DRAFTS: [Draft; 5] = [
     Draft::Draft202012,
 ];
 
-/// Keywords whose objects are no schemas, but have one under each name.
+/// Keywords whose value is not a schema, but an object with a schema under each name.
 const BY_NAME: [&str; 4] = [
     "properties",
     "patternProperties",
@@ -48,7 +49,7 @@ const BY_NAME: [&str; 4] = [
     "dependentSchemas",
 ];
 
-/// Keywords that hold values, or what only references would use.
+/// Keywords that hold values, or schemas that only references use.
 const NO_SCHEMAS: [&str; 6] = [
     "enum",
     "const",
@@ -58,17 +59,18 @@ const NO_SCHEMAS: [&str; 6] = [
     "$defs",
 ];
 
-/// What stands for a value in a sentence.
+/// The word for a value in a message.
 const VALUE: &str = "the value";
 
 impl JsonSchema {
-    /// Reads a schema of the draft that its `$schema` names. One that names none, or one that nobody here
-    /// knows, is read as Draft 4, as pxp-agent reads all; where it is none of that, as draft 2020-12.
+    /// Compiles a schema for the draft that its `$schema` names. A schema that names no draft or an unknown
+    /// draft is read as Draft 4, as pxp-agent reads all schemas. If it is not valid there, it is read as
+    /// draft 2020-12.
     ///
     /// References are refused, as pxp-agent refuses them.
     ///
     /// # Errors
-    /// Why it is no schema.
+    /// Fails with the reason why it is not a schema.
     pub fn new(schema: &Json) -> Result<Self, SchemaProblem> {
         if let Some(path) = reference(schema) {
             let message = "support for JSON References (`$ref`) is not enabled, as in pxp-agent: write the schema \
@@ -76,7 +78,7 @@ impl JsonSchema {
                 .to_owned();
             return Err(SchemaProblem { path, message });
         }
-        // A format is a remark, as it is to pxp-agent.
+        // A format is only an annotation, as in pxp-agent.
         let options = jsonschema::options()
             .offline()
             .should_validate_formats(false);
@@ -90,7 +92,7 @@ impl JsonSchema {
         let known = known.filter(|draft| DRAFTS.contains(draft));
         let validator = match known {
             Some(draft) => read(draft),
-            // What Draft 4 cannot read either way is told as of Draft 4.
+            // If a schema is valid in neither draft, the error is that of Draft 4.
             None => {
                 read(Draft::Draft4).or_else(|problem| read(Draft::Draft202012).map_err(|_| problem))
             }
@@ -109,7 +111,7 @@ impl JsonSchema {
     /// Checks a value.
     ///
     /// # Errors
-    /// Everything that does not fit.
+    /// Fails with every violation.
     pub fn check(&self, value: &Json) -> Result<(), Misfit> {
         let errors = self.validator.iter_errors(value);
         let problems: Vec<_> = errors
@@ -125,12 +127,12 @@ impl JsonSchema {
         }
     }
 
-    /// Whether its `$schema` names what nobody here knows.
+    /// Whether `$schema` names an unknown draft.
     pub fn is_of_unknown_draft(&self) -> bool {
         self.is_of_unknown_draft
     }
 
-    /// The schema as it was written.
+    /// Returns the schema as it was written.
     pub fn source(&self) -> &Json {
         &self.source
     }
@@ -146,8 +148,8 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Where a schema refers to another, as a JSON pointer: the first place. What only references would use
-/// (`definitions`) is not looked at, and neither are values.
+/// Returns the first place where a schema refers to another, as a JSON pointer. Values, and schemas that
+/// only references use (`definitions`), are not searched.
 fn reference(schema: &Json) -> Option<String> {
     match schema {
         Json::Object(keywords) if keywords.get("$ref").is_some_and(Json::is_string) => {
@@ -180,7 +182,8 @@ fn below(name: &str, schema: &Json) -> Option<String> {
     reference(schema).map(|path| format!("/{name}{path}"))
 }
 
-/// What says most: where a schema can be written in several ways, why it is not written in the first of them.
+/// Returns the most useful error: if a schema has several forms, the reason why it does not match the first
+/// one.
 fn told<'a, 'b>(problem: &'a ValidationError<'b>) -> &'a ValidationError<'b> {
     match problem.kind() {
         ValidationErrorKind::AnyOf { context } => {

@@ -1,4 +1,4 @@
-//! What a module says of itself: "Metadata" of the PXP module specification, read as pxp-agent reads it.
+//! The metadata of a module: "Metadata" of the PXP module specification, read as pxp-agent reads it.
 
 #[cfg(test)]
 mod tests;
@@ -8,16 +8,18 @@ use serde_json::{Map, Value as Json};
 use super::JsonSchema;
 use crate::{Problems, did_you_mean, read_unique};
 
-/// What a module says of itself.
+/// The metadata of a module.
 #[derive(Clone, Debug)]
 pub struct Metadata {
-    /// What the module is for. pxp-agent wants it, the specification's schema forbids it: both are read.
+    /// The module's purpose. pxp-agent requires it, and the specification's schema forbids it: both forms
+    /// are accepted.
     pub description: Option<String>,
-    /// What the module's configuration holds; anything where there is none.
+    /// The schema of the module's configuration; without one, anything is allowed.
     pub configuration: Option<JsonSchema>,
-    /// What it can do, in its own order.
+    /// The module's actions, in its own order.
     pub actions: Vec<Action>,
-    /// What is no fault here, but will be for pxp-agent or for the letter of the specification.
+    /// Remarks about anything that is accepted here, but not by pxp-agent or by the letter of the
+    /// specification.
     pub remarks: Vec<String>,
 }
 
@@ -26,11 +28,11 @@ pub struct Metadata {
 pub struct Action {
     /// The name by which it is invoked.
     pub name: String,
-    /// What it does.
+    /// The action's description.
     pub description: Option<String>,
-    /// What a request may give it.
+    /// The schema of the action's input.
     pub input: JsonSchema,
-    /// What it answers.
+    /// The schema of the action's results.
     pub results: JsonSchema,
 }
 
@@ -38,10 +40,10 @@ pub(super) const KEYS: [&str; 3] = ["description", "configuration", "actions"];
 pub(super) const ACTION_KEYS: [&str; 4] = ["name", "description", "input", "results"];
 
 impl Metadata {
-    /// Reads what a module has printed.
+    /// Parses the output of a module.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Fails with everything that is wrong with the metadata.
     pub fn read(text: &[u8]) -> Result<Self, Problems> {
         let mut reading = Reading::default();
         let metadata = match read_unique(text) {
@@ -62,7 +64,7 @@ impl Metadata {
         }
     }
 
-    /// An action by its name.
+    /// Returns an action by its name.
     pub fn action(&self, name: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.name == name)
     }
@@ -75,7 +77,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Notes a problem, and that there is nothing to be used.
+    /// Adds a problem, and returns `None`.
     fn wrong<T>(&mut self, path: &[&str], message: impl Into<String>) -> Option<T> {
         let message = message.into();
         let message = match path {

@@ -1,5 +1,5 @@
-//! PXP modules, as the PXP module specification has them and as pxp-agent reads them: what a module
-//! says of itself (its metadata), and what it is given when an action is invoked.
+//! PXP modules as the PXP module specification defines them and pxp-agent reads them: the metadata that a
+//! module prints, and the request that an action receives.
 
 mod document;
 mod json_schema;
@@ -10,6 +10,6 @@ pub use json_schema::{JsonSchema, Misfit, SchemaProblem};
 pub use metadata::{Action, Metadata};
 pub use request::{InvalidRequest, OutputFiles, Request};
 
-/// The exit code that modules keep for one thing: the files of `output_files` could not be written
-/// ("Exit code").
+/// The exit code that is reserved for one error: the files of `output_files` could not be written ("Exit
+/// code").
 pub const FILES_NOT_WRITTEN: u8 = 5;

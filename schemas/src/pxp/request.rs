@@ -1,4 +1,4 @@
-//! What an action is given on stdin: "Input" of the PXP module specification.
+//! The request that an action receives on stdin: "Input" of the PXP module specification.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,47 +7,47 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{Sensitive, read_unique};
 
-/// What an action is given on stdin.
+/// The request that an action receives on stdin.
 ///
-/// Any value may be a secret: it shows its keys alone.
+/// Any value may be a secret, so the `Debug` form shows only the keys.
 #[derive(Clone, Default, PartialEq)]
 pub struct Request {
-    /// The arguments, as the action's `input` schema has them.
+    /// The arguments, which match the action's `input` schema.
     pub input: Map<String, Json>,
-    /// The module's configuration, where there is any.
+    /// The module's configuration, if there is any.
     pub configuration: Option<Map<String, Json>>,
-    /// Where the output goes instead of the streams.
+    /// The files that receive the output instead of the standard streams.
     pub output_files: Option<OutputFiles>,
 }
 
-/// The files that take an action's output. Who waits for it reads them once `exitcode` is there.
+/// The files that receive an action's output. The caller reads them as soon as `exitcode` exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFiles {
-    /// Takes the results.
+    /// The file for the results.
     pub stdout: PathBuf,
-    /// Takes what was said of errors.
+    /// The file for the error output.
     pub stderr: PathBuf,
-    /// Takes the exit code, at last.
+    /// The file for the exit code, which is written last.
     pub exitcode: PathBuf,
 }
 
-/// Why what stands on stdin is no request.
+/// The reason why stdin holds no valid request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request on stdin: {message}")]
 pub struct InvalidRequest {
-    /// What was expected.
+    /// A description of what was expected.
     pub message: String,
-    /// Where it can be told all the same: whoever has sent it waits for these files.
+    /// The files where the error can still be reported: the caller waits for them.
     pub output_files: Option<OutputFiles>,
 }
 
 pub(super) const KEYS: [&str; 3] = ["input", "configuration", "output_files"];
 
 impl Request {
-    /// Reads a request. Its schema is closed: a key that the specification does not know is a mistake.
+    /// Parses a request. The schema is closed: a key that the specification does not have is a mistake.
     ///
     /// # Errors
-    /// What was expected. Nothing is quoted, for it may be a secret.
+    /// Fails with what was expected. Nothing is quoted, because it may be a secret.
     pub fn read(text: &[u8]) -> Result<Self, InvalidRequest> {
         let expected = "expected one JSON object, `{\"input\": {…}}`";
         let request = match read_unique(text) {
@@ -57,7 +57,7 @@ impl Request {
                 return wrong(format!("{expected}, it is empty"));
             }
             Err(error) => {
-                // An error of syntax quotes nothing.
+                // A syntax error quotes nothing.
                 return Err(InvalidRequest {
                     message: format!("{expected}: {error}"),
                     output_files: error.is_data().then(|| files_of(text)).flatten(),
@@ -98,7 +98,7 @@ impl Request {
         })
     }
 
-    /// The request as a module reads it, with its secrets.
+    /// Returns the request as a module reads it, with its secrets in clear.
     pub fn to_stdin(&self) -> Sensitive<Vec<u8>> {
         let mut request = json!({ "input": self.input });
         if let Some(configuration) = &self.configuration {
@@ -149,13 +149,13 @@ impl fmt::Debug for Request {
     }
 }
 
-/// The files that a request names which is not understood as a whole.
+/// Returns the files that an otherwise invalid request names.
 fn files_in(request: &Map<String, Json>) -> Option<OutputFiles> {
     let files = request.get("output_files").and_then(Json::as_object);
     OutputFiles::read(files?.clone()).ok()
 }
 
-/// The same of a text in which a key stands twice.
+/// Returns the files that a text with a duplicate key names.
 fn files_of(text: &[u8]) -> Option<OutputFiles> {
     files_in(serde_json::from_slice::<Json>(text).ok()?.as_object()?)
 }

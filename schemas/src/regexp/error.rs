@@ -1,26 +1,27 @@
-//! Why a text is no regular expression.
+//! Errors of regular expressions.
 
 use super::inspect;
 
-/// Why a text is no regular expression here.
+/// The reason why a text is not a supported regular expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegexpError {
-    /// Ruby refuses it too, in these words.
+    /// Ruby refuses the expression too, with this reason.
     #[error("{reason}: {}", inspect::Plain(source_text))]
     Invalid {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
         /// The expression.
         source_text: String,
     },
-    /// Ruby knows the construct, this engine does not: better refused than matched differently.
+    /// Ruby supports the construct, but this engine does not. Refusing it is better than matching
+    /// differently.
     #[error(
         "unsupported regular expression ({reason}): {}",
         inspect::Plain(source_text)
     )]
     Unsupported {
-        /// What is not supported.
+        /// The unsupported construct.
         reason: String,
         /// The expression.
         source_text: String,

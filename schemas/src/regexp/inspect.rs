@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Prints the source between slashes. Ruby shows its options where it is bound to Unicode.
+/// Prints the source between slashes. Ruby shows the options of an expression that is bound to Unicode.
 pub(super) fn inspect(source: &str, f: &mut Formatter<'_>) -> fmt::Result {
     if !is_bound_to_unicode(source) {
         return Plain(source).fmt(f);
@@ -13,7 +13,7 @@ pub(super) fn inspect(source: &str, f: &mut Formatter<'_>) -> fmt::Result {
     f.write_str(")/")
 }
 
-/// The source between slashes, without options, as errors show it.
+/// Displays the source between slashes, without options, as in errors.
 pub(super) struct Plain<'s>(pub(super) &'s str);
 
 impl Display for Plain<'_> {
@@ -49,7 +49,7 @@ fn slashed(source: &str, control: Control, f: &mut Formatter<'_>) -> fmt::Result
     Ok(())
 }
 
-/// Whether the expression has a character beyond ASCII or a Unicode property.
+/// Whether the expression contains a non-ASCII character or a Unicode property.
 fn is_bound_to_unicode(source: &str) -> bool {
     let mut rest = source;
     while let Some(at) = rest.find('\\') {
@@ -62,7 +62,7 @@ fn is_bound_to_unicode(source: &str) -> bool {
     !source.is_ascii()
 }
 
-/// Whether this is a `\u` of a character beyond ASCII.
+/// Whether this is a `\u` escape of a non-ASCII character.
 fn beyond_ascii(escape: &str) -> bool {
     let Some(digits) = escape.strip_prefix('u') else {
         return false;
@@ -78,7 +78,8 @@ fn beyond_ascii(escape: &str) -> bool {
         .any(|digits| u32::from_str_radix(digits, 16).is_ok_and(|value| value > 0x7f))
 }
 
-/// The options that Ruby shows, and what is left of an expression that is one group of options.
+/// Returns the options that Ruby shows and the rest of the expression. An expression that is a single group
+/// of options loses that group.
 fn outer_options(source: &str) -> (String, &str) {
     let none = ("-mix".to_owned(), source);
     let Some(rest) = source.strip_prefix("(?") else {
@@ -115,7 +116,7 @@ fn outer_options(source: &str) -> (String, &str) {
     (format!("{on}{dash}{off}"), inner)
 }
 
-/// Whether no parenthesis closes one that was not opened here.
+/// Whether every closing parenthesis has an opening one in this text.
 fn is_balanced(inner: &str) -> bool {
     let mut open = 0_i32;
     let mut escaped = false;

@@ -1,7 +1,7 @@
-//! Rewrites a Ruby regular expression into the engine's, refusing what Ruby refuses.
+//! Rewrites a Ruby regular expression for the engine, and refuses what Ruby refuses.
 //!
-//! Spec: Onigmo's "Ruby" syntax. Groups become numbered ones, flags other than `i` are worked into
-//! the text, and every literal character is escaped, so that nothing has a second meaning.
+//! Specification: Onigmo's "Ruby" syntax. All groups become numbered groups, flags other than `i` are
+//! applied to the text, and every literal character is escaped, so that nothing has a second meaning.
 
 mod class;
 mod escape;
@@ -13,14 +13,14 @@ mod survey;
 use super::error::RegexpError;
 use rewriter::{Flags, MAX_DEPTH, Rewriter};
 
-/// A pattern for the engine, and which groups have which name.
+/// A pattern for the engine, and the group numbers of each name.
 #[derive(Debug)]
 pub(super) struct Rewritten {
     pub(super) pattern: String,
     pub(super) names: Vec<(String, Vec<usize>)>,
 }
 
-/// The expression with the same meaning for the engine.
+/// Rewrites an expression for the engine without changing its meaning.
 pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
     let groups = survey::survey(source);
     let mut rewriter = Rewriter {
@@ -44,15 +44,15 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
     })
 }
 
-/// How many atoms an expression may have when its counted repeats are written out: the engine does,
-/// and takes time in proportion for every character of the text.
+/// The maximum number of atoms after counted repeats are expanded. The engine expands them, and its time
+/// for each character of the text grows with their number.
 const MAX_ATOMS: u64 = 5_000;
 
-/// The largest number of repetitions that Ruby takes.
+/// The maximum repeat count that Ruby accepts.
 const MAX_REPEAT: u32 = 100_000;
 
 impl Rewriter<'_> {
-    /// Everything up to the end of the group or of the expression.
+    /// Rewrites everything up to the end of the group or of the expression.
     fn alternatives(&mut self) -> Result<(), RegexpError> {
         if self.depth == MAX_DEPTH {
             return Err(self.unsupported(format!("groups nested more than {MAX_DEPTH} deep")));
@@ -60,11 +60,11 @@ impl Rewriter<'_> {
         self.depth += 1;
         let outer = self.flags;
         let mut open_options = 0;
-        // Where the last atom starts in the output; none right after `(` or `|`.
+        // Where the last atom starts in the output; `None` right after `(` or `|`.
         let mut atom = None;
         // Where the last anchor or look-around starts.
         let mut anchor = None;
-        // How many atoms there were before the last one.
+        // The number of atoms before the last one.
         let mut atoms = self.atoms;
         while let Some(c) = self.peek() {
             let start = self.out.len();
@@ -171,7 +171,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// `?`, `*` or `+`, with a second `?` or `+` that makes it lazy or possessive.
+    /// Writes `?`, `*` or `+`. A second `?` or `+` makes the repeat lazy or possessive.
     fn repeat(&mut self, atom: usize, operator: char) -> Result<(), RegexpError> {
         if self.behind {
             return Err(self.invalid("invalid pattern in look-behind"));
@@ -187,14 +187,14 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Passes over what makes a repeat lazy or possessive.
+    /// Skips the `?` or `+` that makes a repeat lazy or possessive.
     fn skip_mode(&mut self) {
         if !self.accept("?") {
             self.accept("+");
         }
     }
 
-    /// Repeats what takes no place: all that counts is whether it must hold.
+    /// Repeats a zero-width assertion: it only matters whether the assertion is optional.
     fn repeat_anchor(&mut self, atom: usize, optional: bool) {
         if optional {
             self.out.push('|');
@@ -218,7 +218,7 @@ impl Rewriter<'_> {
             None => format!("{{{low},}}"),
         };
         self.out.push_str(&bounds);
-        // After an exact number the question mark does not mean lazy but optional.
+        // After an exact count, a question mark means optional, not lazy.
         if high != Some(low) && self.accept("?") {
             self.out.push('?');
         }
@@ -226,7 +226,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Counts what was added since then so many times.
+    /// Multiplies the atoms that were added since `before`.
     fn count_copies(&mut self, before: u64, times: u32) -> Result<(), RegexpError> {
         let copies = (self.atoms - before).saturating_mul(u64::from(times).max(1));
         self.atoms = before.saturating_add(copies);
@@ -236,13 +236,13 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Makes one atom of the output from a place on.
+    /// Wraps the output from `atom` on in a group, so that it is one atom.
     fn wrap(&mut self, atom: usize) {
         self.out.insert_str(atom, "(?:");
         self.out.push(')');
     }
 
-    /// `{n}`, `{n,}`, `{,m}` or `{n,m}`; anything else is a literal brace.
+    /// Reads `{n}`, `{n,}`, `{,m}` or `{n,m}`. Any other brace is a literal.
     fn interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexpError> {
         let Some((inner, _)) = self.rest()[1..].split_once('}') else {
             return Ok(None);

@@ -1,25 +1,25 @@
-//! One implementation of a task, as its metadata declare it, and how it wants its parameters.
+//! An implementation of a task, as declared in its metadata, and its input method.
 
 use super::input_method::InputMethod;
 use super::key::{Key, Kind};
 use super::section::{Findings, Section};
 
-/// One implementation of a task (Task Specification, "Task implementations").
+/// An implementation of a task (Task Specification, "Task implementations").
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Implementation {
-    /// Its file, at the top level of the module's `tasks` directory.
+    /// The implementation's file, at the top level of the module's `tasks` directory.
     pub name: String,
     /// The features that a target must have.
     pub requirements: Vec<String>,
-    /// How it wants its parameters, if not as the task says.
+    /// The method of passing parameters, if it differs from the task's.
     pub input_method: Option<InputMethod>,
-    /// Files that it needs, before those of the task.
+    /// Files that the implementation needs; they precede those of the task.
     pub files: Vec<String>,
-    /// Whether it is remote, if not as the task says.
+    /// Whether the implementation is remote, if it differs from the task.
     pub remote: Option<bool>,
 }
 
-/// What an implementation in a metadata file may hold.
+/// The keys of an implementation in a metadata file.
 pub(super) const KEYS: [Key; 5] = [
     Key::new(
         "name",
@@ -48,7 +48,7 @@ pub(super) const KEYS: [Key; 5] = [
     ),
 ];
 
-/// Every implementation in a metadata file; `None` where it says nothing of them.
+/// Reads every implementation of a metadata file; `None` if the file declares none.
 pub(super) fn read_all(
     whole: &Section<'_>,
     findings: &mut Findings,
@@ -76,9 +76,9 @@ pub(super) fn read_all(
 }
 
 impl InputMethod {
-    /// The method that a task or an implementation asks for.
+    /// Reads the input method of a task or an implementation.
     pub(super) fn read(section: &Section<'_>, findings: &mut Findings) -> Option<Self> {
-        // The specification gives an implementation's default as an empty list.
+        // The specification gives an empty list as an implementation's default.
         if section
             .value("input_method")?
             .as_array()

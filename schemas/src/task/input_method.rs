@@ -1,20 +1,20 @@
-//! How parameters reach a task.
+//! The methods of passing parameters to a task.
 
-/// How parameters reach a task (Task Specification, "Task input").
+/// The method of passing parameters to a task (Task Specification, "Task input").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputMethod {
     /// One JSON object on stdin.
     Stdin,
-    /// A variable `PT_<name>` for each.
+    /// An environment variable `PT_<name>` for each parameter.
     Environment,
-    /// Both of these, as Bolt's word `both` and as the default.
+    /// Stdin and environment: Bolt's word `both`, and the default.
     Both,
     /// Named arguments of a PowerShell script.
     Powershell,
 }
 
 impl InputMethod {
-    /// The words for them.
+    /// The words of the specification.
     pub(super) const WORDS: [(&str, Self); 4] = [
         ("stdin", Self::Stdin),
         ("environment", Self::Environment),

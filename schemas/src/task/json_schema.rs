@@ -1,4 +1,4 @@
-//! Metadata files as JSON Schema, of the tables of their keys.
+//! The JSON Schema of metadata files, built from the tables of their keys.
 
 use serde_json::Value as Json;
 
@@ -6,12 +6,12 @@ use super::key::object;
 use super::metadata::{KEYS, Metadata};
 use crate::json_document;
 
-/// What holds for all metadata, and no keyword can say.
+/// Remarks about all metadata that no keyword can express.
 const REMARKS: &str = "A `null` is as good as no key. Other keys are ignored, with a warning. A `type` is a Puppet data \
                        type, which a `default` must fit; files must be there.";
 
 impl Metadata {
-    /// What a metadata file may hold, as JSON Schema.
+    /// Returns the JSON Schema of a metadata file.
     pub fn json_schema() -> Json {
         let mut schema = object(&KEYS);
         schema["description"] =
@@ -31,7 +31,7 @@ mod tests {
     use crate::task::key::Key;
     use crate::task::{implementation, parameter};
 
-    /// The schema and the reader say the same of a file.
+    /// Asserts that the schema and the parser agree about a file.
     #[track_caller]
     fn agree(schema: &JsonSchema, file: &Json) {
         let read = Metadata::from_json(file.clone());
@@ -69,7 +69,7 @@ mod tests {
                 one[key.name] = value.clone();
                 agree(&schema, &json!({ "implementations": [one] }));
             }
-            // What a type takes is no matter of a schema of files.
+            // The schema of metadata files does not validate data types.
             for key in parameter::KEYS.iter().filter(|key| key.name != "type") {
                 agree(
                     &schema,

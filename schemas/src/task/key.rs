@@ -4,14 +4,14 @@ use serde_json::{Map, Value as Json, json};
 
 use super::input_method::InputMethod;
 
-/// A key that the specification knows.
+/// A key of the specification.
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     kind: Kind,
 }
 
-/// What the value of a key is, where it is not null.
+/// The kind of a key's value, if it is not null.
 pub(super) enum Kind {
     Text,
     Flag,
@@ -20,9 +20,9 @@ pub(super) enum Kind {
     Object,
     Any,
     InputMethod,
-    /// A list of objects with these keys, the first of which each needs.
+    /// A list of objects with these keys. The first key is mandatory.
     Sections(&'static [Key]),
-    /// An object whose members have these keys.
+    /// An object whose members are objects with these keys.
     Named(&'static [Key]),
 }
 
@@ -39,7 +39,7 @@ impl Key {
             Kind::Texts => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
             Kind::Object => json!({ "type": ["object", "null"] }),
             Kind::Any => json!({}),
-            // An empty list is the specification's word for none.
+            // The specification writes an empty list for no value.
             Kind::InputMethod => {
                 let words = InputMethod::WORDS.map(|(word, _)| word);
                 let none = [json!(null), json!([])];
@@ -49,7 +49,7 @@ impl Key {
             Kind::Sections(keys) => {
                 let mut item = object(keys);
                 item["required"] = json!([keys[0].name]);
-                // Here it may not be null.
+                // The mandatory key must not be null.
                 item["properties"][keys[0].name]["type"] = json!("string");
                 json!({ "type": ["array", "null"], "items": item })
             }
@@ -64,7 +64,7 @@ impl Key {
     }
 }
 
-/// An object with these keys, as JSON Schema.
+/// Returns the JSON Schema of an object with these keys.
 pub(super) fn object(keys: &[Key]) -> Json {
     let properties = keys.iter();
     let properties: Map<_, _> = properties

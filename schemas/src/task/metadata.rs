@@ -1,4 +1,4 @@
-//! A task's metadata: the file `<task>.json` beside it, read whole and checked at once.
+//! A task's metadata: the file `<task>.json` beside the task, parsed and checked as a whole.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::parameter::{self, Parameter};
 use super::section::{Findings, Section};
 use crate::REDACTED;
 
-/// What a task says of itself (Task Specification, "Task metadata").
+/// The metadata of a task (Task Specification, "Task metadata").
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     /// What the task does.
@@ -21,37 +21,37 @@ pub struct Metadata {
     pub puppet_task_version: Option<i64>,
     /// Whether the task respects `_noop`.
     pub supports_noop: bool,
-    /// How the task wants its parameters, where an implementation does not say otherwise.
+    /// The method of passing parameters, unless an implementation overrides it.
     pub input_method: Option<InputMethod>,
-    /// What the task takes; `None` means any parameters at all.
+    /// The task's parameters; `None` allows any parameters.
     pub parameters: Option<IndexMap<String, Parameter>>,
-    /// Files of modules that the task needs beside it: `module/mount/path`.
+    /// Files of modules that the task needs: `module/mount/path`.
     pub files: Vec<String>,
-    /// The task's implementations; `None` means the one file named like the task.
+    /// The task's implementations; `None` means the single file with the task's name.
     pub implementations: Option<Vec<Implementation>>,
     /// Whether the task is hidden from lists.
     pub private: bool,
     /// Whether the task acts on a remote target, through `_target`.
     pub remote: bool,
-    /// Settings of task runners, by runner; only one's own may be read.
+    /// Settings of task runners, by runner. A runner must read only its own.
     pub extensions: Map<String, Json>,
-    /// Free words for tools that catalogue tasks.
+    /// Free-form data for tools that catalogue tasks.
     pub identifiers: Map<String, Json>,
-    /// What is strange in the file without making it wrong: unknown keys.
+    /// Oddities that do not make the file invalid: unknown keys.
     pub warnings: Vec<String>,
     source: Map<String, Json>,
 }
 
-/// Why a metadata file cannot be used.
+/// The reason why a metadata file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataError {
-    /// The text is no JSON: where it stops being any.
+    /// The text is not JSON; the message names the place.
     Unparseable(String),
-    /// The JSON is no metadata: everything that is wrong, each with its place.
+    /// The JSON is not valid metadata; each problem names its place.
     Invalid(Vec<String>),
 }
 
-/// What a metadata file may hold.
+/// The keys of a metadata file.
 pub(super) const KEYS: [Key; 11] = [
     Key::new("description", Kind::Text, "What the task does"),
     Key::new(
@@ -107,24 +107,24 @@ pub(super) const KEYS: [Key; 11] = [
 ];
 
 impl Metadata {
-    /// Reads a metadata file; an empty one says nothing, as a missing one does.
+    /// Parses a metadata file. An empty file is equivalent to a missing one.
     ///
     /// # Errors
-    /// The text is no JSON, or anything in it is not as the specification wants it.
+    /// Fails when the text is not JSON, or when anything in it violates the specification.
     pub fn parse(text: &str) -> Result<Self, MetadataError> {
         if text.trim().is_empty() {
             return Self::from_json(Json::Object(Map::new()));
         }
-        // An untyped value: only syntax can fail here, and those errors quote nothing.
+        // The type is untyped JSON, so that only syntax errors can occur, which quote nothing.
         let json = serde_json::from_str(text)
             .map_err(|error| MetadataError::Unparseable(error.to_string()))?;
         Self::from_json(json)
     }
 
-    /// Reads metadata that is JSON already.
+    /// Reads metadata from JSON.
     ///
     /// # Errors
-    /// Anything in it is not as the specification wants it.
+    /// Fails when anything in it violates the specification.
     pub fn from_json(source: Json) -> Result<Self, MetadataError> {
         let mut findings = Findings::default();
         let metadata = Self::read(&source, &mut findings);
@@ -158,7 +158,7 @@ impl Metadata {
         })
     }
 
-    /// The metadata as they were written, with the defaults of sensitive parameters redacted.
+    /// Returns the metadata as it was written, with the defaults of sensitive parameters redacted.
     pub fn as_json(&self) -> &Map<String, Json> {
         &self.source
     }
@@ -180,7 +180,7 @@ fn redacted(source: Json) -> Map<String, Json> {
 }
 
 impl MetadataError {
-    /// The error's kind, as Puppet names it.
+    /// Returns the kind of the error, as Puppet names it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Unparseable(_) => "puppet.tasks/unparseable-metadata",

@@ -1,5 +1,5 @@
-//! Tasks, as the Puppet Task Specification has them: their names, their metadata, their parameters
-//! and what their output means. Nothing here reads a file or starts a process.
+//! Tasks as the Puppet Task Specification defines them: names, metadata, parameters and the meaning of
+//! their output. Nothing here reads a file or starts a process.
 
 mod implementation;
 mod input_method;

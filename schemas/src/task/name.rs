@@ -1,16 +1,16 @@
-//! The names of tasks: `module::task`, or `module` alone for its `init` task.
+//! Task names: `module::task`, or just `module` for the module's `init` task.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A task's name, taken apart (Task Specification, "Task name and filename").
+/// A task's name in its parts (Task Specification, "Task name and filename").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskName {
     module: String,
     task: String,
 }
 
-/// Whether a text may name a module, a task or a parameter: `\A[a-z][a-z0-9_]*\z`.
+/// Whether a text is a valid name of a module, a task or a parameter: `\A[a-z][a-z0-9_]*\z`.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
         && text
@@ -19,7 +19,7 @@ pub fn is_name(text: &str) -> bool {
 }
 
 impl TaskName {
-    /// The name of a module's task; `init` is the one that the module's name alone stands for.
+    /// Creates the name of a module's task. The name of the module alone stands for its task `init`.
     pub fn new(module: &str, task: &str) -> Self {
         Self {
             module: module.to_owned(),
@@ -27,12 +27,12 @@ impl TaskName {
         }
     }
 
-    /// The module that holds the task.
+    /// Returns the module of the task.
     pub fn module(&self) -> &str {
         &self.module
     }
 
-    /// The base name of the task's files.
+    /// Returns the base name of the task's files.
     pub fn task(&self) -> &str {
         &self.task
     }
@@ -41,7 +41,7 @@ impl TaskName {
 impl FromStr for TaskName {
     type Err = String;
 
-    /// Reads `module`, `module::task`; the error says, as Bolt does, that the name is no task's.
+    /// Parses `module` or `module::task`. The error has Bolt's wording.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (module, task) = text.split_once("::").unwrap_or((text, "init"));
         if is_name(module) && task.split("::").all(is_name) {

@@ -1,5 +1,5 @@
-//! What a task's exit code and output mean (Task Specification, "Output handling"; the rules that
-//! it leaves open are Bolt's).
+//! The meaning of a task's exit code and output (Task Specification, "Output handling"; Bolt's rules fill
+//! the gaps).
 
 #[cfg(test)]
 mod tests;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{CUT, Hash, MAX_VALUES, Value, values};
 
-/// How a task's process ended.
+/// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this code.
+    /// The process exited with this code.
     Code(i32),
-    /// By this signal.
+    /// The process was killed by this signal.
     Signal(i32),
 }
 
-/// As a sentence of a program that has ended.
+/// Formats the exit as a sentence about the program.
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -29,17 +29,17 @@ impl fmt::Display for Exit {
     }
 }
 
-/// What a process wrote to one of its outputs, up to a limit.
+/// The output of a process on one of its streams, up to a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CapturedOutput {
-    /// The first bytes.
+    /// The first bytes of the output.
     pub bytes: Vec<u8>,
-    /// Whether more were written and left out.
+    /// Whether further bytes were left out.
     pub cut: bool,
 }
 
 impl CapturedOutput {
-    /// Keeps what of these bytes is within the limit; whether any is not, is noted.
+    /// Keeps as many of these bytes as the limit allows, and records whether any were left out.
     pub fn keep(&mut self, bytes: &[u8], limit: usize) {
         let room = limit.saturating_sub(self.bytes.len());
         let kept = bytes.len().min(room);
@@ -47,19 +47,19 @@ impl CapturedOutput {
         self.cut |= kept < bytes.len();
     }
 
-    /// All of it as text, marked where the rest was cut off.
+    /// Returns all of it as text, marked if it was truncated.
     pub fn text(&self) -> String {
         let mut text = String::from_utf8_lossy(&self.bytes).into_owned();
         if self.cut {
-            // A character that was cut through is none.
+            // A truncated character is removed.
             text.truncate(text.trim_end_matches('\u{fffd}').len());
             text.push_str(CUT);
         }
         text
     }
 
-    /// The last line of what was written to stderr: tracebacks end with what they are about. Those of Ruby begin
-    /// with it, and go on with places in code.
+    /// Returns the last line of stderr: a traceback usually ends with its message. Ruby's tracebacks begin
+    /// with the message and continue with places in the code.
     pub fn last_words(&self) -> Option<String> {
         let text = self.text();
         let lines = text.lines().rev();
@@ -69,36 +69,36 @@ impl CapturedOutput {
     }
 }
 
-/// All that a task's process left.
+/// Everything that a task's process produced.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the process ended.
     pub exit: Exit,
-    /// Its result.
+    /// The result, written to stdout.
     pub stdout: CapturedOutput,
-    /// Its words to people.
+    /// The messages for people, written to stderr.
     pub stderr: CapturedOutput,
 }
 
-/// The kind of an error that the task runner makes up for a task that failed without one.
+/// The kind of the default error of a failed task that reports none.
 const TASK_ERROR: &str = "puppetlabs.tasks/task-error";
 
-/// The kind of an error about a JSON object that was cut off (Task Specification, "Errors").
+/// The kind of an error about a truncated JSON object (Task Specification, "Errors").
 const UNPARSABLE_OUTPUT: &str = "puppetlabs.tasks/unparsable_output";
 
-/// How many bytes of an output an error's details keep.
+/// The maximum number of bytes of output in an error's details.
 const LAST: usize = 64 * 1024;
 
-/// What stands for a last line of which not all is within that.
+/// The replacement for a last line that exceeds the limit.
 const TOO_LONG: &str = "(one line, too long to be shown)";
 
 impl Outcome {
-    /// The task's result: the JSON object that it wrote, or its text as `_output`. A failure always
+    /// Returns the task's result: the JSON object that it wrote, or its text as `_output`. A failure always
     /// has an `_error` with `kind`, `msg` and `details`; `_sensitive` is hidden.
     ///
-    /// A default error has the specification's text and `details.exitcode`, and Bolt's
-    /// `details.exit_code` and `issue_code` for tools that look there. What the task wrote to stderr
-    /// is in `details.stderr` and not in the text, which stays one line that can be compared.
+    /// A default error has the specification's text and `details.exitcode`, and also Bolt's
+    /// `details.exit_code` and `issue_code` for tools that expect them. The task's stderr goes to
+    /// `details.stderr` and not into the message, which stays a single comparable line.
     pub fn into_value(self, task: &str) -> Hash {
         let mut value = match self.text() {
             Ok(text)
@@ -141,7 +141,7 @@ impl Outcome {
             .collect()
     }
 
-    /// The text on stdout; a character that the limit has cut through is left out.
+    /// Returns the text on stdout. A character that the limit truncated is left out.
     fn text(&self) -> Result<&str, ()> {
         let bytes = &self.stdout.bytes;
         match std::str::from_utf8(bytes) {
@@ -168,7 +168,7 @@ impl Outcome {
         error
     }
 
-    /// Half an object is none, and is not taken for a text that is one.
+    /// Returns the error for truncated output. Half an object must not be taken for text.
     fn too_long(&self) -> Json {
         let kept = self.stdout.bytes.len();
         let msg = format!(
@@ -182,7 +182,8 @@ impl Outcome {
         error
     }
 
-    /// As text it would not be shown either: what it hides as `_sensitive` may be in it.
+    /// Returns the error for an object with too many values. It is not shown as text either, because its
+    /// `_sensitive` value may be in it.
     fn too_many(&self) -> Json {
         let msg =
             format!("The task's result holds more than {MAX_VALUES} values, and was not read");
@@ -211,8 +212,8 @@ impl Outcome {
 }
 
 impl CapturedOutput {
-    /// The last of what was kept, where programs say what stopped them: for the details of an error. Of a line
-    /// that would lack its beginning nothing is left: it may be the end of a secret.
+    /// Returns the end of the output, where programs usually report the cause, for the details of an error.
+    /// An incomplete first line is dropped, because it may be the end of a secret.
     pub fn last(&self) -> String {
         let mut text = self.text();
         if let Some(from) = self.bytes.len().checked_sub(LAST + 1) {
@@ -234,7 +235,7 @@ impl CapturedOutput {
 }
 
 impl Exit {
-    /// The exit code; that of a signal as a shell gives it, 128 and the signal's number.
+    /// Returns the exit code. Of a signal, it is 128 plus the signal's number, as in a shell.
     pub fn code(self) -> i32 {
         match self {
             Self::Code(code) => code,
@@ -243,7 +244,7 @@ impl Exit {
     }
 }
 
-/// Gives a task's own error what it lacks, and replaces one that is none.
+/// Adds missing fields to a task's own error, and replaces an error that is not an object with a `msg`.
 fn complete(error: &mut Json, task: &str) {
     let Some(fields) = error
         .as_object_mut()

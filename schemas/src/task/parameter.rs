@@ -1,4 +1,4 @@
-//! One parameter of a task, as its metadata declare it.
+//! A parameter of a task, as declared in its metadata.
 
 use indexmap::IndexMap;
 
@@ -7,20 +7,20 @@ use super::key::{Key, Kind};
 use super::section::{Findings, Section};
 use crate::{DataType, Mismatch, Value};
 
-/// One parameter of a task (Task Specification, "Task parameters").
+/// A parameter of a task (Task Specification, "Task parameters").
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// The type of its values; `Data` where the metadata has none.
+    /// The data type of the value; `Data` if the metadata gives none.
     pub data_type: DataType,
-    /// What it is for.
+    /// The description.
     pub description: Option<String>,
-    /// Whether its value is a secret.
+    /// Whether the value is a secret.
     pub sensitive: bool,
-    /// The value where none is given; hidden when the parameter is sensitive.
+    /// The default value, wrapped as a secret if the parameter is sensitive.
     pub default: Option<Value>,
 }
 
-/// What a parameter in a metadata file may hold.
+/// The keys of a parameter in a metadata file.
 pub(super) const KEYS: [Key; 4] = [
     Key::new(
         "type",
@@ -40,17 +40,17 @@ const NAME_WANTED: &str =
     "a parameter's name is a lowercase letter, then lowercase letters, digits and underscores";
 
 impl Parameter {
-    /// Whether a value must be given: the type does not take `undef`, and there is no default.
+    /// Whether a value must be given: the type does not accept `undef`, and there is no default.
     pub fn is_mandatory(&self) -> bool {
         self.default.is_none() && !self.data_type.accepts_undef()
     }
 
-    /// Whether a value fits the parameter's type.
+    /// Whether a value matches the parameter's type.
     pub fn accepts(&self, value: &Value) -> bool {
         self.check(value).is_ok()
     }
 
-    /// Why a value does not fit, in Puppet's words; a hidden value is looked at and never quoted.
+    /// Checks a value; the mismatch has Puppet's wording. A secret is checked without being quoted.
     pub(super) fn check(&self, value: &Value) -> Result<(), Mismatch> {
         match value {
             Value::Sensitive(secret) => self.data_type.check_secret(secret.reveal()),
@@ -59,7 +59,7 @@ impl Parameter {
     }
 }
 
-/// Every parameter of a metadata file; `None` where it says nothing of them.
+/// Reads every parameter of a metadata file; `None` if the file declares no parameters.
 pub(super) fn read_all(
     whole: &Section<'_>,
     findings: &mut Findings,

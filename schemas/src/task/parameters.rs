@@ -1,31 +1,31 @@
-//! A task's parameters, checked before anything runs, in Puppet's words.
+//! Checks a task's parameters before anything runs. Messages have Puppet's wording.
 
 use std::fmt;
 
 use super::{Metadata, Parameter, is_name};
 use crate::{Hash, Key, Value};
 
-/// Why parameters do not fit their task: a line for each problem.
+/// The problems of invalid parameters, one line each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidParameters {
     /// The task's name.
     pub task: String,
-    /// Every problem; unknown names first, then missing values, then values that do not fit.
+    /// All problems: unknown names first, then missing values, then values of a wrong type.
     pub problems: Vec<String>,
 }
 
-/// Why a name that begins with `_` is nobody's to give; Puppet does not say it.
+/// Explains why a name that begins with `_` cannot be given. Puppet does not explain it.
 const METAPARAMETER: &str =
     ": names that begin with '_' are metaparameters, which only the task runner sets";
 
 impl Metadata {
-    /// Checks what was given to the task of this name: defaults stand where nothing or `undef` was
-    /// given, and the values of sensitive parameters are hidden (Task Specification, "Task
-    /// parameters"). A name that begins with `_` is no parameter's, so that nobody can pass a
-    /// metaparameter.
+    /// Checks the parameters that were given to the task of this name. Defaults replace values that are
+    /// missing or `undef`, and the values of sensitive parameters are wrapped (Task Specification, "Task
+    /// parameters"). No parameter may have a name that begins with `_`, so that a metaparameter cannot be
+    /// passed.
     ///
     /// # Errors
-    /// Everything that does not fit, without a word of a sensitive value.
+    /// Fails with everything that is wrong, without quoting a sensitive value.
     pub fn check_parameters(&self, task: &str, given: Hash) -> Result<Hash, InvalidParameters> {
         let given = self.hide_sensitive(given);
         let problems = match &self.parameters {
@@ -42,8 +42,8 @@ impl Metadata {
         }
     }
 
-    /// Hides the values of sensitive parameters, before they are checked or can be shown. An
-    /// `undef` hides nothing: it stands for a value that was not given.
+    /// Wraps the values of sensitive parameters before they are checked or can be shown. `undef` is not
+    /// wrapped: it stands for a missing value.
     pub fn hide_sensitive(&self, given: Hash) -> Hash {
         let hide = |(key, value): (Key, Value)| {
             let sensitive = self
@@ -103,7 +103,7 @@ impl Metadata {
     }
 }
 
-/// The names that no parameter can have, for a task that takes any parameters.
+/// Returns a problem for each name that no parameter can have, for a task that accepts any parameters.
 fn ill_named(given: &Hash) -> Vec<String> {
     given
         .iter()
@@ -119,7 +119,7 @@ fn ill_named(given: &Hash) -> Vec<String> {
         .collect()
 }
 
-/// Why nobody can give a parameter of this name, where its name is the reason.
+/// Explains why a parameter of this name cannot be given, if the name is reserved.
 fn reserved(name: &str) -> &'static str {
     if name.starts_with('_') {
         METAPARAMETER

@@ -1,10 +1,10 @@
-//! One object of a metadata file, read key by key, so that everything wrong is found at once.
+//! One object of a metadata file. It is read key by key, so that all problems are found at once.
 
 use serde_json::{Map, Value as Json};
 
 use super::key::Key;
 
-/// What was found wrong and what was found strange while a metadata file was read.
+/// The problems and warnings found while a metadata file is read.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) problems: Vec<String>,
@@ -31,7 +31,7 @@ impl Findings {
 }
 
 impl<'a> Section<'a> {
-    /// The whole file; `None`, with a problem, when it is no object.
+    /// Returns the whole file as a section. Returns `None` and adds a problem if it is not an object.
     pub(super) fn whole(json: &'a Json, findings: &mut Findings) -> Option<Self> {
         Self::at("metadata".to_owned(), json, findings).map(|section| Self {
             path: String::new(),
@@ -39,7 +39,7 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The object at a place of the file; `None`, with a problem, when it is none.
+    /// Returns the object at a place of the file. Returns `None` and adds a problem if it is not an object.
     fn at(path: String, json: &'a Json, findings: &mut Findings) -> Option<Self> {
         let pairs = json.as_object();
         if pairs.is_none() {
@@ -48,7 +48,7 @@ impl<'a> Section<'a> {
         pairs.map(|pairs| Self { pairs, path })
     }
 
-    /// Where a key stands in the file.
+    /// Returns the place of a key in the file.
     pub(super) fn place(&self, key: &str) -> String {
         if self.path.is_empty() {
             key.to_owned()
@@ -57,7 +57,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Warns of the keys that the specification does not know: they may come from a later revision.
+    /// Warns of keys that the specification does not have: they may come from a later revision.
     pub(super) fn warn_unknown(&self, known: &[Key], findings: &mut Findings) {
         let is_known = |key: &str| known.iter().any(|known| known.name == key);
         for key in self.pairs.keys().filter(|key| !is_known(key)) {
@@ -67,7 +67,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The value of a key; a `null` is as good as none.
+    /// Returns the value of a key; `null` counts as missing.
     pub(super) fn value(&self, key: &str) -> Option<&'a Json> {
         self.pairs.get(key).filter(|value| !value.is_null())
     }
@@ -90,7 +90,7 @@ impl<'a> Section<'a> {
         self.read(key, "an object", findings, |json| json.as_object().cloned())
     }
 
-    /// A list of texts; a missing one is empty.
+    /// Returns a list of texts; a missing list is empty.
     pub(super) fn texts(&self, key: &str, findings: &mut Findings) -> Vec<String> {
         let items = self.read(key, "a list of strings", findings, Json::as_array);
         let mut texts = Vec::new();
@@ -105,7 +105,7 @@ impl<'a> Section<'a> {
         texts
     }
 
-    /// The objects of a list, each with its place.
+    /// Returns the objects of a list, each with its place.
     pub(super) fn sections(&self, key: &str, findings: &mut Findings) -> Option<Vec<Self>> {
         let items = self.read(key, "a list of objects", findings, Json::as_array)?;
         let mut sections = Vec::new();
@@ -119,7 +119,7 @@ impl<'a> Section<'a> {
         Some(sections)
     }
 
-    /// The objects of an object by their names, each with its place.
+    /// Returns the objects of an object by name, each with its place.
     pub(super) fn named(&self, key: &str, findings: &mut Findings) -> Option<Vec<(&'a str, Self)>> {
         let pairs = self.read(key, "an object", findings, Json::as_object)?;
         let mut sections = Vec::new();
@@ -146,7 +146,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// What a value is; never the value itself, which may be a secret's default.
+/// Returns the kind of a value. The value itself is not shown, because it may be the default of a secret.
 fn kind(json: &Json) -> &'static str {
     match json {
         Json::Null => "null",

@@ -1,32 +1,32 @@
-//! Connection info that a schema has checked: what a transport is given.
+//! Connection info that has been checked against a schema.
 
 use std::fmt;
 
 use crate::{Hash, Sensitive, Value};
 
-/// Checked connection info, its secrets wrapped: what a transport is given.
+/// Checked connection info with its secrets wrapped, as a transport receives it.
 ///
-/// A value that was a secret when it came, at an attribute that is none, is in clear for the
-/// transport and for nobody else.
+/// An attribute that is not sensitive may be given as a secret. The transport sees its value in clear;
+/// every other view keeps it wrapped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConnectionInfo {
     pub(super) info: Hash,
-    /// The secrets at attributes that are none.
+    /// The secrets that were given for attributes that are not sensitive.
     pub(super) hidden: Hash,
 }
 
 impl ConnectionInfo {
-    /// A text attribute; `None` where it is not given.
+    /// Returns a text attribute; `None` if it is not given.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.info.get(name)?.as_str()
     }
 
-    /// A whole number.
+    /// Returns an integer attribute.
     pub fn integer(&self, name: &str) -> Option<i64> {
         self.info.get(name)?.as_integer()
     }
 
-    /// A number, whole or not, as a float.
+    /// Returns a number attribute, integer or float, as a float.
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.info.get(name)? {
             Value::Float(number) => Some(*number),
@@ -36,17 +36,17 @@ impl ConnectionInfo {
         }
     }
 
-    /// A truth.
+    /// Returns a Boolean attribute.
     pub fn boolean(&self, name: &str) -> Option<bool> {
         self.info.get(name)?.as_bool()
     }
 
-    /// An attribute of any type.
+    /// Returns an attribute of any type.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.info.get(name)
     }
 
-    /// A secret.
+    /// Returns a secret attribute.
     pub fn secret(&self, name: &str) -> Option<&Sensitive<Value>> {
         match self.info.get(name)? {
             Value::Sensitive(secret) => Some(secret),
@@ -54,12 +54,12 @@ impl ConnectionInfo {
         }
     }
 
-    /// Every secret in it, for the run's mask.
+    /// Returns every secret, for the run's mask.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
         self.info.secrets().chain(self.hidden.secrets())
     }
 
-    /// All of it, its secrets wrapped.
+    /// Returns all attributes, with secrets wrapped.
     pub fn to_hash(&self) -> Hash {
         let mut whole = self.info.clone();
         for (key, value) in self.hidden.iter() {
@@ -68,7 +68,7 @@ impl ConnectionInfo {
         whole
     }
 
-    /// All of it as JSON, its secrets redacted.
+    /// Returns all attributes as JSON, with secrets redacted.
     pub fn to_json(&self) -> serde_json::Value {
         Value::Hash(self.to_hash()).to_json()
     }

@@ -1,4 +1,4 @@
-//! A schema that says more than another: a family's own connection info on its protocol's.
+//! Extends a schema: a family adds its own connection info to its protocol's.
 
 use super::group::Group;
 use super::schema::{TransportSchema, is_reserved};
@@ -7,14 +7,14 @@ use crate::problem::Problems;
 use crate::{Attribute, Hash, Value};
 
 impl TransportSchema {
-    /// The same schema with what a family says of its own: `{connection_info, groups}`.
+    /// Returns the schema extended by a family's definition: `{connection_info, groups}`.
     ///
-    /// Further attributes are written as in every schema. Of an attribute that the schema has, one
-    /// may say its `default`, its `desc`, and a narrower `type`; never whether it is `sensitive`,
-    /// which the protocol relies on. Groups come behind those that are there.
+    /// New attributes are written as in every schema. For an existing attribute, a definition may set the
+    /// `default`, the `desc` and a narrower `type`, but never `sensitive`, on which the protocol relies.
+    /// New groups are appended.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or contradicts this schema.
+    /// Fails with everything that is wrong with the definition or contradicts this schema.
     pub fn extended(&self, definition: &Value) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let mut both = self.clone();
@@ -46,7 +46,7 @@ impl TransportSchema {
         problems.or(|| both)
     }
 
-    /// An attribute: further, or known and said more of.
+    /// Parses an attribute: a new one, or the extension of an existing one.
     fn attribute(&self, key: &str, said: &Value, problems: &mut Problems) -> Option<Attribute> {
         let path = ["connection_info", key];
         let name = &self.name;

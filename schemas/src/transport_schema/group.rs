@@ -1,7 +1,7 @@
-//! Groups: attributes of a transport schema that exclude each other, or belong together.
+//! Groups: attributes of a transport schema that exclude each other or belong together.
 //!
-//! What the Resource API leaves to each transport ("mutual exclusivity of optional values") is said
-//! by the schema here, so that it is checked, and shown, before anything connects.
+//! The Resource API leaves such rules to each transport ("mutual exclusivity of optional values"). Here the
+//! schema declares them, so that they are checked and documented before anything connects.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::{Attribute, ConnectionInfo, Hash, Value, did_you_mean, suggest};
 /// A rule over several attributes: `exactly_one_of: [password, apikey, private_key]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What must hold.
+    /// The rule.
     pub rule: Rule,
-    /// The attributes for which it must hold, two at least.
+    /// The attributes to which the rule applies, at least two.
     pub members: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ pub enum Rule {
 }
 
 impl Group {
-    /// Reads the `groups` of a schema: a list of mappings with a rule and its attributes each.
+    /// Parses the `groups` of a schema: a list of mappings, each with a rule and its attributes.
     pub(super) fn register_all(
         owner: &str,
         definition: &Value,
@@ -85,7 +85,7 @@ impl Group {
         })
     }
 
-    /// Notes why the rule makes no sense over these attributes.
+    /// Reports why the rule makes no sense for these attributes.
     pub(super) fn check(
         &self,
         owner: &str,
@@ -118,7 +118,7 @@ impl Group {
         }
     }
 
-    /// How the given attributes break the rule, and what to do; no value is quoted.
+    /// Describes how the given attributes violate the rule and what to do about it. No value is quoted.
     pub(super) fn violation(&self, info: &ConnectionInfo) -> Option<String> {
         let is_given = |name: &&String| {
             info.get(name.as_str())
@@ -161,12 +161,12 @@ impl Group {
         }
     }
 
-    /// Whether the rule is over any of these attributes.
+    /// Whether the rule applies to any of these attributes.
     pub(super) fn names_any(&self, names: &[String]) -> bool {
         self.members.iter().any(|member| names.contains(member))
     }
 
-    /// Whether the rule is over these attributes alone.
+    /// Whether the rule applies only to attributes in this list.
     pub(super) fn is_within(&self, names: &[&str]) -> bool {
         let is_named = |member: &String| names.contains(&member.as_str());
         self.members.iter().all(is_named)
@@ -176,7 +176,7 @@ impl Group {
 impl Rule {
     const ALL: [Self; 3] = [Self::ExactlyOneOf, Self::AtMostOneOf, Self::AllOrNoneOf];
 
-    /// The word for it in a schema.
+    /// Returns the rule's name in a schema.
     pub fn word(self) -> &'static str {
         match self {
             Self::ExactlyOneOf => "exactly_one_of",
@@ -190,7 +190,7 @@ impl Rule {
     }
 }
 
-/// As people read it: ``exactly one of `password` or `token` ``.
+/// Formats the group for people: ``exactly one of `password` or `token` ``.
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (words, conjunction) = match self.rule {
@@ -202,7 +202,7 @@ impl fmt::Display for Group {
     }
 }
 
-/// `` `a`, `b` and `c` ``.
+/// Formats a list of names: `` `a`, `b` and `c` ``.
 fn listed<S: AsRef<str>>(names: &[S], conjunction: &str) -> String {
     let quoted: Vec<String> = names
         .iter()

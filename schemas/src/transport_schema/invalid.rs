@@ -1,8 +1,8 @@
-//! Why connection info does not fit its transport's schema.
+//! Errors of connection info that does not match its transport's schema.
 
 use std::fmt;
 
-/// Why connection info does not fit its transport's schema: everything at once, no secret quoted.
+/// Everything in connection info that does not match its transport's schema. No secret is quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidConnectionInfo {
     pub(super) transport: String,
@@ -17,8 +17,8 @@ impl InvalidConnectionInfo {
     }
 }
 
-/// What is said of each attribute has Puppet's words, and what is missing the Resource API gem's. The gem's heading
-/// is left out: it speaks of the Ruby objects behind the schema.
+/// Mismatches have Puppet's wording, and missing attributes the Resource API gem's. The gem's heading is
+/// left out, because it describes the Ruby objects behind the schema.
 impl fmt::Display for InvalidConnectionInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -1,4 +1,4 @@
-//! A transport schema as JSON Schema (draft 2020-12).
+//! Converts a transport schema to JSON Schema (draft 2020-12).
 
 use serde_json::{Map, Value as Json, json};
 
@@ -7,16 +7,16 @@ use super::schema::TransportSchema;
 use crate::Attribute;
 use crate::json_document::DRAFT;
 
-/// What holds for all connection info, and no keyword can say.
+/// Remarks about all connection info that no keyword can express.
 const REMARKS: &str = "What a target's URI says (host, port, user, password, protocol) counts as \
                        given. Other keys are ignored, with a warning. `null` is not given; here \
                        leave such a key out, for `required` sees that it is there.";
 
 impl TransportSchema {
-    /// The connection info as a JSON Schema.
+    /// Returns the connection info as a JSON Schema.
     ///
-    /// Secrets are `writeOnly`, and the Puppet data type of each attribute is its `$comment`. What
-    /// cannot be said in JSON Schema is said in words.
+    /// Secrets are `writeOnly`, and the Puppet data type of each attribute is its `$comment`. What JSON
+    /// Schema cannot express is put into words.
     pub fn json_schema(&self) -> Json {
         let mut schema = json!({
             "$schema": DRAFT,

@@ -1,4 +1,4 @@
-//! The check of a target's connection info against a schema.
+//! Validates a target's connection info against a schema.
 
 use super::connection_info::ConnectionInfo;
 use super::invalid::InvalidConnectionInfo;
@@ -6,20 +6,20 @@ use super::schema::{TransportSchema, is_reserved};
 use crate::attribute::shown;
 use crate::{Hash, Level, RawConnectionInfo, Value, did_you_mean};
 
-/// Keys that inventories compute from a URI, whether the transport wants them or not.
+/// Keys that inventories derive from a URI, whether the transport uses them or not.
 const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
 
-/// What inventories call the way to all targets that have transports.
+/// The protocol that inventories give to all targets that have transports.
 const REMOTE: &str = "remote";
 
 impl TransportSchema {
-    /// Makes checked connection info of a target's raw one: drops what is not the transport's,
-    /// applies defaults, wraps secrets, then checks.
+    /// Converts a target's raw connection info into checked connection info. Drops keys that are not the
+    /// transport's, applies defaults, wraps secrets, and then checks the result.
     ///
-    /// `tell` hears what was dropped; one warning names all the keys that nobody knows.
+    /// `tell` receives a message about the keys that were dropped. A single warning names all unknown keys.
     ///
     /// # Errors
-    /// Every wrong and missing attribute, and every group that is broken. Secrets are not quoted.
+    /// Fails with every wrong and missing attribute and every violated group. Secrets are not quoted.
     pub fn read(
         &self,
         raw: RawConnectionInfo,
@@ -50,17 +50,17 @@ impl TransportSchema {
         self.check(&taken, &[]).map(|()| taken)
     }
 
-    /// The secrets of a target's raw connection info, whether it fits or not.
+    /// Returns the secrets of a target's raw connection info, whether it is valid or not.
     pub fn secrets(&self, raw: RawConnectionInfo) -> Vec<Value> {
         let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
         info.secrets().cloned().collect()
     }
 
-    /// Whether a target's raw connection info fits, as far as it is known: of the attributes in
-    /// `open` nothing is.
+    /// Checks a target's raw connection info as far as it is known: the attributes in `open` have no known
+    /// value yet.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Fails as [`read`](Self::read) does.
     pub fn judge(
         &self,
         raw: RawConnectionInfo,
@@ -70,8 +70,8 @@ impl TransportSchema {
         self.check(&info, open)
     }
 
-    /// What is the transport's of raw connection info, without defaults, its secrets wrapped; `unknown`
-    /// gets the keys that nobody knows.
+    /// Extracts the transport's attributes from raw connection info, without defaults and with wrapped
+    /// secrets. Unknown keys are added to `unknown`.
     fn taken(
         &self,
         raw: RawConnectionInfo,
@@ -90,7 +90,7 @@ impl TransportSchema {
                     hidden.insert(key.clone(), value.clone().into_sensitive());
                     value = Value::from(value.reveal_json());
                 }
-                // Nothing is no secret: it must not pass for something that was given.
+                // Undef is not a secret. Wrapped, it would count as given.
                 if attribute.sensitive && !value.is_undef() {
                     hidden.remove(&name);
                     value = value.into_sensitive();
@@ -108,8 +108,8 @@ impl TransportSchema {
         ConnectionInfo { info, hidden }
     }
 
-    /// Whether what stands as `protocol` only says which transport is meant: inventories put a URI's
-    /// scheme there, or `remote` where it has none, and many write `frr://192.0.2.1`.
+    /// Whether the `protocol` only names the transport. Inventories set it to a URI's scheme, or to
+    /// `remote` without one, and many people write `frr://192.0.2.1`.
     fn names_no_protocol(&self, protocol: &Value) -> bool {
         let attribute = self.connection_info.get("protocol");
         let is_taken = || attribute.is_some_and(|attribute| attribute.check(protocol).is_ok());
@@ -120,8 +120,8 @@ impl TransportSchema {
         }
     }
 
-    /// What a task gets as `_target`: all of a target's connection info, what the transport does
-    /// not know included, with the schema's defaults, its secrets wrapped.
+    /// Returns a task's `_target`: all of a target's connection info, including keys that the transport
+    /// does not know, with the schema's defaults and wrapped secrets.
     pub fn target(&self, raw: RawConnectionInfo) -> Hash {
         let mut target = Hash::new();
         for (key, value) in raw.into_target() {
@@ -161,7 +161,7 @@ impl TransportSchema {
                 continue;
             }
             let attribute = &self.connection_info[&key.to_string()];
-            // What has an `@` may be a password in front of an address.
+            // A text with an `@` may contain a password before an address.
             let is_secret = attribute.sensitive
                 || hidden.get(&key.to_string()).is_some()
                 || value.as_str().is_some_and(|text| text.contains('@'));

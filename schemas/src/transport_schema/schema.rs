@@ -1,4 +1,4 @@
-//! What a transport's `connection_info` may hold.
+//! The schema of a transport's `connection_info`.
 
 use indexmap::IndexMap;
 
@@ -7,7 +7,7 @@ use crate::attribute::ruby_class;
 use crate::problem::Problems;
 use crate::{Attribute, Value, yaml};
 
-/// What a transport's `connection_info` may hold (Resource API, "Transports", Schema).
+/// The schema of a transport's `connection_info` (Resource API, "Transports", Schema).
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransportSchema {
     pub(super) name: String,
@@ -16,7 +16,7 @@ pub struct TransportSchema {
     pub(super) groups: Vec<Group>,
 }
 
-/// Keys that a schema must not define, because inventories use them for other things.
+/// Keys that a schema must not define, because inventories use them for other purposes.
 const RESERVED: [&str; 6] = [
     "implementations",
     "name",
@@ -27,8 +27,8 @@ const RESERVED: [&str; 6] = [
 ];
 
 impl TransportSchema {
-    /// Options of a remote target that are the gateway's, whatever its transport: they limit the
-    /// tasks that act on it, and the sessions with it.
+    /// Options of a remote target that belong to the gateway, whatever the transport: they limit sessions
+    /// with the target and tasks that act on it.
     pub const GATEWAYS: [&str; 5] = [
         "concurrency",
         "output-limit",
@@ -37,21 +37,22 @@ impl TransportSchema {
         "task-timeout",
     ];
 
-    /// Reads a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`, and of
-    /// ours `groups`: `[{exactly_one_of: [password, token]}]`.
+    /// Parses a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`, and devgate's
+    /// extension `groups`: `[{exactly_one_of: [password, token]}]`.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the Resource API gem's words where it has them. The
-    /// words that inventories reserve are refused, which the document asks for and the gem does not.
+    /// Fails with everything that is wrong with the definition, in the Resource API gem's wording where the
+    /// gem has one. Reserved words of inventories are refused: the specification asks for it, although the
+    /// gem does not.
     pub fn register(definition: &Value) -> Result<Self, Problems> {
         Self::of(definition, Attribute::register)
     }
 
-    /// Reads a schema's definition that was written for Puppet. Like the gem it takes options of
-    /// attributes that are not the document's.
+    /// Parses a schema's definition that was written for Puppet. Like the gem, it accepts attribute options
+    /// that the specification does not have.
     ///
     /// # Errors
-    /// Those of [`register`](Self::register), but for unknown options.
+    /// Fails as [`register`](Self::register) does, except for unknown options.
     pub fn register_foreign(definition: &Value) -> Result<Self, Problems> {
         Self::of(definition, Attribute::read)
     }
@@ -107,7 +108,7 @@ impl TransportSchema {
         if let Some(definition) = definition.get("groups") {
             groups = Group::register_all(name, definition, &mut problems);
         }
-        // An attribute that is wrong itself would only be told once more.
+        // An attribute that is wrong itself would only be reported a second time.
         if problems.is_empty() {
             for group in &groups {
                 group.check(name, &connection_info, &mut problems);
@@ -121,10 +122,10 @@ impl TransportSchema {
         })
     }
 
-    /// Reads a schema that is part of the program.
+    /// Parses a schema that is part of the program.
     ///
     /// # Panics
-    /// If the text is no schema, which every test that starts the program would show.
+    /// Panics if the text is not a schema, which any test that starts the program would reveal.
     pub fn built_in(text: &str) -> Self {
         let definition = yaml::parse(text)
             .expect("a built-in schema is YAML")
@@ -132,7 +133,7 @@ impl TransportSchema {
         Self::register(&definition).expect("a built-in schema is valid")
     }
 
-    /// The same schema under another name and description: a family's, made of its protocol's.
+    /// Returns the schema under another name and description: a family's schema is based on its protocol's.
     pub fn renamed(&self, name: &str, desc: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -141,8 +142,8 @@ impl TransportSchema {
         }
     }
 
-    /// The same schema with another's attributes behind its own: a protocol's, and what is done
-    /// with it.
+    /// Returns the schema with another schema's attributes appended: a protocol's schema, and then the
+    /// schema of its use.
     pub fn with(&self, other: &Self) -> Self {
         let mut both = self.clone();
         for (name, attribute) in &other.connection_info {
@@ -153,8 +154,8 @@ impl TransportSchema {
         both
     }
 
-    /// The same schema with its attributes behind those of what it is built on, some of which it may
-    /// define anew: a protocol's own settings, and how it is carried.
+    /// Returns the schema with its attributes appended to those of the schema below it, some of which it
+    /// may redefine: a protocol's own settings, and those of its carrier.
     pub fn on(&self, base: &Self) -> Self {
         let mut both = base.renamed(&self.name, &self.desc);
         let own = &self.connection_info;
@@ -172,7 +173,7 @@ impl TransportSchema {
         }
     }
 
-    /// The same schema with these of its attributes alone, and the groups that need no others.
+    /// Returns the schema with only these attributes, and with the groups that need no others.
     pub fn only(&self, names: &[&str]) -> Self {
         let mut some = self.clone();
         let is_named = |name: &String, _: &mut Attribute| names.contains(&name.as_str());
@@ -181,22 +182,22 @@ impl TransportSchema {
         some
     }
 
-    /// The transport's name.
+    /// Returns the transport's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the transport reaches.
+    /// Returns the transport's description.
     pub fn desc(&self) -> &str {
         &self.desc
     }
 
-    /// The attributes in the schema's order.
+    /// Returns the attributes in the schema's order.
     pub fn connection_info(&self) -> &IndexMap<String, Attribute> {
         &self.connection_info
     }
 
-    /// Which of the attributes exclude each other, or belong together.
+    /// Returns the groups of attributes that exclude each other or belong together.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }

@@ -1,4 +1,4 @@
-//! Tests of transport schemas: definitions, and connection info held against them.
+//! Tests of transport schemas: their definitions, and validation of connection info.
 
 mod extended;
 
@@ -91,7 +91,7 @@ fn a_protocol_that_is_the_transports_own_name_is_none() {
         ),
         "{wrong}"
     );
-    // Where a transport has a protocol of its own name, that is meant.
+    // If the transport has a protocol of its own name, the value means that protocol.
     let schema = TransportSchema::built_in(
         "{name: ssh, desc: d, connection_info: {protocol: {type: 'Enum[ssh, telnet]', default: telnet}}}",
     );
@@ -223,7 +223,7 @@ groups:
   - at_most_one_of: [slow, fast]
 ";
 
-/// What is wrong with connection info that gives `canary` at these attributes.
+/// Returns what is wrong with connection info in which these attributes are `canary`.
 fn broken(schema: &TransportSchema, given: &[&str]) -> Option<String> {
     let value = |name: &str| match name {
         "slow" | "fast" => Value::from(true),

@@ -1,4 +1,4 @@
-//! Desired resources: what somebody wrote, completed and checked.
+//! Desired resources: completes and checks the attributes that are given.
 
 use super::invalid::{InvalidResource, ResourceProblem};
 use super::schema::TypeSchema;
@@ -6,11 +6,11 @@ use super::title::joined;
 use crate::{Behaviour, Hash, Name, Resource, Value, suggest};
 
 impl TypeSchema {
-    /// Makes a desired resource of what somebody wrote: defaults, namevars from the title, secrets
-    /// wrapped, everything checked.
+    /// Makes a desired resource from given attributes: applies defaults, takes namevars from the title,
+    /// wraps secrets, and checks everything.
     ///
     /// # Errors
-    /// Every unknown, wrong, read-only and missing attribute. Secrets are not quoted.
+    /// Fails with every unknown, wrong, read-only and missing attribute. Secrets are not quoted.
     pub fn desire(
         &self,
         title: Option<&str>,
@@ -29,7 +29,7 @@ impl TypeSchema {
                     resource.set(&namevar.to_string(), value);
                 }
             }
-            // Without a title to take apart, the namevars may still all be given.
+            // The namevars may all be given even if there is no title to parse.
             None | Some(Err(_)) if named_by_attributes => {}
             Some(Err(InvalidResource(problems))) => wrong.extend(problems),
             None => wrong.push(ResourceProblem::of_all(format!(
@@ -101,7 +101,7 @@ impl TypeSchema {
         }
     }
 
-    /// What of a resource is right by itself, whatever is wrong with the rest of it.
+    /// Returns the attributes that are valid by themselves, whatever is wrong with the rest.
     pub fn sound_part(&self, title: &str, given: &Hash) -> Resource {
         let titled = self.parse_title(title).unwrap_or_default();
         let mut part = Resource::new();
@@ -120,8 +120,9 @@ impl TypeSchema {
         part
     }
 
-    /// What must be given: parameters always, the rest only where a resource is to be `present`. This is
-    /// the gem's rule; resources of types without `ensure` may leave out what they do not care for.
+    /// Checks that mandatory attributes are given: parameters always, others only if the resource is to be
+    /// `present`. This is the gem's rule: resources of types without `ensure` may leave out any attribute
+    /// that they do not manage.
     fn check_mandatory(&self, resource: &Resource, wrong: &mut Vec<ResourceProblem>) {
         let is_made = resource.get("ensure").and_then(Value::as_str) == Some("present");
         let mut parameters = Vec::new();

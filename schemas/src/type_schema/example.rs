@@ -1,4 +1,4 @@
-//! What a resource of a type looks like: as the type says itself, or as far as its schema tells.
+//! Sample resources of a type: the type's own example, or one derived from its schema.
 
 use indexmap::IndexMap;
 
@@ -8,12 +8,12 @@ use crate::problem::Problems;
 use crate::{Attribute, Behaviour, Hash, Value};
 
 impl TypeSchema {
-    /// A resource to begin with. Unless something of it is left open, it can be desired.
+    /// Returns a sample resource. It is a valid desired resource unless it has open attributes.
     pub fn example(&self) -> Example {
         self.example.clone().unwrap_or_else(|| self.derived())
     }
 
-    /// What a title looks like, in words to end a sentence with; nothing where a title is just any text.
+    /// Describes the form of a title, as the end of a sentence. Returns `None` if a title may be any text.
     pub(super) fn titles_look_like(&self) -> Option<String> {
         if let Some(example) = &self.example {
             return Some(format!("a title looks like `{}`", example.title));
@@ -29,7 +29,7 @@ impl TypeSchema {
         }
     }
 
-    /// Takes a type's own example from its definition: `{TITLE: {attribute: value}}`, as in a manifest.
+    /// Parses the type's own example from its definition: `{TITLE: {attribute: value}}`, as in a manifest.
     pub(super) fn read_example(&mut self, definition: &Hash) -> Result<(), Problems> {
         let mut problems = Problems::default();
         match definition.get("example") {
@@ -61,7 +61,7 @@ impl TypeSchema {
         problems.or(|| ())
     }
 
-    /// What the schema alone tells: a title from its namevars, and what must be given.
+    /// Derives a sample from the schema: a title made of the namevars, and the mandatory attributes.
     fn derived(&self) -> Example {
         let mut values: IndexMap<&str, Value> = IndexMap::new();
         for name in &self.namevars {
@@ -76,7 +76,7 @@ impl TypeSchema {
         }
         let told: Vec<String> = values.values().map(shown).collect();
         let mut title = told.join(" ");
-        // Of several forms the one that a title of these values has.
+        // Of several title patterns, the one that matches these values is used.
         for pattern in &self.title_patterns {
             let Some(mut form) = form(pattern.source()) else {
                 continue;
@@ -119,8 +119,8 @@ impl TypeSchema {
     }
 }
 
-/// A pattern as people write what it matches: `<prefix> via <next_hop>`. Nothing where it is more than names with
-/// plain text between them.
+/// Returns the form of the titles that a pattern matches: `<prefix> via <next_hop>`. Returns `None` unless
+/// the pattern consists of named groups and plain text.
 fn form(pattern: &str) -> Option<String> {
     let mut rest = pattern.trim_start_matches("\\A").trim_start_matches('^');
     rest = rest.trim_end_matches("\\z").trim_end_matches("\\Z");
@@ -146,7 +146,7 @@ fn form(pattern: &str) -> Option<String> {
     (!form.is_empty()).then_some(form)
 }
 
-/// What follows a group of which the beginning was read.
+/// Returns what follows a group whose beginning has been read.
 fn behind_group(inside: &str) -> Option<&str> {
     let (mut depth, mut in_class, mut escaped) = (1, false, false);
     for (at, c) in inside.char_indices() {

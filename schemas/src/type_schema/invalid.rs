@@ -1,4 +1,4 @@
-//! What is wrong with a resource.
+//! The problems of an invalid resource.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidResource(pub(super) Vec<ResourceProblem>);
 
-/// One thing that is wrong with a resource, in one sentence.
+/// One problem of a resource, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceProblem {
-    /// The attribute that is wrong, where it is one.
+    /// The attribute at fault, if the problem concerns a single attribute.
     pub attribute: Option<String>,
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub message: String,
 }
 
 impl InvalidResource {
-    /// What is wrong, each with its attribute.
+    /// Returns the problems, each with its attribute.
     pub fn wrong(&self) -> &[ResourceProblem] {
         &self.0
     }
 
-    /// The same, a sentence each.
+    /// Returns the problems as one sentence each.
     pub fn problems(&self) -> Vec<&str> {
         self.0.iter().map(|wrong| wrong.message.as_str()).collect()
     }
 }
 
 impl ResourceProblem {
-    /// That one attribute is wrong.
+    /// Creates a problem of one attribute.
     pub fn of(attribute: &str, message: String) -> Self {
         Self {
             attribute: Some(attribute.to_owned()),
@@ -36,7 +36,7 @@ impl ResourceProblem {
         }
     }
 
-    /// That something is wrong which is not one attribute.
+    /// Creates a problem that concerns more than one attribute.
     pub fn of_all(message: String) -> Self {
         Self {
             attribute: None,

@@ -1,4 +1,4 @@
-//! Reading a type's definition, with everything that is wrong with it.
+//! Parses a type's definition, and reports everything that is wrong with it.
 
 use indexmap::IndexMap;
 
@@ -8,7 +8,7 @@ use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Behaviour, Hash, Regexp, Value, suggest};
 
-/// Attribute names that Puppet keeps for itself.
+/// Attribute names that Puppet reserves.
 const FORBIDDEN: [&str; 15] = [
     "title",
     "provider",
@@ -27,31 +27,33 @@ const FORBIDDEN: [&str; 15] = [
     "tag",
 ];
 
-/// Who wrote a definition.
+/// For which program a definition was written.
 #[derive(Clone, Copy)]
 enum Author {
-    /// It is for us: what nobody knows is a mistake.
+    /// For devgate: unknown keys are mistakes.
     Ours,
-    /// It is for Puppet: what nobody knows may mean something to others.
+    /// For Puppet: unknown keys may mean something to other programs.
     Foreign,
 }
 
 impl TypeSchema {
-    /// Reads a type's definition: `{name, desc, attributes, features, title_patterns, autorequire, …}`,
-    /// and of ours `example`: `{TITLE: {attribute: value}}`.
+    /// Parses a type's definition: `{name, desc, attributes, features, title_patterns, autorequire, …}`,
+    /// and devgate's extension `example`: `{TITLE: {attribute: value}}`.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the Resource API gem's words where it has them.
+    /// Fails with everything that is wrong with the definition, in the Resource API gem's wording where the
+    /// gem has one.
     pub fn register(definition: &Value) -> Result<Self, Problems> {
         Self::read(definition, Author::Ours, &mut Vec::new())
     }
 
-    /// Reads a type's definition that was written for Puppet, and returns the gem's warnings about it.
-    /// Like the gem it takes options of attributes that are not the document's: providers may read them.
+    /// Parses a type's definition that was written for Puppet, and returns the gem's warnings about it.
+    /// Like the gem, it accepts attribute options that the specification does not have: providers may read
+    /// them.
     ///
     /// # Errors
-    /// Those of [`register`](Self::register), but for unknown features and options, and for title
-    /// patterns that are missing.
+    /// Fails as [`register`](Self::register) does, except for unknown features and options and for missing
+    /// title patterns.
     pub fn register_foreign(definition: &Value) -> Result<(Self, Vec<String>), Problems> {
         let mut warnings = Vec::new();
         let schema = Self::read(definition, Author::Foreign, &mut warnings)?;
@@ -187,7 +189,7 @@ impl TypeSchema {
         attributes
     }
 
-    /// The features that there are, and the words that are none.
+    /// Returns the known features and the unknown words.
     fn features_of(definition: &Hash, problems: &mut Problems) -> (Vec<Feature>, Vec<String>) {
         let words: &[Value] = match definition.get("features") {
             None => &[],
@@ -224,12 +226,13 @@ impl TypeSchema {
                     &PATH,
                     "a type with several namevars needs `title_patterns` that take a title apart",
                 ),
-                // The title is the first namevar, whatever others there are.
+                // The title is the first namevar, however many there are.
                 Author::Ours | Author::Foreign => {}
             },
             Some(Value::Array(items)) => {
                 for item in items {
-                    // The document has `{pattern, desc}`; a bare text serves where no words are needed.
+                    // The specification has `{pattern, desc}`. A bare text is accepted where no description
+                    // is needed.
                     let pattern = item
                         .as_hash()
                         .and_then(|item| item.get("pattern"))
@@ -264,7 +267,8 @@ impl TypeSchema {
     }
 }
 
-/// The gem takes `Enum[present, absent]`, and an Optional of it, for `ensure`.
+/// Whether the gem accepts the attribute as `ensure`: the type is `Enum[present, absent]` or an Optional of
+/// it.
 fn is_ensure(attribute: &Attribute) -> bool {
     let canonical = attribute.data_type.to_string();
     [

@@ -1,24 +1,24 @@
-//! The relations that a type's resources have by themselves (Resource API, "Resource definition":
-//! `autorequire` and its like).
+//! Automatic relations of a type's resources (Resource API, "Resource definition": `autorequire` and its
+//! like).
 
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Hash, Resource, Value, suggest};
 
-/// How one resource depends on another.
+/// The kind of a relation between two resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
-    /// The other comes first.
+    /// The other resource comes first.
     Require,
-    /// The other comes afterwards.
+    /// The other resource comes afterwards.
     Before,
-    /// The other comes first, and what changes of it matters here.
+    /// The other resource comes first, and its changes are passed to this one.
     Subscribe,
-    /// The other comes afterwards, and what changes here matters to it.
+    /// The other resource comes afterwards, and this one's changes are passed to it.
     Notify,
 }
 
-/// Relations to resources of one type, for all resources of the type that has them.
+/// Automatic relations to resources of one type, for all resources of the defining type.
 #[derive(Clone, Debug)]
 pub(super) struct AutoRelation {
     pub(super) kind: RelationKind,
@@ -29,18 +29,18 @@ pub(super) struct AutoRelation {
 #[derive(Clone, Debug)]
 pub(super) enum TitleSource {
     Constant(String),
-    /// Written `$name`: the value of that attribute, or each of its values.
+    /// Written `$name`: the value of that attribute, or each of its values if it is a list.
     Attribute(String),
 }
 
-/// One relation of a resource: with the resource of that type and title, if there is one.
+/// A relation to the resource with that type and title, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related<'s> {
-    /// How it depends on the other.
+    /// The kind of the relation.
     pub kind: RelationKind,
-    /// The other's type, in small letters.
+    /// The type of the other resource, in lower case.
     pub type_name: &'s str,
-    /// The other's title.
+    /// The title of the other resource.
     pub title: String,
 }
 
@@ -58,7 +58,7 @@ impl TitleSource {
         match self {
             Self::Constant(title) => vec![title.clone()],
             Self::Attribute(name) => match resource.get(name) {
-                // What a secret is called must not become known as a title.
+                // A secret must not be revealed as a title.
                 None | Some(Value::Undef | Value::Sensitive(_)) => Vec::new(),
                 Some(Value::Array(items)) => items.iter().map(shown).collect(),
                 Some(value) => vec![shown(value)],
@@ -67,7 +67,7 @@ impl TitleSource {
     }
 }
 
-/// Reads `autorequire`, `autobefore`, `autosubscribe` and `autonotify` of a definition.
+/// Parses `autorequire`, `autobefore`, `autosubscribe` and `autonotify` of a definition.
 pub(super) fn read(
     definition: &Hash,
     attributes: &indexmap::IndexMap<String, Attribute>,

@@ -1,4 +1,4 @@
-//! Rows: what a provider's `get` returned, each checked against the type.
+//! Rows: the resources that a provider's `get` returns, each checked against the type.
 
 use super::invalid::{InvalidResource, ResourceProblem};
 use super::schema::TypeSchema;
@@ -6,23 +6,23 @@ use super::title::joined;
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 
-/// A row of `get` that can be told apart from the others, its secrets wrapped.
+/// A row of `get` with its name and its secrets wrapped.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is called.
+    /// The name of the resource.
     pub name: Name,
-    /// What it says.
+    /// The attributes.
     pub resource: Resource,
-    /// Where it does not keep to its type, in the gem's words: Puppet's setting `strict` decides what
-    /// becomes of that.
+    /// The violations of the type, in the gem's wording. Puppet's setting `strict` decides what happens to
+    /// the row.
     pub doubts: Vec<String>,
 }
 
 impl TypeSchema {
-    /// Names a row that a provider's `get` returned, and checks it.
+    /// Determines the name of a row that a provider's `get` returned, and checks the row.
     ///
     /// # Errors
-    /// A missing namevar: nobody can know which resource it is.
+    /// Fails when a namevar is missing: the resource cannot be identified.
     pub fn read_row(&self, mut row: Resource) -> Result<Row, InvalidResource> {
         self.wrap(&mut row);
         let (name, doubts) = self.examine(&row)?;
@@ -33,11 +33,11 @@ impl TypeSchema {
         })
     }
 
-    /// Checks a row that a provider's `get` returned, and names it.
+    /// Checks a row that a provider's `get` returned, and returns its name.
     ///
     /// # Errors
-    /// A missing namevar, an unknown attribute, a value of another type, a title that stands for
-    /// other namevars; in the gem's words.
+    /// Fails, in the gem's wording, when a namevar is missing, an attribute is unknown, a value has the
+    /// wrong type, or the title stands for other namevars.
     pub fn check_row(&self, row: &Resource) -> Result<Name, InvalidResource> {
         match self.examine(row)? {
             (name, doubts) if doubts.is_empty() => Ok(name),
@@ -75,7 +75,7 @@ impl TypeSchema {
         Ok((Name::new(title, namevars), doubts))
     }
 
-    /// What of a row the type does not have, and what has another type than it says.
+    /// Describes the attributes of a row that the type does not have, and those with a wrong type.
     fn mismatches(&self, row: &Resource, title: &str) -> Option<String> {
         let mut unknown = String::new();
         let mut mismatches = String::new();
@@ -111,8 +111,8 @@ impl TypeSchema {
         })
     }
 
-    /// The title of a row, and what is wrong with the one that it has: with several namevars it must
-    /// have one, and that must stand for them (Resource API, "Resource implementation").
+    /// Returns the title of a row and what is wrong with it. With several namevars a row must have a title
+    /// that stands for them (Resource API, "Resource implementation").
     fn title_of(&self, row: &Resource, namevars: &Hash) -> (String, Option<String>) {
         if let [namevar] = self.namevars.as_slice() {
             return (row.get(namevar).map(shown).unwrap_or_default(), None);
@@ -120,7 +120,7 @@ impl TypeSchema {
         let type_name = &self.name;
         let title = row.get("title").and_then(Value::as_str);
         if self.title_patterns.is_empty() {
-            // Nobody says what a title stands for.
+            // Without patterns, a title has no defined meaning.
             return (title.map_or_else(|| joined(namevars), str::to_owned), None);
         }
         let Some(title) = title else {
@@ -128,7 +128,7 @@ impl TypeSchema {
             let wrong = format!("{type_name}[{title}]#get has not provided a title attribute.");
             return (title, Some(wrong));
         };
-        // A title that no pattern takes apart stands for nothing.
+        // A title that no pattern matches stands for no namevars.
         let parsed = self.parse_title(title);
         let matches = parsed.as_ref().is_ok_and(|parsed| {
             let mut parsed = parsed.iter();

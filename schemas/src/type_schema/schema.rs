@@ -1,15 +1,15 @@
-//! What a kind of resource consists of.
+//! The schema of a resource type.
 
 use indexmap::IndexMap;
 
 use super::relation::{AutoRelation, Related};
 use crate::{Attribute, Behaviour, Hash, Regexp, Resource};
 
-/// What a provider is asked about when its type has nothing to be compared, but wants to be asked
+/// The property that a provider is asked about when its type has no property, but has a custom comparison
 /// (Resource API, "Using `custom_insync` in a resource without properties").
 pub const HIDDEN_PROPERTY: &str = "rsapi_custom_insync_trigger";
 
-/// What a kind of resource consists of (Resource API, "Resource definition").
+/// The schema of a resource type (Resource API, "Resource definition").
 #[derive(Clone, Debug)]
 pub struct TypeSchema {
     pub(super) name: String,
@@ -22,59 +22,59 @@ pub struct TypeSchema {
     pub(super) example: Option<Example>,
 }
 
-/// A resource to begin with: a title, and attributes as a manifest has them.
+/// A sample resource: a title and attributes as in a manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// What is said of it.
+    /// The attributes.
     pub attributes: Hash,
-    /// Attributes that must be given, and of which nobody knows a value.
+    /// Mandatory attributes for which no sample value can be derived.
     pub open: Vec<String>,
 }
 
-/// What a type's provider can do beyond `get` and `set` (Resource API, "Provider features").
+/// A feature of a type's provider beyond `get` and `set` (Resource API, "Provider features").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// It brings values into one standard form.
+    /// The provider converts values into a canonical form.
     Canonicalize,
-    /// It decides by itself whether a property is in sync.
+    /// The provider itself decides whether a property is in sync.
     CustomInsync,
-    /// It manages devices, not the host.
+    /// The provider manages devices, not the local host.
     RemoteResource,
-    /// `get` takes the names that are wanted.
+    /// `get` accepts the names of the wanted resources.
     SimpleGetFilter,
-    /// `set` is also called under noop.
+    /// `set` is also called in noop mode.
     SupportsNoop,
 }
 
 impl TypeSchema {
-    /// The type's name.
+    /// Returns the type's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the type manages.
+    /// Returns the type's description.
     pub fn desc(&self) -> &str {
         &self.desc
     }
 
-    /// The attributes, in the schema's order.
+    /// Returns the attributes in the schema's order.
     pub fn attributes(&self) -> &IndexMap<String, Attribute> {
         &self.attributes
     }
 
-    /// The names of the attributes that identify a resource.
+    /// Returns the names of the attributes that identify a resource.
     pub fn namevars(&self) -> &[String] {
         &self.namevars
     }
 
-    /// The features that the type's provider has.
+    /// Returns the features of the type's provider.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
 
-    /// The patterns that take a title apart.
+    /// Returns the patterns that parse a title.
     pub fn title_patterns(&self) -> &[Regexp] {
         &self.title_patterns
     }
@@ -89,15 +89,15 @@ impl TypeSchema {
         self.attributes.contains_key("ensure")
     }
 
-    /// Whether the provider decides of a resource as a whole, because its type has no property that it
-    /// could be asked about: then it is asked about the [`HIDDEN_PROPERTY`].
+    /// Whether the provider compares resources as a whole, because the type has no property. The provider
+    /// is then asked about the [`HIDDEN_PROPERTY`].
     pub fn is_asked_as_a_whole(&self) -> bool {
         let mut attributes = self.attributes.values();
         let has_property = attributes.any(|attribute| attribute.behaviour == Behaviour::Property);
         self.has(Feature::CustomInsync) && !has_property
     }
 
-    /// The namevars of a resource, in the schema's order.
+    /// Returns the namevars of a resource in the schema's order.
     pub fn namevars_of(&self, resource: &Resource) -> Hash {
         self.namevars
             .iter()
@@ -107,8 +107,8 @@ impl TypeSchema {
             .collect()
     }
 
-    /// The relations that a resource of this type has by itself. Whether the others exist, nobody has
-    /// asked.
+    /// Returns the automatic relations of a resource of this type. They may refer to resources that do not
+    /// exist.
     pub fn related<'s>(&'s self, resource: &'s Resource) -> impl Iterator<Item = Related<'s>> {
         self.relations.iter().flat_map(move |relation| {
             let titles = relation.titles.iter();
@@ -133,7 +133,7 @@ impl Feature {
         Self::SupportsNoop,
     ];
 
-    /// The feature's name in a definition.
+    /// Returns the feature's name in a definition.
     pub fn name(self) -> &'static str {
         match self {
             Self::Canonicalize => "canonicalize",

@@ -1,4 +1,4 @@
-//! Tests of type schemas: definitions, desired resources, rows; and of their titles.
+//! Tests of type schemas: definitions, desired resources, rows and titles.
 
 mod titles;
 
@@ -248,7 +248,7 @@ fn each_row_is_checked_by_itself_and_its_secrets_are_wrapped() {
     );
     assert!(doubt.contains("    * metric: many (expects"), "{doubt}");
     assert!(!doubt.contains("canary"), "{doubt}");
-    // It could be any resource.
+    // Without a table, the row could be any resource.
     let nameless = schema().read_row(given("{prefix: 1.0.0.0/8}").into());
     let nameless = nameless.expect_err("it has no table");
     assert!(nameless.to_string().ends_with("`table` namevar attribute"));
@@ -296,7 +296,7 @@ fn what_a_definition_for_puppet_has_beyond_ours_is_told_or_left_alone() {
     let problems = TypeSchema::register(&definition).expect_err("ours has no such things");
     assert_eq!(problems.iter().len(), 2, "{problems}");
 
-    // Without patterns a title is the first namevar, and rows need none.
+    // Without patterns, a title is the first namevar, and rows need no title.
     let two = "{name: pair, desc: x, attributes: {a: {type: String, desc: x, behaviour: namevar}, \
                b: {type: String, desc: x, behaviour: namevar}}}";
     let definition = yaml::parse(two).expect("YAML").to_value();
@@ -327,7 +327,6 @@ fn a_type_without_properties_is_asked_as_a_whole_if_it_wants_to_be_asked() {
     );
 }
 
-/// The document's example of several namevars.
 #[test]
 fn docs_stands_for_desc_where_there_is_only_one_of_them() {
     let docs =

@@ -1,4 +1,4 @@
-//! Titles: taken apart into namevars, and made for resources that have none.
+//! Titles: parses them into namevars, and makes them for resources without a title.
 
 use super::invalid::{InvalidResource, ResourceProblem};
 use super::schema::TypeSchema;
@@ -6,10 +6,10 @@ use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 
 impl TypeSchema {
-    /// The namevars that a title stands for.
+    /// Returns the namevars that a title stands for.
     ///
     /// # Errors
-    /// That no pattern takes the title apart.
+    /// Fails when no pattern matches the title.
     pub fn parse_title(&self, title: &str) -> Result<Hash, InvalidResource> {
         if self.title_patterns.is_empty() {
             return Ok(self
@@ -39,10 +39,10 @@ impl TypeSchema {
         )))
     }
 
-    /// The name that a title alone stands for, with the defaults of the other namevars.
+    /// Returns the name that a title stands for, with the defaults of the other namevars.
     ///
     /// # Errors
-    /// That no pattern takes the title apart.
+    /// Fails when no pattern matches the title.
     pub fn name_of_title(&self, title: &str) -> Result<Name, InvalidResource> {
         let mut namevars = Resource::from(self.parse_title(title)?);
         for namevar in self.namevars() {
@@ -55,7 +55,8 @@ impl TypeSchema {
         Ok(Name::new(title, self.namevars_of(&namevars)))
     }
 
-    /// A namevar's text as the type that it must have: a number or a truth where only that fits.
+    /// Converts a namevar's text to the type that the namevar needs: a number or a Boolean if only that
+    /// fits.
     fn typed(&self, namevar: &str, text: &str) -> Value {
         let value = Value::from(text);
         let fits = |value: &Value| {
@@ -77,7 +78,7 @@ impl TypeSchema {
     }
 }
 
-/// What stands for the title of a resource that has none.
+/// Joins namevars into the title of a resource that has none.
 pub(super) fn joined(namevars: &Hash) -> String {
     let values: Vec<String> = namevars.iter().map(|(_, value)| shown(value)).collect();
     values.join(" ")

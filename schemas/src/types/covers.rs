@@ -1,4 +1,4 @@
-//! Which type covers which: whether every value of the one is a value of the other.
+//! Whether one type covers another: every value of the other is a value of the one.
 
 use super::model::{Alias, Foreign, KeyKind, Member, Range, Text, Type, Words};
 use super::pattern::Pattern;
@@ -36,7 +36,7 @@ impl Type {
         self.covers(&Self::Undef)
     }
 
-    /// Whether a sensitive value is judged as one here, and not by what it hides.
+    /// Whether this type checks a sensitive value as such, instead of the hidden value.
     pub(super) fn speaks_of_secrets(&self) -> bool {
         match self {
             Self::Sensitive(_) => true,
@@ -200,7 +200,7 @@ impl Type {
         }
     }
 
-    /// The sizes that a collection of this type can have.
+    /// Returns the possible sizes of a collection of this type.
     fn size(&self) -> Option<Range> {
         match self {
             Self::Collection(size) | Self::Array(_, size) | Self::Hash(_, _, size) => {
@@ -212,7 +212,7 @@ impl Type {
         }
     }
 
-    /// The sizes of a tuple; one without types has any.
+    /// Returns the possible sizes of a tuple. A tuple without types has any size.
     pub(super) fn tuple_size(&self) -> Range {
         match self {
             Self::Tuple(_, Some(size)) => *size,

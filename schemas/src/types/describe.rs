@@ -1,10 +1,10 @@
-//! Finds every violation of a type by a value's inferred type, as Puppet's describer walks them.
+//! Finds every violation of a type by a value's inferred type, in the order of Puppet's describer.
 
 use super::mismatch::{Quoting, Reason, Step, Violation};
 use super::model::{Member, Range, Text, Type};
 use super::pattern::Pattern;
 
-/// All violations; none if the types cannot be told apart.
+/// Returns all violations; none if the types cannot be distinguished.
 pub(super) fn violations(expected: &Type, actual: &Type, quoting: Quoting) -> Vec<Violation> {
     Describer {
         path: Vec::new(),
@@ -45,7 +45,7 @@ impl Describer {
         self.one(Reason::Size { expected, actual })
     }
 
-    /// The violations one step further.
+    /// Returns the violations one step deeper.
     fn at(&mut self, step: Step, expected: &Type, actual: &Type) -> Vec<Violation> {
         self.path.push(step);
         let found = self.describe(expected, actual);
@@ -68,7 +68,7 @@ impl Describer {
         self.normal(&expected.normalize(), expected, actual)
     }
 
-    /// `original` is what messages show of the normal form `expected`.
+    /// Describes a type in normal form; `original` is the form that messages show.
     fn normal(&mut self, expected: &Type, original: &Type, actual: &Type) -> Vec<Violation> {
         match expected {
             Type::Variant(types) => self.variant(types, original, actual),
@@ -285,7 +285,7 @@ impl Describer {
     }
 }
 
-/// The pattern that gave up on the text, if one did.
+/// Returns the pattern that was given up on the text, if any.
 fn runaway<'p>(patterns: &'p [Pattern], actual: &Type) -> Option<&'p Pattern> {
     let Type::String(Text::Exactly(text)) = actual else {
         return None;
@@ -295,7 +295,7 @@ fn runaway<'p>(patterns: &'p [Pattern], actual: &Type) -> Option<&'p Pattern> {
         .find(|pattern| pattern.regexp().is_match(text).is_err())
 }
 
-/// Whether two violations are at the same place, whatever the alternatives of variants on the way.
+/// Whether two violations are at the same place, regardless of variant alternatives on the path.
 fn same_place(one: &Violation, other: &Violation) -> bool {
     let steps = |violation: &'_ Violation| -> Vec<Step> {
         let steps = violation
@@ -312,7 +312,7 @@ fn same_place(one: &Violation, other: &Violation) -> bool {
             .all(|(one, other)| one.is_same_as(other))
 }
 
-/// One violation for all alternatives, if they fail at the same place in the same way.
+/// Merges the violations of all alternatives into one, if they fail at the same place in the same way.
 fn merge(violations: Vec<Violation>, alternatives: usize) -> Vec<Violation> {
     let is_size = |one: &Violation| matches!(one.reason, Reason::Size { .. });
     let is_type =
@@ -331,7 +331,7 @@ fn merge(violations: Vec<Violation>, alternatives: usize) -> Vec<Violation> {
     violations
 }
 
-/// Both in one. Puppet takes the normal form of what is there already, which may join more.
+/// Merges two violations. Puppet normalizes the first one, which may join more types.
 fn merge_two(one: Violation, other: Violation) -> Violation {
     let both = |expected: Type, more: Type| Type::variant(vec![expected, more]).normalize();
     let reason = match (one.reason, other.reason) {

@@ -95,7 +95,7 @@ pub(super) fn canonical(shown: &Type, f: &mut Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Prints a name, and brackets around parameters if there are any.
+/// Prints a name, followed by parameters in brackets if there are any.
 fn parameters(
     f: &mut Formatter<'_>,
     name: &str,
@@ -115,7 +115,7 @@ fn parameters(
     }
 }
 
-/// Items between commas, after an opening bracket if there are any.
+/// A comma-separated list; an opening bracket precedes its first item.
 struct List<'l, 'f> {
     f: &'l mut Formatter<'f>,
     open: &'static str,
@@ -130,7 +130,7 @@ impl List<'_, '_> {
         write!(self.f, "{item}")
     }
 
-    /// The bounds of a range, nothing for one without bounds.
+    /// Prints the bounds of a range; nothing for an unbounded one.
     fn range(&mut self, range: Range) -> fmt::Result {
         if range == Range::ALL {
             return Ok(());
@@ -203,7 +203,7 @@ impl Signature {
     }
 }
 
-/// A float as Ruby prints it: always with a fraction, with an exponent when very large or small.
+/// Formats a float as Ruby does: always with a fraction, and with an exponent if it is very large or small.
 pub(super) fn float(number: f64) -> String {
     let size = number.abs();
     if number != 0.0 && !(1e-4..1e15).contains(&size) && number.is_finite() {
@@ -219,12 +219,12 @@ pub(super) fn float(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// A text quoted as in the Puppet language.
+/// Quotes a text as in the Puppet language.
 pub(super) fn quoted(text: &str) -> String {
     Quoted(text).to_string()
 }
 
-/// Quotes with single quotes, unless control characters ask for double ones.
+/// A text in single quotes, or in double quotes if it has control characters.
 struct Quoted<'t>(&'t str);
 
 impl Display for Quoted<'_> {

@@ -1,12 +1,12 @@
-//! Regular expressions of Ruby in the words of ECMA-262, which JSON Schema's `pattern` speaks.
+//! Translates Ruby's regular expressions to ECMA-262, the language of JSON Schema's `pattern`.
 //!
-//! What has the same meaning in both is translated; of everything else nothing is made, because a
-//! pattern that is nearly right refuses what is right.
+//! Only constructs with the same meaning in both are translated. Any other construct makes the translation
+//! fail, because a nearly correct pattern would refuse valid values.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The expression for ECMA-262's Unicode mode, if it can be said there with the same meaning.
+/// Translates an expression to ECMA-262's Unicode mode. Returns `None` unless the meaning is the same.
 pub(super) fn translated(source: &str) -> Option<String> {
     let mut made = String::new();
     let mut rest = source.chars().peekable();
@@ -14,10 +14,10 @@ pub(super) fn translated(source: &str) -> Option<String> {
         match character {
             '\\' => made.push_str(&escape(rest.next()?)?),
             '[' => made.push_str(&class(&mut rest)?),
-            // In Ruby they always stand at lines.
+            // In Ruby, `^` and `$` always match at lines.
             '^' => made.push_str("(?:^|(?<=\\n))"),
             '$' => made.push_str("(?:$|(?=\\n))"),
-            // In Ruby only a line feed ends a line.
+            // In Ruby, only a line feed ends a line.
             '.' => made.push_str("[^\\n]"),
             '(' => {
                 made.push('(');
@@ -39,7 +39,8 @@ pub(super) fn translated(source: &str) -> Option<String> {
     Some(made)
 }
 
-/// A text in any case of its letters, which are ASCII's: other letters have none for Puppet.
+/// Returns a pattern that matches a text in any case of its ASCII letters. Puppet does not fold the case of
+/// other letters.
 pub(super) fn in_any_case(word: &str) -> String {
     let mut made = String::new();
     for character in word.chars() {
@@ -56,7 +57,7 @@ pub(super) fn in_any_case(word: &str) -> String {
     made
 }
 
-/// A character that stands for itself.
+/// Escapes a literal character.
 fn literal(character: char) -> String {
     if "^$\\.*+?()[]{}|/".contains(character) {
         format!("\\{character}")
@@ -65,7 +66,7 @@ fn literal(character: char) -> String {
     }
 }
 
-/// An escape outside of a class.
+/// Translates an escape outside a class.
 fn escape(character: char) -> Option<String> {
     Some(match character {
         'A' => "^".to_owned(),
@@ -81,23 +82,23 @@ fn escape(character: char) -> Option<String> {
     })
 }
 
-/// What `\s` is in Ruby; ECMA-262's has more.
+/// The characters of `\s` in Ruby; ECMA-262's `\s` has more.
 const SPACE: &str = " \\t\\r\\n\\f\\v";
 
-/// A class, from behind its opening bracket.
+/// Translates a class after its opening bracket.
 fn class(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut made = String::from("[");
     if rest.next_if_eq(&'^').is_some() {
         made.push('^');
     }
     let first = made.len();
-    // Whether what stands last is many characters, from which no range can begin.
+    // Whether the last item is a set of characters, which cannot begin a range.
     let mut is_many = false;
     loop {
         let was_many = std::mem::take(&mut is_many);
         match rest.next()? {
             ']' if made.len() > first => break,
-            // Classes inside, intersections, and a bracket that stands for itself.
+            // Nested classes, intersections and literal brackets are not translated.
             '[' | ']' => return None,
             '&' if rest.peek() == Some(&'&') => return None,
             '\\' => match rest.next()? {
@@ -122,7 +123,7 @@ fn class(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     Some(made)
 }
 
-/// A character that stands for itself in a class.
+/// Escapes a literal character in a class.
 fn in_class(character: char) -> String {
     if "^$\\.*+?()[]{}|/-".contains(character) {
         format!("\\{character}")
@@ -131,7 +132,7 @@ fn in_class(character: char) -> String {
     }
 }
 
-/// `{2}`, `{2,}` or `{2,5}`, from behind its opening brace; Ruby's `{,5}` is not ECMA-262's.
+/// Translates `{2}`, `{2,}` or `{2,5}` after its opening brace. ECMA-262 does not have Ruby's `{,5}`.
 fn repetition(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut made = String::from("{");
     loop {
@@ -142,7 +143,7 @@ fn repetition(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
             _ => return None,
         }
     }
-    // `{2}?` is lazy there, and optional in Ruby.
+    // `{2}?` is lazy in ECMA-262, but optional in Ruby.
     if !made.contains(',') && rest.peek() == Some(&'?') {
         return None;
     }
@@ -151,7 +152,7 @@ fn repetition(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     Some(made)
 }
 
-/// That no second quantifier follows but the lazy `?`.
+/// Returns `None` if a second quantifier follows, other than the lazy `?`.
 fn is_followed_plainly(rest: &mut Peekable<Chars<'_>>) -> Option<()> {
     (!matches!(rest.peek(), Some('+' | '*' | '{'))).then_some(())
 }

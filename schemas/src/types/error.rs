@@ -1,8 +1,8 @@
-//! Why a text is no data type, in Puppet's words.
+//! The errors of texts that are not data types, in Puppet's wording.
 
 use std::fmt;
 
-/// Why a text is no data type.
+/// The reason why a text is not a data type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeError {
     text: String,
@@ -17,7 +17,7 @@ impl TypeError {
         }
     }
 
-    /// The full text of the error for a schema's attribute, as the Resource API words it.
+    /// Returns the full error text for a schema's attribute, in the Resource API's wording.
     pub fn for_attribute(&self, name: &str) -> String {
         let Self { text, fault } = self;
         match fault {
@@ -47,24 +47,24 @@ impl fmt::Display for TypeError {
 
 impl std::error::Error for TypeError {}
 
-/// What is wrong, and on which of Puppet's ways it was found: each words its errors differently.
+/// The problem, by the stage of Puppet that finds it: each stage words its errors differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The text does not follow the grammar.
     Syntax(String),
-    /// The text follows the grammar but names no type.
+    /// The text follows the grammar but is not a type.
     Unrecognised(String),
     /// A type refuses its parameters.
     Argument(String),
 }
 
 impl Fault {
-    /// A syntax fault with its line and column.
+    /// Creates a syntax fault with its line and column.
     pub(super) fn syntax_at(message: impl Into<String>, text: &str, at: usize) -> Self {
         Self::Syntax(placed(message.into(), text, at))
     }
 
-    /// An unrecognised expression with its line and column.
+    /// Creates the fault of an unrecognised expression with its line and column.
     pub(super) fn unrecognised_at(message: &str, text: &str, at: usize) -> Self {
         Self::Unrecognised(placed(message.to_owned(), text, at))
     }

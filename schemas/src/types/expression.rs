@@ -3,7 +3,7 @@
 use super::lexer::Token;
 use super::pattern::Pattern;
 
-/// An expression and where it stands, in bytes.
+/// An expression with its byte range.
 #[derive(Debug)]
 pub(super) struct Expression {
     pub(super) form: Form,
@@ -11,7 +11,7 @@ pub(super) struct Expression {
     pub(super) end: usize,
 }
 
-/// The expressions that can be part of a type, and all others in one.
+/// The forms that can be part of a type. All other forms are one variant.
 #[derive(Debug)]
 pub(super) enum Form {
     Name(String),
@@ -23,19 +23,19 @@ pub(super) enum Form {
     Undef,
     Regexp(Pattern),
     List(Vec<Expression>),
-    /// Pairs in braces, or without them among a type's parameters.
+    /// Pairs in braces, or pairs without braces among a type's parameters.
     Hash {
         pairs: Vec<(Expression, Expression)>,
         braces: bool,
     },
     Access(Box<Expression>, Vec<Expression>),
     Minus(Box<Expression>),
-    /// What can never be a type: operators, calls, variables.
+    /// A form that is never a type: an operator, a call or a variable.
     Other(Vec<Expression>),
 }
 
 impl Expression {
-    /// An expression that stands where its token stands.
+    /// Creates an expression at the place of its token.
     pub(super) fn at(form: Form, token: &Token) -> Self {
         Self {
             form,
@@ -44,7 +44,7 @@ impl Expression {
         }
     }
 
-    /// What can never be a type, from its first part to its last.
+    /// Creates an expression that is never a type. It spans all of its parts.
     pub(super) fn other(parts: Vec<Self>) -> Self {
         let offset = parts.first().map_or(0, |first| first.offset);
         let end = parts.last().map_or(0, |last| last.end);
@@ -55,7 +55,7 @@ impl Expression {
         }
     }
 
-    /// The bytes from the first to the last that belong to this expression or a part of it.
+    /// Returns the byte range of this expression and all of its parts.
     pub(super) fn extent(&self) -> (usize, usize) {
         let mut extent = (self.offset, self.end);
         let mut widen = |part: &Self| {

@@ -1,9 +1,9 @@
-//! The general form of a type: what all types of values like it have in common.
+//! The general form of a type: what types of similar values have in common.
 
 use super::model::{Foreign, Member, Range, Signature, Text, Type, Words};
 
 impl Type {
-    /// The type without what is special to a value: ranges, words, sizes.
+    /// Returns the type without parameters that are specific to a value: ranges, words, sizes.
     pub(super) fn generalize(&self) -> Self {
         let inner =
             |inner: &Option<Box<Self>>| inner.as_ref().map(|inner| Box::new(inner.generalize()));
@@ -55,7 +55,7 @@ impl Type {
         }
     }
 
-    /// The general type, and no sizes either: what may be said of a secret.
+    /// Returns the general type without sizes: all that may be shown of a secret.
     pub(super) fn bare(&self) -> Self {
         match self.generalize() {
             Self::String(_) => Self::STRING,

@@ -1,14 +1,14 @@
-//! The type of a value: exactly, part by part, and reduced to what its parts have in common.
+//! Infers the type of a value: exactly for every part, or reduced to a common type of its parts.
 
 use super::instance::Subject;
 use super::model::{Alias, Interval, KeyKind, Member, Range, Text, Type, Words};
 use super::secret::hidden;
 use crate::{Hash, Key, Value};
 
-/// How deeply values may be nested to be judged by what they hold: more than JSON readers take.
+/// The maximum nesting depth of values whose content is checked: more than JSON parsers accept.
 pub(super) const MAX_DEPTH: usize = 150;
 
-/// Whether the value is nested more than so many levels deep.
+/// Whether the value is nested more than this many levels deep.
 pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(_) | Value::Hash(_) if levels == 0 => true,
@@ -19,7 +19,7 @@ pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The exact type of a value, every part by itself.
+/// Returns the exact type of a value, each part by itself.
 pub(super) fn exact(value: &Value) -> Type {
     match value {
         Value::Undef => Type::Undef,
@@ -79,7 +79,7 @@ fn plain(subject: Subject<'_>) -> Type {
     }
 }
 
-/// The type of a value with one type for all parts of a collection.
+/// Returns the type of a value, with one common type for all parts of a collection.
 pub(super) fn reduced(subject: Subject<'_>) -> Type {
     let reduce = |types: &mut dyn Iterator<Item = Type>| types.reduce(common).unwrap_or(Type::Unit);
     match subject {
@@ -99,7 +99,7 @@ pub(super) fn reduced(subject: Subject<'_>) -> Type {
     }
 }
 
-/// The most special type that both are of.
+/// Returns the most specific type that covers both.
 pub(super) fn common(one: Type, other: Type) -> Type {
     match (one, other) {
         (Type::Undef | Type::Unit, other) | (other, Type::Undef | Type::Unit) => other,

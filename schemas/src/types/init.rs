@@ -1,6 +1,8 @@
-//! What `Init[T]` admits beyond values of `T`: whatever Puppet's `new` makes a `T` of.
+//! The values that `Init[T]` admits in addition to those of `T`: every value from which Puppet's `new`
+//! makes a `T`.
 //!
-//! Spec: "Puppet language: function new". Each way to make a type is the tuple of its arguments.
+//! Specification: "Puppet language: function new". Each form of the constructor is the tuple of its
+//! arguments.
 
 use super::error::Fault;
 use super::interpret;
@@ -21,7 +23,7 @@ const SEM_VER: &str = "Pattern[/\\A(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)
     (?:-([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?(?:\\+([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?\\Z/]";
 const SEM_VER_QUALIFIER: &str = "Pattern[/\\A[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*\\Z/]";
 
-/// The ways to make a type, as the tuples of their arguments; none if there is no way.
+/// Returns the constructor forms of a type as argument tuples; none if the type has no constructor.
 fn ways(target: &Type) -> Vec<String> {
     match target {
         Type::Integer(_) => vec![
@@ -122,7 +124,7 @@ fn foreign_ways(name: &str) -> Vec<String> {
     }
 }
 
-/// The types of the values that, with these further arguments, a value can be made of.
+/// Returns the types of values from which the target can be made, given these further arguments.
 pub(super) fn sources(
     target: &Type,
     arguments: &[Type],

@@ -1,11 +1,11 @@
-//! Whether a value is of a type: the question that is asked most, answered without allocating.
+//! Checks whether a value is of a type. This is the most frequent operation, and it does not allocate.
 
 use super::infer::{MAX_DEPTH, is_deeper, reduced};
 use super::model::{Alias, Member, Range, Text, Type};
 use super::secret::hidden;
 use crate::{Key, Value};
 
-/// A part of a hash or a list, seen as a value: a hash's keys are none.
+/// A part of a hash or an array, seen as a value. The keys of a hash are not values themselves.
 #[derive(Clone, Copy)]
 pub(super) enum Subject<'v> {
     Value(&'v Value),
@@ -181,7 +181,7 @@ impl Type {
 }
 
 impl Type {
-    /// Judges by the one type of all parts of the value, which must be inferred first.
+    /// Checks the inferred common type of all parts of the value.
     fn admits_reduced(&self, subject: Subject<'_>) -> bool {
         let too_deep = matches!(subject, Subject::Value(value) if is_deeper(value, MAX_DEPTH));
         !too_deep && self.covers(&reduced(subject))
@@ -193,7 +193,7 @@ impl Text {
         match self {
             Self::All => true,
             Self::Sized(size) => {
-                // A character has one to four bytes: most texts need no counting.
+                // A character has one to four bytes, so most texts need not be counted.
                 size.covers(Range {
                     from: text.len().div_ceil(4) as i128,
                     to: text.len() as i128,
@@ -212,7 +212,7 @@ impl Alias {
         }
     }
 
-    /// Goes at most so many levels deep: what is nested deeper is not admitted.
+    /// Checks a value down to a number of levels. A value that is nested deeper is not admitted.
     fn admits_value(self, value: &Value, levels: usize) -> bool {
         let is_rich = matches!(self, Self::RichData | Self::LookupValue);
         match value {

@@ -1,4 +1,4 @@
-//! Makes a data type of an expression, or says in Puppet's words why it is none.
+//! Converts an expression to a data type, or returns an error with Puppet's wording.
 
 mod collections;
 mod literal;
@@ -14,7 +14,7 @@ use super::syntax::parse;
 use literal::{Literal, one};
 use reader::Reader;
 
-/// The data type that a text names.
+/// Parses the text of a data type.
 pub(super) fn read(text: &str) -> Result<Type, Fault> {
     let reader = Reader { text };
     let Some(expression) = parse(text)? else {
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Type, Fault> {
     }
 }
 
-/// The names of types that Puppet knows and refuses parameters for.
+/// The types for which Puppet refuses parameters.
 const UNPARAMETERISED: [&str; 8] = [
     "any",
     "data",
@@ -38,7 +38,7 @@ const UNPARAMETERISED: [&str; 8] = [
     "semverrange",
 ];
 
-/// A type with parameters, before they are understood.
+/// A type whose parameters have not been interpreted yet.
 struct Parameterised<'e> {
     whole: &'e Expression,
     left: &'e Expression,
@@ -122,7 +122,7 @@ impl Reader<'_> {
             },
             "integer" => match scalars::integer(&parameters)? {
                 Some(found) => found,
-                // Puppet goes on with nothing, and what holds the type refuses that or not.
+                // Puppet continues with undef, which the enclosing type accepts or refuses.
                 None => return Ok(Literal::Undef),
             },
             "float" => match scalars::float(&parameters)? {
@@ -206,7 +206,7 @@ impl Reader<'_> {
     }
 }
 
-/// A type of values that JSON cannot write: its parameters are kept as text.
+/// Creates a type whose values JSON cannot express. Its parameters are kept as text.
 fn foreign(kind: Foreign, name: &str, parameters: Vec<Literal>) -> Result<Type, Fault> {
     if parameters.len() > 2 && kind != Foreign::SemVer {
         return Err(Fault::parameters(name, "0 to 2", parameters.len()));

@@ -1,4 +1,4 @@
-//! What one gets by iterating over values of a type, for `Iterable`.
+//! The element types of iteration, for `Iterable`.
 
 use super::model::{Member, Range, Text, Type};
 
@@ -25,7 +25,7 @@ impl Type {
         }
     }
 
-    /// The type of what one gets by iterating over a value of this type.
+    /// Returns the type of the elements when a value of this type is iterated.
     pub(super) fn iterated(&self) -> Option<Self> {
         match self {
             Self::Enum(_) | Self::String(_) => Some(Self::String(Text::Sized(Range::point(1)))),

@@ -1,7 +1,8 @@
-//! Data types as JSON Schema (draft 2020-12), for forms, editors and checks outside of the gateway.
+//! Converts data types to JSON Schema (draft 2020-12), for forms, editors and checks outside of the
+//! gateway.
 //!
-//! What JSON Schema cannot say is said in words, in the `description` of the place: nothing is
-//! dropped without a trace. A type of values that JSON cannot write admits nothing.
+//! Constraints that JSON Schema cannot express are put into words in the `description`, so that nothing is
+//! dropped silently. A type whose values JSON cannot express admits nothing.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -11,9 +12,9 @@ use super::model::{Interval, Member, Range, Text, Type, Words};
 use super::pattern::Pattern;
 
 impl DataType {
-    /// The type as a JSON Schema that admits the same values, as far as JSON Schema can say so.
+    /// Returns a JSON Schema that admits the same values, as far as JSON Schema can express them.
     ///
-    /// Two things no JSON Schema can tell apart: `1` and `1.0`, which is no `Integer` for Puppet.
+    /// No JSON Schema can distinguish `1` from `1.0`, which is not an `Integer` in Puppet.
     pub fn json_schema(&self) -> Json {
         schema(&self.0)
     }
@@ -58,7 +59,7 @@ fn schema(kind: &Type) -> Json {
         Type::Hash(key, value, size) => hash(key, value, *size),
         Type::Tuple(types, size) => tuple(types, *size),
         Type::Struct(members) => members_of(members),
-        // Every JSON value is of these, and so is every part of it.
+        // Every JSON value is of these types, and so are all of its parts.
         Type::Alias(_) => described(json!({}), format!("Any value of Puppet's `{kind}`.")),
         Type::Iterable(None) => json!({
             "anyOf": [{ "type": ["array", "object", "string"] }, { "type": "integer", "minimum": 0 }],
@@ -85,7 +86,7 @@ fn schema(kind: &Type) -> Json {
     }
 }
 
-/// The schema that admits no value, and says why.
+/// Returns a schema that admits no value, with the reason.
 fn nothing(kind: &Type) -> Json {
     described(
         json!({ "not": {} }),
@@ -119,7 +120,7 @@ fn bound(number: i128) -> Json {
 
 fn float(Interval { from, to }: Interval) -> Json {
     let mut schema = json!({ "type": "number" });
-    // What is infinite is no number in JSON, and no bound.
+    // JSON has no infinite numbers: an infinite bound is no bound.
     for (key, bound) in [("minimum", from), ("maximum", to)] {
         if bound.is_finite() {
             schema[key] = bound.into();
@@ -128,7 +129,7 @@ fn float(Interval { from, to }: Interval) -> Json {
     described(schema, "Written with a decimal point: `1.0`.".to_owned())
 }
 
-/// A type with `min…` and `max…` for its size.
+/// Returns the schema of a type with `min…` and `max…` for its size.
 fn sized(kind: &str, what: &str, size: Option<Range>) -> Json {
     let mut schema = json!({ "type": kind });
     let Range { from, to } = size.unwrap_or(Range::SIZES);
@@ -175,7 +176,7 @@ fn matching_one(pattern: &Pattern) -> Json {
     }
 }
 
-/// The same schema, which admits `null` too.
+/// Returns the schema, extended to admit `null`.
 fn or_null(schema: Json) -> Json {
     match (schema["type"].as_str(), &schema["const"]) {
         (Some(kind), Json::Null) => {
@@ -197,7 +198,7 @@ fn hash(key: &Type, value: &Type, size: Option<Range>) -> Json {
         Type::String(_) | Type::Enum(_) | Type::Pattern(_) => {
             schema_of["propertyNames"] = schema(key);
         }
-        // JSON has no keys but texts.
+        // The keys of a JSON object are always texts.
         other => {
             let description = format!("Its keys are of Puppet's data type `{other}`.");
             return described(schema_of, description);
@@ -213,7 +214,7 @@ fn tuple(types: &[Type], size: Option<Range>) -> Json {
     let size = size.unwrap_or_else(|| Range::of_size(types.len()));
     let mut array = sized("array", "Items", Some(size));
     array["prefixItems"] = types.iter().map(schema).collect();
-    // The last type is that of all further ones.
+    // The last type applies to all further items.
     array["items"] = schema(last);
     array
 }

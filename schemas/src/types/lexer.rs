@@ -1,6 +1,6 @@
-//! Cuts the text of a type into the tokens of the Puppet language.
+//! Splits the text of a type into the tokens of the Puppet language.
 //!
-//! Spec: "Puppet language: lexical matters"; texts and columns of errors are Puppet's.
+//! Specification: "Puppet language: lexical matters". The texts and columns of errors are Puppet's.
 
 mod number;
 mod quoted;
@@ -8,17 +8,17 @@ mod quoted;
 use super::error::Fault;
 use super::pattern::Pattern;
 
-/// A token and where it stands, in bytes.
+/// A token with its byte range.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// What an error message shows of it.
+    /// The text that error messages show for the token.
     pub(super) text: String,
     pub(super) offset: usize,
     pub(super) end: usize,
 }
 
-/// The kinds of tokens that the grammar tells apart.
+/// The kinds of tokens that the grammar distinguishes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Name,
@@ -28,15 +28,15 @@ pub(super) enum Kind {
     Text,
     Regexp(Pattern),
     Variable,
-    /// A double-quoted text with an interpolation inside.
+    /// A double-quoted text with an interpolation.
     Interpolated,
     Keyword,
     Boolean,
-    /// `[` after a blank: it starts a list and never follows an expression.
+    /// A `[` after a blank: it starts a list and never follows an expression.
     ListStart,
     Symbol,
-    /// Where the text stops being Puppet's language: an error as soon as one looks at it, not
-    /// before, because what precedes it may be wrong too.
+    /// The place where the text stops being valid Puppet. It becomes an error only when the parser reaches
+    /// it, because an earlier part may be wrong too.
     Fault(Fault),
     End,
 }
@@ -47,16 +47,16 @@ const KEYWORDS: [&str; 18] = [
     "undef", "in", "unless", "function", "type", "attr", "private",
 ];
 
-/// The operators and punctuation of more than one character, longest first.
+/// Operators and punctuation of several characters, longest first.
 const LONG_SYMBOLS: [&str; 21] = [
     "<<|", "|>>", "==", "=>", "=~", "+=", "+>", "->", "-=", "!=", "!~", "~>", "<<", "<=", "<|",
     "<-", "<~", ">>", ">=", "|>", "@@",
 ];
 
-/// The operators and punctuation of one character.
+/// Operators and punctuation of one character.
 const SYMBOLS: &str = ".,[]();?*%{}@|=+-!~/<>:";
 
-/// All tokens of the text, the last being its end or the fault that stopped the reading.
+/// Splits a text into tokens. The last one is the end or the fault that stopped the lexer.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
@@ -73,17 +73,17 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     lexer.tokens
 }
 
-/// How long the rest of the line is.
+/// Returns the length of the rest of the line.
 fn line_length(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
 }
 
-/// How many letters, digits and underscores the text starts with.
+/// Returns the number of word characters with which the text starts.
 fn word_length(text: &str) -> usize {
     text.find(|c| !is_word(c)).unwrap_or(text.len())
 }
 
-/// Whether a character is a letter, digit or underscore of a name.
+/// Whether a character is a word character: an ASCII letter, a digit or an underscore.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
@@ -99,7 +99,7 @@ impl Lexer<'_> {
         &self.text[self.at..]
     }
 
-    /// Adds a token from `offset` to the present place.
+    /// Adds a token from `offset` to the current position.
     fn push(&mut self, kind: Kind, text: String, offset: usize) {
         self.tokens.push(Token {
             kind,
@@ -156,7 +156,7 @@ impl Lexer<'_> {
             _ => Kind::Symbol,
         };
         self.at += text.len();
-        // Puppet shows nothing of a character that it does not know.
+        // Puppet shows nothing for an unknown character.
         let text = if SYMBOLS.contains(first) {
             text
         } else {
@@ -165,7 +165,7 @@ impl Lexer<'_> {
         self.push(kind, text, offset);
     }
 
-    /// A regular expression cannot stand where a division can.
+    /// Whether a regular expression may follow: it cannot stand where a division can.
     fn regexp_may_follow(&self) -> bool {
         self.tokens.last().is_none_or(|last| match &last.kind {
             Kind::Symbol => !matches!(last.text.as_str(), ")" | "]" | "|>" | "|>>"),
@@ -174,7 +174,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// A type's name: capitalised segments between double colons.
+    /// Reads a type's name: capitalised segments separated by double colons.
     fn reference(&mut self) -> Result<(), Fault> {
         let offset = self.at;
         let mut end = 0;
@@ -210,7 +210,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A name or keyword, or a bare word with dashes or a leading underscore.
+    /// Reads a name, a keyword, or a bare word with dashes or a leading underscore.
     fn name(&mut self) -> Result<(), Fault> {
         let offset = self.at;
         let rest = self.rest();

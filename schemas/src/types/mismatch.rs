@@ -1,4 +1,4 @@
-//! How a value differs from its type: every violation with its path, in Puppet's words.
+//! The differences between a value and its type: every violation with its path, in Puppet's wording.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -8,11 +8,11 @@ use super::pattern::Pattern;
 use super::wording::{Sizes, match_message, type_message};
 use crate::regexp::STEPS;
 
-/// Every way in which a value differs from its type.
+/// Every difference between a value and its type.
 ///
-/// It displays as Puppet words it for a schema's attribute, including Puppet's odd leading blanks
-/// where there are several violations; with `{:#}` in plain words: a number is shown as it is, where Puppet shows
-/// the type that it fills (`Integer[99999, 99999]`).
+/// It displays in Puppet's wording for a schema's attribute, including Puppet's odd leading blanks if there
+/// are several violations. With `{:#}`, numbers are shown as they are. Puppet shows the type of the number
+/// instead (`Integer[99999, 99999]`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     violations: Vec<Violation>,
@@ -29,9 +29,9 @@ pub struct Violation {
 /// One step of a path into a value, or into the alternatives of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A member that the type names.
+    /// A member that the type declares.
     Member(String),
-    /// An entry that only the value names.
+    /// An entry that only the value has.
     Entry(String, Quoting),
     /// The key of an entry.
     Key(String, Quoting),
@@ -39,7 +39,7 @@ pub(super) enum Step {
     Variant(usize),
 }
 
-/// What is wrong at the end of a path.
+/// The problem at the end of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reason {
     MissingKey(String),
@@ -49,7 +49,7 @@ pub(super) enum Reason {
         expected: Type,
         actual: Type,
     },
-    /// A text that is none of some words, or matches none of some patterns.
+    /// A text that is not one of the words, or matches none of the patterns.
     Match {
         expected: Type,
         actual: Type,
@@ -58,7 +58,7 @@ pub(super) enum Reason {
         expected: Range,
         actual: Range,
     },
-    /// Nobody knows whether the text matches: the pattern was given up.
+    /// The pattern was given up, so it is unknown whether the text matches.
     Runaway(Pattern),
     TooDeep,
 }
@@ -75,7 +75,7 @@ impl Mismatch {
         Self { violations }
     }
 
-    /// Of a value that is nested too deeply to be judged.
+    /// Creates the mismatch of a value that is nested too deeply to be checked.
     pub(super) fn too_deep() -> Self {
         let (path, reason, quoting) = (Vec::new(), Reason::TooDeep, Quoting::Forbidden);
         Self {
@@ -87,13 +87,13 @@ impl Mismatch {
         }
     }
 
-    /// The violations in the order in which Puppet finds them.
+    /// Returns the violations in the order in which Puppet finds them.
     pub fn violations(&self) -> impl ExactSizeIterator<Item = &Violation> {
         self.violations.iter()
     }
 
-    /// The violations, one a line, each saying which subject it is about: `parameter 'p' index 1
-    /// expects a String value, got Integer`.
+    /// Formats the violations one per line, each with its subject: `parameter 'p' index 1 expects a String
+    /// value, got Integer`.
     pub fn about(&self, subject: &str) -> String {
         let lines: Vec<String> = self
             .violations
@@ -124,7 +124,7 @@ impl Display for Mismatch {
 impl std::error::Error for Mismatch {}
 
 impl Violation {
-    /// Where in the value it is, such as `entry 'a' index 1`; empty for the value itself.
+    /// Returns the place within the value, such as `entry 'a' index 1`; empty for the value itself.
     pub fn path(&self) -> String {
         let steps: Vec<String> = self.path.iter().map(Step::to_string).collect();
         steps.join(" ")
@@ -165,7 +165,7 @@ impl Display for Violation {
 }
 
 impl Step {
-    /// Whether both lead to the same place.
+    /// Whether both steps lead to the same place.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (

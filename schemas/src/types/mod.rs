@@ -1,6 +1,6 @@
-//! Puppet's data types: parsed from text, printed in canonical form, checked against values.
+//! Puppet's data types: parsed from text, printed in canonical form, and checked against values.
 //!
-//! Texts of errors and violations are Puppet's own (7.23), word for word.
+//! The texts of errors and violations are Puppet's own (7.23), word for word.
 
 mod covers;
 mod describe;
@@ -45,17 +45,17 @@ pub use verdict::verdict;
 pub struct DataType(Type);
 
 impl DataType {
-    /// The data type that a text names.
+    /// Parses the text of a data type.
     ///
     /// # Errors
-    /// When the text is no type, in Puppet's words.
+    /// Fails, in Puppet's wording, when the text is not a type.
     pub fn parse(text: &str) -> Result<Self, TypeError> {
         interpret::read(text)
             .map(Self)
             .map_err(|fault| TypeError::new(text, fault))
     }
 
-    /// The names in this type that nobody knows, such as `Stdlib::Port`: no value is of them.
+    /// Returns the unknown type names in this type, such as `Stdlib::Port`. No value is of an unknown type.
     pub fn unresolved(&self) -> Vec<&str> {
         self.0.references().collect()
     }
@@ -63,15 +63,15 @@ impl DataType {
     /// Checks a value.
     ///
     /// # Errors
-    /// Every violation with its path.
+    /// Fails with every violation and its path.
     pub fn check(&self, value: &Value) -> Result<(), Mismatch> {
         self.checked(value, Quoting::Allowed)
     }
 
-    /// Checks a secret: as [`check`](Self::check), but no message quotes any part of the value.
+    /// Checks a secret like [`check`](Self::check), but without quoting any part of the value.
     ///
     /// # Errors
-    /// Every violation with its path.
+    /// Fails with every violation and its path.
     pub fn check_secret(&self, value: &Value) -> Result<(), Mismatch> {
         self.checked(value, Quoting::Forbidden)
     }
@@ -187,7 +187,7 @@ mod tests {
         );
     }
 
-    /// Types that refuse every canary below, each in its own way.
+    /// Types that refuse every canary value, each in its own way.
     const REFUSING: [&str; 14] = [
         "Integer[0, 3]",
         "Boolean[false]",

@@ -1,13 +1,13 @@
-//! The model of Puppet's data types: what a type is, before anything is asked of it.
+//! The model of Puppet's data types.
 //!
-//! Values are described with the same model: a value's own type is inferred when a check fails.
+//! Values are described with the same model: when a check fails, the type of the value is inferred.
 
 use std::fmt;
 
 use super::pattern::Pattern;
 pub(super) use super::range::{Interval, Range};
 
-/// One of Puppet's data types, in the words of its type system.
+/// One of Puppet's data types, with the terms of its type system.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Type {
     Any,
@@ -30,7 +30,7 @@ pub(super) enum Type {
     Enum(Words),
     Pattern(Vec<Pattern>),
     Regexp(Option<Pattern>),
-    /// A type of values that JSON cannot write, with the canonical text of its parameters.
+    /// A type whose values JSON cannot express, with the canonical text of its parameters.
     Foreign(Foreign, String),
     Optional(Option<Box<Self>>),
     NotUndef(Option<Box<Self>>),
@@ -39,7 +39,7 @@ pub(super) enum Type {
     Metatype(Option<Box<Self>>),
     Iterable(Option<Box<Self>>),
     Iterator(Option<Box<Self>>),
-    /// Whatever a type can be made of.
+    /// Every value from which a type can be made.
     Init(Option<Box<Creation>>),
     Variant(Vec<Self>),
     Collection(Option<Range>),
@@ -48,18 +48,18 @@ pub(super) enum Type {
     Tuple(Vec<Self>, Option<Range>),
     Struct(Vec<Member>),
     Callable(Option<Box<Signature>>),
-    /// A value of the runtime, Ruby's symbols for one.
+    /// A value of the runtime, such as a Ruby symbol.
     Runtime(String),
     Class(Option<String>),
     Resource(Option<(String, Option<String>)>),
     Alias(Alias),
-    /// A name that nobody knows.
+    /// An unknown type name.
     Reference(String),
-    /// The type of a sensitive value, with what it hides; only ever inferred.
+    /// The inferred type of a sensitive value, with the type of the hidden value.
     Hidden(Box<Self>),
 }
 
-/// The types whose values no text format here can write.
+/// Types whose values no text format here can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Foreign {
     SemVer,
@@ -68,7 +68,7 @@ pub(super) enum Foreign {
     Uri,
 }
 
-/// The types that Puppet defines by other types, themselves included.
+/// Types that Puppet defines in terms of other types, including themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alias {
     Data,
@@ -78,7 +78,7 @@ pub(super) enum Alias {
     LookupValue,
 }
 
-/// Which texts a `String` is: all, those of a size, or one.
+/// The texts of a `String`: all, those of a given size, or exactly one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Text {
     All,
@@ -101,24 +101,24 @@ pub(super) struct Member {
     pub(super) value: Type,
 }
 
-/// How a member's key was written, which decides whether it may be missing.
+/// The form of a member's key, which decides whether the member may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Required,
     Optional,
 }
 
-/// What an `Init` is made for, and of.
+/// The target and the sources of an `Init`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Creation {
     pub(super) target: Type,
     /// The canonical texts of further arguments.
     pub(super) arguments: Vec<String>,
-    /// What a value of the target can be made of.
+    /// The types from which a value of the target can be made.
     pub(super) sources: Vec<Type>,
 }
 
-/// What a `Callable` takes and gives.
+/// The parameters and the result of a `Callable`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Signature {
     pub(super) parameters: Vec<Type>,
@@ -159,7 +159,7 @@ impl Type {
         Self::hash(Self::Any, Self::Any, None)
     }
 
-    /// One type for several: themselves without repetitions, and no variant for one.
+    /// Combines types into one without duplicates. A single type is returned without a variant.
     pub(super) fn variant(types: Vec<Self>) -> Self {
         let mut unique: Vec<Self> = Vec::with_capacity(types.len());
         let flat = types.into_iter().flat_map(|one| match one {
@@ -177,7 +177,7 @@ impl Type {
         }
     }
 
-    /// The type's name, as messages say it without parameters.
+    /// Returns the type's name without parameters, as messages show it.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Any => "Any",
@@ -245,7 +245,7 @@ impl Alias {
         }
     }
 
-    /// What the name stands for.
+    /// Returns the definition of the alias.
     pub(super) fn definition(self) -> Type {
         match self {
             Self::Data => Type::Variant(vec![
@@ -302,7 +302,7 @@ impl Member {
         self.key == KeyKind::Optional
     }
 
-    /// The type of the member's key.
+    /// Returns the type of the member's key.
     pub(super) fn key_type(&self) -> Type {
         let name = Type::String(Text::Exactly(self.name.clone()));
         match self.key {
@@ -319,7 +319,7 @@ impl fmt::Display for Type {
 }
 
 impl Type {
-    /// The names in this type that nobody knows, from left to right.
+    /// Returns the unknown type names in this type, from left to right.
     pub(super) fn references(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
             Self::Reference(name) => Box::new(std::iter::once(name.as_str())),

@@ -1,10 +1,10 @@
-//! The normal form of a type: no variant of one, no optional in an optional, ranges joined.
+//! The normal form of a type: no variant of a single type, no nested optionals, ranges joined.
 
 use super::model::{Member, Range, Text, Type, Words};
 use super::pattern::Pattern;
 
 impl Type {
-    /// The same type in Puppet's normal form, which its messages show.
+    /// Returns the type in Puppet's normal form, which its messages show.
     pub(super) fn normalize(&self) -> Self {
         match self {
             Self::Optional(Some(inner)) => match inner.normalize() {
@@ -86,13 +86,13 @@ fn normal_variant(mut types: Vec<Type>, original: &[Type]) -> Type {
     }
     match types.len() {
         1 => types.swap_remove(0),
-        // Puppet keeps the original when nothing was joined, even if the order has changed.
+        // Puppet keeps the original if nothing was joined, even if the order has changed.
         merged if merged == count && !altered => Type::Variant(original.to_vec()),
         _ => Type::variant(types),
     }
 }
 
-/// Splits off what two or more of a kind have; `None` when there are fewer.
+/// Separates the types of one kind from the others. Returns `None` if fewer than two are of that kind.
 fn split<T>(types: &[Type], kind: impl Fn(&Type) -> Option<T>) -> Option<(Vec<T>, Vec<Type>)> {
     let parts: Vec<T> = types.iter().filter_map(&kind).collect();
     let others = types
@@ -198,7 +198,7 @@ fn floats(types: Vec<Type>) -> Vec<Type> {
         .collect()
 }
 
-/// Joins ranges that touch: the last takes in all it can, then the last of the rest, and so on.
+/// Joins ranges that touch: the last range absorbs all it can, then the last of the rest, and so on.
 fn joined<T: Copy>(mut ranges: Vec<T>, merge: impl Fn(T, T) -> Option<T>) -> Vec<T> {
     let mut result = Vec::new();
     while let Some(last) = ranges.pop() {

@@ -1,4 +1,4 @@
-//! A regular expression inside a type: what was written, compiled once.
+//! A regular expression within a type: compiled once and shared.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl PartialEq for Pattern {
 }
 
 impl fmt::Display for Pattern {
-    /// As Ruby inspects a regular expression; one bound to an encoding is shown with its options.
+    /// Formats the pattern like Ruby's `inspect`; a pattern that is bound to an encoding shows its options.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }

@@ -1,13 +1,13 @@
-//! Ranges of numbers and sizes, the bounds of types.
+//! Ranges of numbers and sizes: the bounds of types.
 
-/// The whole numbers from one to another, both included; the extremes of `i128` mean unbounded.
+/// An inclusive range of integers; the extremes of `i128` mean unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) from: i128,
     pub(super) to: i128,
 }
 
-/// The numbers from one to another, both included.
+/// An inclusive range of floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
     pub(super) from: f64,
@@ -28,7 +28,7 @@ impl Range {
     };
     pub(super) const ZERO: Self = Self { from: 0, to: 0 };
 
-    /// The range of one number.
+    /// Creates the range of one number.
     pub(super) fn point(number: i128) -> Self {
         Self {
             from: number,
@@ -36,7 +36,7 @@ impl Range {
         }
     }
 
-    /// The range of one size.
+    /// Creates the range of one size.
     pub(super) fn of_size(size: usize) -> Self {
         Self::point(size as i128)
     }
@@ -64,14 +64,14 @@ impl Range {
         }
     }
 
-    /// Both ranges in one, if nothing lies between them.
+    /// Joins two ranges, if there is no gap between them.
     pub(super) fn merge(self, other: Self) -> Option<Self> {
         let apart =
             self.to.saturating_add(1) < other.from || other.to.saturating_add(1) < self.from;
         (!apart).then(|| self.hull(other))
     }
 
-    /// The same range without sizes below zero.
+    /// Returns the range with its bounds raised to zero at least.
     pub(super) fn to_size(self) -> Self {
         Self {
             from: self.from.max(0),
@@ -101,7 +101,7 @@ impl Interval {
         }
     }
 
-    /// Both intervals in one, if they touch.
+    /// Joins two intervals, if they touch.
     pub(super) fn merge(self, other: Self) -> Option<Self> {
         (!(self.to < other.from || other.to < self.from)).then(|| self.hull(other))
     }

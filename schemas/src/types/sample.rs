@@ -1,4 +1,4 @@
-//! A value of a type, to show what one looks like.
+//! Sample values of types, for examples.
 
 use super::DataType;
 use super::model::{Text, Type};
@@ -6,7 +6,7 @@ use super::range::Range;
 use crate::Value;
 
 impl DataType {
-    /// A plain value of this type, where one is easily told: what must match a pattern is not.
+    /// Returns a plain value of this type if one is easily found; there is none for a pattern.
     pub fn sample(&self) -> Option<Value> {
         let value = sample(&self.0)?;
         self.check(&value).is_ok().then_some(value)
@@ -26,7 +26,7 @@ fn sample(of: &Type) -> Option<Value> {
         Type::String(Text::Exactly(text)) => Value::from(text.as_str()),
         Type::Enum(words) => {
             let words = words.words.iter().map(String::as_str);
-            // What is to be there, rather than what is to go.
+            // The last non-empty word, because the words are sorted: `present` rather than `absent`.
             Value::from(words.rev().find(|word| !word.is_empty())?)
         }
         Type::Optional(Some(inner)) | Type::NotUndef(Some(inner)) => sample(inner)?,
@@ -45,15 +45,15 @@ fn sample(of: &Type) -> Option<Value> {
     })
 }
 
-/// How many values, or characters, a sample has at most.
+/// The maximum number of items or characters of a sample.
 const MOST: usize = 64;
 
-/// The number of a range that is nearest to one.
+/// Returns the number of a range that is nearest to one.
 fn number(range: Range) -> Option<i64> {
     i64::try_from(1.clamp(range.from, range.to)).ok()
 }
 
-/// A text of a size.
+/// Returns a text of a given size.
 fn text(size: Range) -> Option<String> {
     let least = usize::try_from(size.from.max(0)).ok()?.min(MOST);
     let most = usize::try_from(size.to).unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
-//! Reads tokens as an expression of the Puppet language, as far as a type's text can be one.
+//! Parses tokens into an expression of the Puppet language, as far as a type's text can contain it.
 //!
-//! A type is an expression like any other, so that `Integer[1+2]` and `String]` fail at the same
-//! place and for the same reason as in Puppet.
+//! A type is an expression like any other, so that `Integer[1+2]` and `String]` fail at the same place and
+//! for the same reason as in Puppet.
 
 mod statement;
 
@@ -9,10 +9,10 @@ use super::error::Fault;
 use super::expression::{Expression, Form};
 use super::lexer::{Kind, Token, tokens};
 
-/// How deeply expressions may be nested: far more than any type needs, far less than the stack.
+/// The maximum nesting depth of expressions: far more than any type needs, far less than the stack allows.
 const MAX_DEPTH: usize = 100;
 
-/// Reads the whole text as one expression; `None` if it holds nothing.
+/// Parses the whole text as one expression; `None` if it is empty.
 pub(super) fn parse(text: &str) -> Result<Option<Expression>, Fault> {
     let mut parser = Parser {
         text,
@@ -37,14 +37,14 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// Whether an assignment is one, or but an expression: a type's parameter may only be that.
+/// Whether an assignment is just an expression. A type's parameter must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Expression,
     More,
 }
 
-/// How tightly a prefix or infix operator binds.
+/// The binding power of prefix and infix operators.
 mod binding {
     pub(super) const LOOSEST: u8 = 0;
     pub(super) const SELECTOR: u8 = 5;
@@ -53,7 +53,7 @@ mod binding {
     pub(super) const NOT: u8 = 15;
 }
 
-/// How tightly a binary operator binds; all associate to the left.
+/// Returns the binding power of a binary operator. All of them are left-associative.
 fn binding_of(token: &Token) -> Option<u8> {
     let binding = match (&token.kind, token.text.as_str()) {
         (Kind::Keyword, "in") => 12,
@@ -105,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Puppet's syntax error at the present token.
+    /// Returns Puppet's syntax error at the current token.
     fn unexpected(&self) -> Fault {
         let token = self.peek();
         match &token.kind {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes one level deeper, if that is allowed.
+    /// Runs a parser one nesting level deeper, up to the limit.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
             return Err(self.too_deep());
@@ -135,11 +135,11 @@ impl Parser<'_> {
         Fault::syntax_at(message, self.text, self.peek().offset)
     }
 
-    /// An expression whose operators bind more tightly than `above`.
+    /// Parses an expression whose operators bind more tightly than `above`.
     fn expression(&mut self, above: u8) -> Result<Expression, Fault> {
         self.nested(|parser| {
             let mut left = parser.prefix()?;
-            // Every link makes the expression one level deeper, on its left.
+            // Every link adds a nesting level on the left side of the expression.
             for _ in 0..MAX_DEPTH {
                 if let Some(longer) = parser.suffix(&mut left)? {
                     left = longer;
@@ -208,7 +208,7 @@ impl Parser<'_> {
         Ok(Expression::at(form, &token))
     }
 
-    /// What follows an expression without an operator: parameters, a call, a method, a query.
+    /// Parses what follows an expression without an operator: parameters, a call, a method or a query.
     fn suffix(&mut self, left: &mut Expression) -> Result<Option<Expression>, Fault> {
         let offset = left.offset;
         let mut take = || {
@@ -288,7 +288,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The parameters between brackets: expressions, or pairs whose halves can be more than that.
+    /// Parses parameters in brackets: expressions, or pairs, whose halves may be more than expressions.
     fn parameters(&mut self) -> Result<Vec<Expression>, Fault> {
         self.items("]", |parser| {
             let (parameter, shape) = parser.nested(Self::entry)?;
@@ -299,14 +299,14 @@ impl Parser<'_> {
         })
     }
 
-    /// The arguments of a call, or the items of a list.
+    /// Parses the arguments of a call or the items of a list.
     fn arguments(&mut self, close: &str) -> Result<Vec<Expression>, Fault> {
         self.items(close, |parser| {
             parser.nested(Self::entry).map(|(entry, _)| entry)
         })
     }
 
-    /// At least one item, then an optional comma; neighbouring pairs become one hash.
+    /// Parses one or more items and an optional trailing comma. Adjacent pairs become one hash.
     fn items(
         &mut self,
         close: &str,
@@ -343,7 +343,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One half of a pair: an assignment, or a word that is reserved elsewhere.
+    /// Parses one half of a pair: an assignment, or a word that is reserved elsewhere.
     fn entry(&mut self) -> Result<(Expression, Shape), Fault> {
         if self.is_keyword("type") || self.is_keyword("function") {
             let token = self.next();

@@ -1,17 +1,17 @@
-//! Judges one line of `schema check`: a type and a value in, Puppet's answer out.
+//! Checks one line of `schema check`: reads a type and a value, and returns Puppet's answer.
 //!
-//! A line is JSON: `{"type": "Integer[0, 10]", "value": 11}`. Two things that JSON cannot write are
-//! written by convention: a text that starts with a colon is a Ruby symbol, and a key that is a
-//! whole number is one.
+//! A line is JSON: `{"type": "Integer[0, 10]", "value": 11}`. Two conventions cover what JSON cannot
+//! express: a text that starts with a colon is a Ruby symbol, and a key that looks like an integer is an
+//! integer.
 
 use serde_json::{Value as Json, json};
 
 use crate::{DataType, Hash, Key, Value};
 
-/// The name that errors give to the attribute whose type is checked.
+/// The attribute name that errors show.
 const ATTRIBUTE: &str = "x";
 
-/// The answer to one line: `canonical`, `ok` and `mismatch`, or `error`.
+/// Returns the answer to one line: `canonical`, `ok` and `mismatch`, or `error`.
 pub fn verdict(line: &str) -> Json {
     let error = |text: String| json!({ "error": text });
     let mut request = match serde_json::from_str(line) {
@@ -38,7 +38,7 @@ pub fn verdict(line: &str) -> Json {
     })
 }
 
-/// What Ruby says when the type is no text.
+/// Returns Ruby's error for a type that is not a text.
 fn no_text(other: &Json) -> String {
     let receiver = match other {
         Json::Null => "nil:NilClass".to_owned(),
@@ -53,7 +53,7 @@ fn no_text(other: &Json) -> String {
     format!("undefined method `getbyte' for {receiver}\n\n")
 }
 
-/// A value with the conventions for symbols and whole-number keys applied.
+/// Converts JSON to a value, with the conventions for symbols and integer keys.
 fn value(json: Json) -> Value {
     match json {
         Json::String(text) => match text.strip_prefix(':') {

@@ -1,11 +1,11 @@
-//! Puppet's words for a wrong type, a text that does not match, and a wrong size.
+//! Puppet's wording for a wrong type, a text that does not match, and a wrong size.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::mismatch::Quoting;
 use super::model::{Range, Text, Type, Words};
 
-/// The type's name, with the name of the one type it holds.
+/// Returns the type's name, with the name of its single inner type.
 fn short_name(shown: &Type) -> String {
     let inner = match shown {
         Type::Metatype(inner)
@@ -23,7 +23,7 @@ fn short_name(shown: &Type) -> String {
     }
 }
 
-/// The general type of all types of this kind: `Integer` for `Integer[0, 3]`.
+/// Returns the general type of this kind: `Integer` for `Integer[0, 3]`.
 fn default_of(shown: &Type) -> Type {
     match shown {
         Type::Boolean(_) => Type::BOOLEAN,
@@ -55,7 +55,7 @@ fn default_of(shown: &Type) -> Type {
     }
 }
 
-/// Whether both are types of one kind, so that only their parameters tell them apart.
+/// Whether both types are of the same kind, so that only their parameters differ.
 fn same_kind(expected: &Type, actual: &Type) -> bool {
     std::mem::discriminant(expected) == std::mem::discriminant(actual)
         || matches!(expected, Type::Alias(_))
@@ -132,7 +132,7 @@ pub(super) fn type_message(
     }
 }
 
-/// The type of one value as people read it: a number is itself, where Puppet shows the range that it fills.
+/// Formats a value's type for people: a number is shown as it is, where Puppet shows its range.
 fn plain(actual: &Type) -> String {
     match actual {
         Type::Integer(range) if range.from == range.to => range.from.to_string(),
@@ -142,7 +142,7 @@ fn plain(actual: &Type) -> String {
     }
 }
 
-/// Whether the actual type's parameters tell anything about why it does not fit.
+/// Whether the actual type's parameters help to explain the mismatch.
 fn shows_parameters(alternatives: &[Type], actual: &Type) -> bool {
     let resolved: Vec<Type> = alternatives
         .iter()
@@ -174,7 +174,7 @@ pub(super) fn match_message(
     }
 }
 
-/// A range of sizes in words.
+/// A range of sizes, formatted in words.
 pub(super) struct Sizes(pub(super) Range);
 
 impl Display for Sizes {

@@ -1,4 +1,4 @@
-//! Values from any source of data that describes itself: a whole number as a key stays a number.
+//! Deserializes values from any self-describing format. An integer key stays an integer.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Tests of values: equality, JSON, forgetting.
+//! Tests of values: equality, JSON, and wiping.
 
 use serde_json::json;
 

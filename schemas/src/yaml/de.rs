@@ -1,4 +1,4 @@
-//! serde over nodes: every error gets the place and the key path of the node where it arose.
+//! A serde deserializer for nodes. Every error has the place and the key path of the node where it arose.
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
@@ -12,7 +12,7 @@ use crate::{Key, Value};
 use super::node::{KeyNode, Kind, Mapping, Node};
 use super::{Error, located};
 
-/// A node as a source of data.
+/// Deserializes from a node.
 #[derive(Clone, Copy)]
 pub(super) struct NodeDeserializer<'de>(pub(super) &'de Node);
 
@@ -74,14 +74,14 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
             });
         }
         match &self.0.kind {
-            // serde would take a list for a struct, field by field; no document here means that.
+            // serde would accept a list for a struct, field by field, which no document here intends.
             Kind::Sequence(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &visitor)),
             _ => self.visit(visitor),
         }
         .map_err(|error| error.at(self.0))
     }
 
-    /// A unit variant is a text, every other a mapping of one key.
+    /// Deserializes an enum: a unit variant is a text, any other variant is a mapping with one key.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -176,7 +176,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
     }
 }
 
-/// A key: an integer for whoever asks what it is, a text for whoever wants a text.
+/// Deserializes from a key: an integer if the type is left open, a text if a text is wanted.
 struct KeyDeserializer<'de>(&'de Key);
 
 impl<'de> KeyDeserializer<'de> {
@@ -234,7 +234,7 @@ impl<'de> Deserializer<'de> for KeyDeserializer<'de> {
     }
 }
 
-/// A variant with content: its name is the key, its content the value.
+/// An enum variant with content: the key is its name, the value its content.
 struct Variant<'de>(Pairs<'de>);
 
 impl<'de> EnumAccess<'de> for Variant<'de> {
@@ -283,7 +283,7 @@ impl<'de> Variant<'de> {
     }
 }
 
-/// A [`Located`](super::Located): line, column, then the value itself.
+/// The fields of a [`Located`](super::Located): the line, the column and the value.
 struct Place<'de> {
     node: &'de Node,
     field: usize,

@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! Errors of documents, with their places.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use crate::{Key, suggest};
 
 use super::{KeyNode, Node};
 
-/// A place in a document and what is wrong there.
+/// A problem and its place in a document.
 ///
-/// The message names kinds and keys and never quotes a scalar. (An error that a type raises itself,
-/// through `serde::de::Error::custom`, says what that type says.)
+/// The message names kinds and keys and never quotes a scalar. The only exception is an error that a type
+/// itself raises through `serde::de::Error::custom`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// The keys and indexes that lead there: `groups[0].targets[2]`; empty at the top.
+    /// The keys and indexes that lead to the place: `groups[0].targets[2]`; empty at the top.
     pub path: String,
     /// What was expected and what was found.
     pub message: String,
 }
 
 impl Error {
-    /// An error that does not know its place yet: line 0.
+    /// Creates an error without a place: line 0.
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self {
             line: 0,
@@ -35,12 +35,12 @@ impl Error {
         }
     }
 
-    /// Places the error, unless a node further in already did.
+    /// Sets the place of the error, unless an inner node has already set it.
     pub(super) fn at(self, node: &Node) -> Self {
         self.at_mark(node.line as usize, node.column as usize)
     }
 
-    /// Places the error at a key, unless a node further in already did.
+    /// Sets the place of the error to a key, unless an inner node has already set it.
     pub(super) fn at_key(self, key: &KeyNode) -> Self {
         self.at_mark(key.line as usize, key.column as usize)
     }
@@ -52,7 +52,7 @@ impl Error {
         self
     }
 
-    /// Says that all this is under a key.
+    /// Prepends a key to the path.
     pub(super) fn under(mut self, key: &Key) -> Self {
         let key = match key {
             Key::String(text) if text.is_empty() || text.contains(['.', '[', ' ', '\n']) => {
@@ -68,7 +68,7 @@ impl Error {
         self
     }
 
-    /// Says that all this is in an item of a list.
+    /// Prepends the index of a list item to the path.
     pub(super) fn item(mut self, index: usize) -> Self {
         self.path = match self.path.as_str() {
             rest if rest.is_empty() || rest.starts_with('[') => format!("[{index}]{rest}"),
@@ -93,7 +93,7 @@ impl std::error::Error for Error {}
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
         let message = message.to_string();
-        // serde's own words for an untagged choice name a Rust type.
+        // serde's message for an untagged enum names a Rust type.
         if message.starts_with("data did not match any variant of untagged enum") {
             return Self::new("expected one of the forms that are possible here, found another");
         }
@@ -162,7 +162,7 @@ fn kind(found: &Unexpected<'_>) -> &'static str {
     }
 }
 
-/// What was expected, in the words of a document's author instead of Rust's.
+/// Formats what was expected with the terms of YAML instead of Rust's.
 fn plain(expected: &dyn Expected) -> String {
     let words = expected.to_string();
     match words.as_str() {

@@ -1,14 +1,14 @@
-//! YAML as Bolt and Puppet read it, with the place of everything: families, manifests and inventories alike.
+//! Reads YAML as Bolt and Puppet do, and keeps the place of every node: for families, manifests and
+//! inventories.
 //!
-//! Plain scalars mean what they mean to Ruby's Psych ([`Value`](crate::Value) has no date and no
-//! symbol, so `2024-01-02` and `:name` stay texts). JSON is YAML and is read by the same rules,
-//! which has one consequence worth knowing: as in Psych, an exponent needs a point and a sign
-//! (`1.0e+3`), and `1e3` is a text.
+//! Plain scalars mean what they mean to Ruby's Psych. [`Value`](crate::Value) has no date and no symbol, so
+//! `2024-01-02` and `:name` are texts. JSON is YAML and is read by the same rules. As in Psych, an exponent
+//! therefore needs a point and a sign (`1.0e+3`), and `1e3` is a text.
 //!
-//! Duplicate keys are refused where Psych silently keeps the last. Of a merge (`<<`), the
-//! mapping's own keys win wherever they stand, then the earlier of several merged mappings.
+//! Duplicate keys are refused, where Psych silently keeps the last. In a merge (`<<`), the mapping's own
+//! keys win wherever they are written, and then the first of several merged mappings.
 //!
-//! No error quotes a scalar: what a document says may be a secret until a schema has read it.
+//! No error quotes a scalar: any value may be a secret until a schema has read it.
 
 mod de;
 mod error;
@@ -25,17 +25,18 @@ pub use error::Error;
 pub use located::Located;
 pub use node::{KeyNode, Kind, Mapping, Node};
 
-/// Reads one document; an empty text is `undef`.
+/// Parses one document; an empty text is `undef`.
 ///
 /// # Errors
 ///
-/// What is not YAML, a second document, duplicate keys, unknown tags, and documents that nest too
-/// deep or grow too much by aliases; each with line, column and key path.
+/// Fails for invalid YAML, a second document, duplicate keys, unknown tags, and documents that nest too
+/// deeply or grow too much by aliases. The error has the line, the column and the key path.
 pub fn parse(text: &str) -> Result<Node, Error> {
     parse::document(text)
 }
 
-/// JSON as a text that is read here as the same: characters that YAML does not print are escaped.
+/// Formats JSON as a text that [`parse`] reads as the same value. Characters that YAML does not allow are
+/// escaped.
 pub fn from_json(json: &serde_json::Value) -> String {
     let text = json.to_string();
     let mut yaml = String::with_capacity(text.len());
@@ -53,20 +54,21 @@ pub fn from_json(json: &serde_json::Value) -> String {
     yaml
 }
 
-/// Reads one document into a type.
+/// Deserializes one document.
 ///
 /// # Errors
 ///
-/// Those of [`parse`], then those of [`from_node`].
+/// Fails as [`parse`] and [`from_node`] do.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     from_node(&parse(text)?)
 }
 
-/// Reads a node into a type.
+/// Deserializes a node.
 ///
 /// # Errors
 ///
-/// Where a node does not fit the type, with line, column and key path of that node.
+/// Fails when a node does not match the type. The error has the line, the column and the key path of that
+/// node.
 pub fn from_node<T: DeserializeOwned>(node: &Node) -> Result<T, Error> {
     T::deserialize(de::NodeDeserializer(node))
 }

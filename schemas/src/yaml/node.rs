@@ -1,4 +1,4 @@
-//! A node of a document: what it holds and where it stands.
+//! A node of a document: its content and its place.
 
 use std::fmt;
 
@@ -6,32 +6,32 @@ use crate::{Key, Value};
 
 use super::Error;
 
-/// A scalar, a sequence or a mapping, with the place where it was written.
+/// A scalar, a sequence or a mapping, with its place in the document.
 ///
-/// A node that came through an alias or a merge keeps the place of its original. The `Debug` form
-/// shows kinds and keys, never a scalar.
+/// A node from an alias or a merge keeps the place of its original. The `Debug` form shows kinds and keys,
+/// but never a scalar.
 #[derive(Clone)]
 pub struct Node {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
-    /// What the node holds.
+    /// The content of the node.
     pub kind: Kind,
 }
 
-/// A key of a [`Mapping`], with the place where it was written.
+/// A key of a [`Mapping`], with its place in the document.
 #[derive(Clone)]
 pub struct KeyNode {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
-    /// The key as it is in a [`Hash`](crate::Hash).
+    /// The key, as in a [`Hash`](crate::Hash).
     pub key: Key,
 }
 
-/// What a [`Node`] holds.
+/// The content of a [`Node`].
 #[derive(Clone)]
 pub enum Kind {
     /// A single value: neither an array nor a hash.
@@ -42,14 +42,14 @@ pub enum Kind {
     Mapping(Mapping),
 }
 
-/// The keys and values of a mapping in the order in which they were written.
+/// The keys and values of a mapping, in the order in which they were written.
 #[derive(Clone, Default)]
 ///
-/// Mappings are many and small: their keys are compared one by one.
+/// Mappings are numerous and small, so their keys are searched linearly.
 pub struct Mapping(Vec<(KeyNode, Node)>);
 
 impl Node {
-    /// The node as a value, without its places.
+    /// Converts the node to a value without places.
     pub fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Scalar(value) => value.clone(),
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// The keys and values of a mapping.
+    /// Returns the mapping, if the node is one.
     pub fn as_mapping(&self) -> Option<&Mapping> {
         match &self.kind {
             Kind::Mapping(mapping) => Some(mapping),
@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// The items of a sequence.
+    /// Returns the items, if the node is a sequence.
     pub fn as_sequence(&self) -> Option<&[Self]> {
         match &self.kind {
             Kind::Sequence(items) => Some(items),
@@ -80,7 +80,7 @@ impl Node {
         }
     }
 
-    /// The value of a scalar.
+    /// Returns the value, if the node is a scalar.
     pub fn as_scalar(&self) -> Option<&Value> {
         match &self.kind {
             Kind::Scalar(value) => Some(value),
@@ -88,22 +88,22 @@ impl Node {
         }
     }
 
-    /// The text of a text.
+    /// Returns the text, if the node is a text.
     pub fn as_str(&self) -> Option<&str> {
         self.as_scalar().and_then(Value::as_str)
     }
 
-    /// Whether nothing stands here, or `null`.
+    /// Whether the node is empty or `null`.
     pub fn is_undef(&self) -> bool {
         self.as_scalar().is_some_and(Value::is_undef)
     }
 
-    /// The value at a text key of a mapping.
+    /// Returns the value of a text key, if the node is a mapping.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.as_mapping().and_then(|mapping| mapping.get(key))
     }
 
-    /// The name of the node's kind, for messages: "a text", "an integer", "a mapping".
+    /// Returns the name of the node's kind for messages: "a text", "an integer", "a mapping".
     pub fn kind_name(&self) -> &'static str {
         match &self.kind {
             Kind::Scalar(Value::Undef) => "nothing",
@@ -117,12 +117,12 @@ impl Node {
         }
     }
 
-    /// An error at this node, for what is found wrong with it later.
+    /// Creates an error at this node, for problems that are found later.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::new(message).at(self)
     }
 
-    /// A value as if it had been written at the place of another node: what a lookup has given.
+    /// Creates a node from a value, such as the result of a lookup, at the place of another node.
     pub fn of(value: Value, line: u32, column: u32) -> Self {
         let kind = match value {
             Value::Array(items) => {
@@ -151,48 +151,48 @@ impl Node {
 }
 
 impl KeyNode {
-    /// The text of a text key.
+    /// Returns the text of a text key.
     pub fn as_str(&self) -> Option<&str> {
         self.key.as_str()
     }
 
-    /// An error at this key.
+    /// Creates an error at this key.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::new(message).at_key(self)
     }
 }
 
-/// Lines and columns as they are kept: documents that need more do not fit into memory.
+/// Converts a line or column number. Documents with larger numbers do not fit into memory.
 fn place(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Mapping {
-    /// The value at a text key.
+    /// Returns the value of a text key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         let mut pairs = self.0.iter();
         let (_, value) = pairs.find(|(known, _)| known.as_str() == Some(key))?;
         Some(value)
     }
 
-    /// The value at a text key, to be changed in its place.
+    /// Returns the mutable value of a text key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         let mut pairs = self.0.iter_mut();
         let (_, value) = pairs.find(|(known, _)| known.as_str() == Some(key))?;
         Some(value)
     }
 
-    /// The pairs in order, with the places of both.
+    /// Iterates over the pairs in order, with the places of keys and values.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&KeyNode, &Node)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
-    /// The pairs in order, keys as they are in a [`Hash`](crate::Hash).
+    /// Iterates over the pairs in order, with keys as in a [`Hash`](crate::Hash).
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
         self.0.iter().map(|(key, value)| (&key.key, value))
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,4 +1,5 @@
-//! From a text to nodes: parser events, scalars' meaning, aliases, merges, and what is refused.
+//! Builds nodes from parser events: resolves scalars, aliases and merges, and refuses what is not
+//! supported.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -10,13 +11,15 @@ use crate::{Key, Value};
 use super::node::{KeyNode, Kind, Mapping, Node};
 use super::{Error, scalar};
 
-/// How deep nodes may nest: far beyond any file people write, well within any thread's stack.
+/// The maximum nesting depth of nodes: far beyond any file people write, well within any thread's stack.
 const MAX_DEPTH: usize = 128;
-/// How many nodes aliases may add for each node that is written: what tells reuse from an attack.
+/// The maximum number of nodes that aliases may add for each written node. It distinguishes reuse from an
+/// attack.
 const MAX_GROWTH: usize = 100;
-/// How many nodes aliases may add in all.
+/// The maximum number of nodes that aliases may add in all.
 const MAX_COPIES: usize = 2_000_000;
-/// How many bytes of text aliases may add in all: one long text can be repeated in few nodes.
+/// The maximum number of bytes of text that aliases may add in all: a long text can be repeated with few
+/// nodes.
 const MAX_COPIED_TEXT: usize = 32 << 20;
 
 pub(super) fn document(text: &str) -> Result<Node, Error> {
@@ -60,11 +63,11 @@ struct Builder<'t> {
 #[derive(Default)]
 struct Pairs {
     list: Vec<(KeyNode, Node)>,
-    /// Where each key stands, once there are too many to compare with each.
+    /// The index of each key; filled once there are too many keys for a linear search.
     places: HashMap<Key, usize>,
 }
 
-/// How many keys are compared one by one.
+/// The maximum number of keys that are searched linearly.
 const FEW: usize = 16;
 
 impl Pairs {
@@ -96,13 +99,13 @@ struct Anchored {
     extent: Extent,
 }
 
-/// How much a node is.
+/// The size of a node.
 #[derive(Clone, Copy, Default)]
 struct Extent {
     nodes: usize,
-    /// The bytes of its texts and keys.
+    /// The number of bytes of its texts and keys.
     text: usize,
-    /// How many levels lie in it.
+    /// The number of levels below the node.
     height: usize,
 }
 
@@ -174,7 +177,7 @@ impl<'t> Builder<'t> {
     fn mapping(&mut self, depth: usize) -> Result<Mapping, Error> {
         let mut pairs = Pairs::default();
         let mut merge: Option<KeyNode> = None;
-        // Keys that only a merge brought: the mapping's own replace them.
+        // Keys that come only from a merge: the mapping's own keys replace them.
         let mut merged = HashSet::new();
         loop {
             let key = match self.next()? {
@@ -209,7 +212,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// A key: a text or a whole number. `on` and `1.5` as keys are the texts they are written as.
+    /// Reads a key: a text or an integer. Keys such as `on` and `1.5` are the texts as they are written.
     fn key(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<KeyNode, Error> {
         let written = match &event {
             Event::Scalar(text, ..) => text.clone(),
@@ -219,7 +222,7 @@ impl<'t> Builder<'t> {
         let key = match node.kind {
             Kind::Scalar(Value::Integer(number)) => Key::Integer(number),
             Kind::Scalar(Value::String(text)) => Key::String(text),
-            // A forgotten key, as in `: value`.
+            // A missing key, as in `: value`.
             Kind::Scalar(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
             Kind::Scalar(_) => Key::String(written.into_owned()),
             Kind::Sequence(_) | Kind::Mapping(_) => {
@@ -255,7 +258,7 @@ impl<'t> Builder<'t> {
         Ok(self.anchors[&anchor].node.clone())
     }
 
-    /// Accounts for nodes that are not written but copied, before they are.
+    /// Accounts for nodes that an alias copies, before they are copied.
     fn copy(&mut self, extent: Extent, span: &Span) -> Result<(), Error> {
         self.copied.nodes += extent.nodes;
         self.copied.text += extent.text;
@@ -329,7 +332,8 @@ fn collection_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), 
     }
 }
 
-/// The tag itself may be a secret: a password that begins with `!` and was not quoted.
+/// Returns the error for an unknown tag. It does not quote the tag, which may be a secret: a password that
+/// begins with `!` and is not quoted.
 fn unknown_tag(span: &Span) -> Error {
     let message = "unknown tag, expected none or !!str, !!int, !!float, !!bool, !!null, !!seq, \
                    !!map; a text that begins with `!` needs quotes";
@@ -341,7 +345,7 @@ fn at(span: &Span, message: impl Into<String>) -> Error {
     Error::new(message).at_mark(span.start.line(), span.start.col() + 1)
 }
 
-/// How much a node is.
+/// Returns the size of a node.
 fn extent(node: &Node) -> Extent {
     let own = Extent {
         nodes: 1,

@@ -1,11 +1,11 @@
-//! What a plain scalar means, by the rules of Ruby's Psych 4 (`scalar_scanner.rb`).
+//! The meaning of plain scalars, by the rules of Ruby's Psych 4 (`scalar_scanner.rb`).
 
 use crate::Value;
 
-/// The value of a plain scalar.
+/// Returns the value of a plain scalar.
 ///
-/// Where Psych makes a date, a time or a symbol this stays a text, and so does a number that does
-/// not fit 64 bits: a serial number must not lose its digits.
+/// What Psych reads as a date, a time or a symbol remains a text. So does a number that does not fit 64
+/// bits, because a serial number must not lose its digits.
 pub(super) fn plain(text: &str) -> Value {
     match text.as_bytes().first() {
         None => Some(Value::Undef),
@@ -48,7 +48,8 @@ fn special_float(text: &str) -> Option<Value> {
     }
 }
 
-/// `12:30:45` is 45045. With two parts the first still counts hours (`1:30` is 5400), as in Psych.
+/// Parses a sexagesimal number: `12:30:45` is 45045. With two parts, the first one still counts hours, as
+/// in Psych (`1:30` is 5400).
 fn sexagesimal(text: &str) -> Option<Value> {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, Some(fraction)),
@@ -72,7 +73,7 @@ fn sexagesimal(text: &str) -> Option<Value> {
     let Some(fraction) = fraction else {
         return Some(Value::Integer(seconds));
     };
-    // The fraction belongs to the last part: a fraction of minutes where there are only two.
+    // The fraction belongs to the last part, which is minutes if there are only two parts.
     let fraction: f64 = format!("0.{}", fraction.replace('_', "")).parse().ok()?;
     let unit = if third.is_some() { 1.0 } else { 60.0 };
     Some(Value::Float(seconds as f64 + fraction * unit))
@@ -86,7 +87,8 @@ fn is_sixtieth(part: &str) -> bool {
     }
 }
 
-/// Ruby's `String#to_i`: digits with single underscores between them, up to the first other thing.
+/// Parses an integer like Ruby's `String#to_i`: digits with single underscores between them, up to any
+/// other character.
 fn leading_integer(text: &str) -> Option<i64> {
     let digits = unsigned(text);
     let end = digits.find("__").unwrap_or(digits.len());
@@ -98,7 +100,7 @@ fn leading_integer(text: &str) -> Option<i64> {
     })
 }
 
-/// `[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?`
+/// Parses a float: `[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?`.
 fn float(text: &str) -> Option<Value> {
     let (whole, rest) = unsigned(text).split_once('.')?;
     let (fraction, exponent) = match rest.split_once(['e', 'E']) {
@@ -116,7 +118,7 @@ fn float(text: &str) -> Option<Value> {
     well_formed.then(|| without_separators(text).parse().ok().map(Value::Float))?
 }
 
-/// Binary, octal (`017`, never `0o17`), decimal or hexadecimal.
+/// Parses a binary, octal (`017`, not `0o17`), decimal or hexadecimal integer.
 fn integer(text: &str) -> Option<Value> {
     let digits = unsigned(text);
     let (radix, digits) = if let Some(digits) = digits.strip_prefix("0b") {
@@ -137,7 +139,7 @@ fn integer(text: &str) -> Option<Value> {
         .map(Value::Integer)
 }
 
-/// Digits with single separators between them.
+/// Whether a text consists of digits with single separators between them.
 fn is_decimal(digits: &str) -> bool {
     only(digits, b"0123456789_,")
         && digits.split(['_', ',']).all(|group| !group.is_empty())
@@ -160,7 +162,7 @@ fn without_separators(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Recorded from Ruby: each line is a scalar, the kind that Psych makes of it, and its value.
+    /// Recorded from Ruby: each line has a scalar, the kind that Psych resolves it to, and its value.
     const PSYCH: &str = include_str!("psych.tsv");
 
     #[test]

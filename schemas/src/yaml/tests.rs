@@ -1,4 +1,4 @@
-//! The module as a caller sees it: documents in, values or errors with their places out.
+//! Tests of the public interface: documents are parsed into values, or into errors with their places.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -45,7 +45,7 @@ enum Behaviour {
     ReadOnly,
 }
 
-/// Stands for any text that is parsed further in.
+/// Stands for any text that is parsed further.
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(try_from = "String")]
 struct Integer;
@@ -141,7 +141,7 @@ fn aliases_cannot_make_a_document_explode() {
         laughs.push_str(&format!("a{level}: &a{level} [{before}]\n"));
     }
     assert!(refusal(&laughs).contains("grows too much by its aliases"));
-    // Few nodes, but all of them long.
+    // Few nodes, but long ones.
     let text = "x".repeat(64 * 1024);
     let long = format!("a: &a {text}\nb: [{}]\n", "*a, ".repeat(1000));
     assert!(refusal(&long).contains("grows too much by its aliases"));

@@ -1,4 +1,4 @@
-//! The SSH side of one connection to the awkward device.
+//! The SSH side of a connection to the awkward device.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(super) struct Client {
     log: Log,
     cut: Arc<Notify>,
     typed: HashMap<ChannelId, mpsc::UnboundedSender<Vec<u8>>>,
-    /// How many lines are taken, over all connections, and whether this one has one.
+    /// The number of sessions in use, over all connections, and whether this connection uses one.
     lines: Arc<AtomicUsize>,
     has_line: bool,
 }
@@ -166,7 +166,7 @@ impl Handler for Client {
         _: &mut Session,
     ) -> Result<(), Self::Error> {
         if let Some(typed) = self.typed.get(&id) {
-            // A shell that has ended does not listen.
+            // A shell that has ended does not read input.
             let _ = typed.send(data.to_vec());
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! A device made to be awkward: an SSH server whose users and commands each have a bad habit.
 //!
-//! It runs on a thread of its own, so that a test can drive the binary against it. Log in with
-//! [`PASSWORD`]; the user's name chooses how the terminal behaves ([`shell::Habit`]), the command
-//! how its output comes ([`shell::Shell::answer`]). Everything it hears is kept, so that a test
-//! can tell what was sent, and that nothing was sent twice.
+//! It runs on a separate thread, so that a test can run the binary against it. Log in with [`PASSWORD`];
+//! the user's name determines the terminal's behaviour ([`shell::Habit`]), and the command determines the
+//! form of its output ([`shell::Shell::answer`]). All input is recorded, so that a test can check what was
+//! sent, and that nothing was sent twice.
 
 use std::net::Ipv4Addr;
 use std::sync::mpsc;
@@ -26,18 +26,18 @@ mod shell;
 /// The password of every user; the device refuses any other.
 pub(crate) const PASSWORD: &str = "canary-awkward";
 
-/// A line that the device has heard.
+/// A line of input that the device has received.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
-    /// When its last character came.
+    /// The time of its last character.
     pub(crate) at: Instant,
-    /// Which connection it came by, counted from 1.
+    /// The number of its connection, counted from 1.
     pub(crate) connection: usize,
-    /// What was typed, without its end.
+    /// The input without the line end.
     pub(crate) line: String,
 }
 
-/// A running device; gone when it is dropped.
+/// A running device; it ends when it is dropped.
 pub(crate) struct Awkward {
     port: u16,
     host_key: String,
@@ -46,7 +46,7 @@ pub(crate) struct Awkward {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What was heard, shared with the sessions.
+/// The record of the input, shared with the sessions.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<Heard>>>);
 
@@ -65,7 +65,7 @@ impl Log {
 }
 
 impl Awkward {
-    /// Starts a device on a free port of the loopback.
+    /// Starts a device on a free port of the loopback interface.
     pub(crate) fn start() -> Self {
         let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("a key");
         let host_key = key
@@ -103,17 +103,17 @@ impl Awkward {
         }
     }
 
-    /// Its port on 127.0.0.1.
+    /// Returns its port on 127.0.0.1.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its line for a `known_hosts` file.
+    /// Returns its line for a `known_hosts` file.
     pub(crate) fn known_hosts(&self) -> String {
         format!("[127.0.0.1]:{} {}\n", self.port, self.host_key)
     }
 
-    /// Every line it has heard since it was started, over all connections.
+    /// Returns every line that it has received since its start, over all connections.
     pub(crate) fn heard(&self) -> Vec<Heard> {
         self.log
             .0
@@ -122,7 +122,7 @@ impl Awkward {
             .clone()
     }
 
-    /// How often it has heard exactly this line.
+    /// Returns how often it has received exactly this line.
     pub(crate) fn times_heard(&self, line: &str) -> usize {
         self.heard()
             .iter()
@@ -135,7 +135,7 @@ impl Drop for Awkward {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
-            // A panic of the device has been told already.
+            // A panic of the device has already been reported.
             let _ = thread.join();
         }
     }
@@ -165,7 +165,7 @@ async fn accept(listener: TcpListener, key: PrivateKey, log: Log) {
     }
 }
 
-/// Carries a connection over a pipe, so that it can be cut below SSH.
+/// Forwards a connection over a pipe, so that it can be cut below SSH.
 async fn carry(
     mut stream: TcpStream,
     config: Arc<Config>,
@@ -175,7 +175,7 @@ async fn carry(
     let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
         if let Ok(session) = russh::server::run_stream(config, ours, client).await {
-            // How it ends is the test's affair.
+            // The test judges how the session ends.
             let _ = session.await;
         }
     });
@@ -185,7 +185,7 @@ async fn carry(
     }
 }
 
-/// Waits: the device is slow on purpose.
+/// Waits: the device is deliberately slow.
 async fn pause(time: Duration) {
     let _ = tokio::time::timeout(time, std::future::pending::<()>()).await;
 }

@@ -1,4 +1,4 @@
-//! The awkward device's terminal: what it shows, and how badly.
+//! The awkward device's terminal.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -11,35 +11,35 @@ use tokio::sync::{Notify, mpsc};
 
 use super::{Log, pause};
 
-/// A log message as it comes over the terminal at any time.
+/// A log message that may appear on the terminal at any time.
 const SYSLOG: &str = "*Nov 21 09:48:53.123: %LINK-3-UPDOWN: Interface Gi0/3, changed state to up";
 
-/// How many lines a pager shows at once.
+/// The number of lines on a page of the pager.
 const PAGE: usize = 10;
 
-/// The width of the screen that a long echo is wrapped at.
+/// The width of the screen, at which a long echo is wrapped.
 const COLUMNS: usize = 80;
 
-/// How a terminal behaves: the name of its user.
+/// A terminal's behaviour: the name of its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// Any other user: as one would wish.
+    /// Any other user: well-behaved.
     None,
-    /// `banner`: greets with lines that look like its prompt.
+    /// `banner`: shows lines that look like its prompt before the first one.
     Banner,
-    /// `colours`: its prompt and its output have ANSI sequences.
+    /// `colours`: the prompt and the output have ANSI sequences.
     Colours,
-    /// `keyboard`: asks for the password by keyboard-interactive alone.
+    /// `keyboard`: asks for the password only by keyboard-interactive.
     Keyboard,
-    /// `lines-N`: has lines for N sessions at once, and takes no more.
+    /// `lines-N`: supports N concurrent sessions and refuses more.
     Lines(usize),
-    /// `no-echo`: does not repeat what is typed.
+    /// `no-echo`: does not echo input.
     NoEcho,
-    /// `noisy`: a log message comes between each prompt and the echo of what is typed there.
+    /// `noisy`: a log message appears between each prompt and the echo of the input.
     Noisy,
-    /// `resets-N`: resets the connection when it has heard N lines of configuration.
+    /// `resets-N`: resets the connection after N configuration lines.
     Resets(usize),
-    /// `wraps` and `wraps-back`: a long echo is broken at the screen's edge, by a space and a
+    /// `wraps` and `wraps-back`: a long echo is wrapped at the edge of the screen by a space and a carriage
     /// return or a backspace.
     Wraps(&'static str),
 }
@@ -107,7 +107,7 @@ impl Shell {
         }
     }
 
-    /// Prompts, listens and answers until the client leaves or the habit ends it.
+    /// Prompts, reads and answers until the client leaves or the habit ends the session.
     pub(super) async fn talk(mut self) {
         if self.habit == Habit::Banner {
             self.print("Welcome to\nswitch#\nswitch# is not a prompt, nor is\nswitch#\n\n")
@@ -124,14 +124,14 @@ impl Shell {
         self.close().await;
     }
 
-    /// Answers one command without a terminal.
+    /// Answers a single command without a terminal.
     pub(super) async fn run_one(mut self, command: String) {
         self.log.add(self.connection, &command);
         let _ = self.answer(&command).await;
         self.close().await;
     }
 
-    /// Answers a line. Every awkward command is here.
+    /// Answers a line. Every awkward command is handled here.
     async fn answer(&mut self, line: &str) -> ControlFlow<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let number = |word: &str| word.parse().unwrap_or(0);
@@ -149,32 +149,32 @@ impl Shell {
             ["write", "memory"] => self.print("Building configuration...\n[OK]\n").await,
             ["show", "version"] => self.print("Awkward OS, Version 1.0\n").await,
             ["show", "failure"] => self.print("% Invalid input detected\n").await,
-            // A line that is the prompt, a pause of so many milliseconds, and more.
+            // A line like the prompt, a pause of this many milliseconds, and more output.
             ["show", "prompt-like", milliseconds] => {
                 self.print("before\nswitch#").await;
                 pause(Duration::from_millis(number(milliseconds))).await;
                 self.print("\nafter\n").await;
             }
-            // One line a second, so many.
+            // This many lines, one per second.
             ["show", "slow", lines] => {
                 for line in 1..=number(lines) {
                     self.print(&format!("line {line}\n")).await;
                     pause(Duration::from_secs(1)).await;
                 }
             }
-            // Some output, then the connection is gone.
+            // Some output, and then the connection is lost.
             ["show", "drop-connection"] => {
                 self.print("partial\nout").await;
                 return self.reset().await;
             }
-            // Some output, then the channel is closed, the connection stays.
+            // Some output, and then the channel is closed while the connection stays.
             ["show", "drop-channel"] => {
                 self.print("partial\nout").await;
                 return ControlFlow::Break(());
             }
-            // Pages, whatever `terminal length` was told.
+            // Pages, regardless of `terminal length`.
             ["show", "pages"] => return self.pages().await,
-            // The log message comes when the prompt has come, and no new prompt after it.
+            // The log message follows the prompt, and no new prompt follows the message.
             ["show", "syslog"] => {
                 self.print("output\n").await;
                 self.prompt().await;
@@ -188,16 +188,16 @@ impl Shell {
                     None => ControlFlow::Break(()),
                 };
             }
-            // The prompt stands behind the last line.
+            // The prompt follows the last line without a line end.
             ["show", "no-newline"] => self.print("first\noutput").await,
-            // So many megabytes.
+            // This many megabytes.
             ["show", "big", megabytes] => {
                 let line = format!("{}\n", "x".repeat(1022));
                 for _ in 0..number(megabytes) * 1024 {
                     self.print(&line).await;
                 }
             }
-            // Latin-1, then a character of UTF-8 that comes in two halves.
+            // Latin-1, and then a UTF-8 character in two halves.
             ["show", "bytes"] => {
                 self.send(b"Z\xFCrich\r\ncaf\xC3").await;
                 pause(Duration::from_millis(50)).await;
@@ -210,9 +210,9 @@ impl Shell {
                     pause(Duration::from_millis(number(milliseconds))).await;
                 }
             }
-            // A mebibyte without a line end, and one.
+            // A line of one mebibyte.
             ["show", "long-line"] => self.print(&format!("{}\n", "x".repeat(1 << 20))).await,
-            // Goes away, once that was confirmed.
+            // Disconnects after a confirmation.
             ["reload"] => {
                 self.print("Proceed with reload? [confirm]").await;
                 if self.byte().await.is_none() {
@@ -229,7 +229,7 @@ impl Shell {
                 }
                 return ControlFlow::Break(());
             }
-            // The prompt changes in the middle of the session.
+            // The prompt changes during the session.
             ["hostname", name] => self.hostname = name.to_owned(),
             _ => self.print("% Unknown command\n").await,
         }
@@ -254,7 +254,7 @@ impl Shell {
         for line in 1..=3 * PAGE + 1 {
             self.print(&format!("line {line}\n")).await;
             if line % PAGE == 0 {
-                // NULs as padding, as some devices send.
+                // NULs as padding, which some devices send.
                 self.print(" --More-- \0\0").await;
                 let Some(key) = self.byte().await else {
                     return ControlFlow::Break(());
@@ -269,7 +269,7 @@ impl Shell {
         ControlFlow::Continue(())
     }
 
-    /// Reads a line, and echoes it as the habit has it.
+    /// Reads a line, and echoes it according to the habit.
     async fn line(&mut self) -> Option<String> {
         let mut line = vec![];
         loop {
@@ -283,7 +283,7 @@ impl Shell {
             }
             let ends = matches!(byte, b'\r' | b'\n');
             match (self.habit, ends) {
-                // The answer begins on a new line, with an echo or without.
+                // The answer begins on a new line, with or without an echo.
                 (_, true) => self.print("\n").await,
                 (Habit::NoEcho, false) => {}
                 (_, false) => {
@@ -325,16 +325,16 @@ impl Shell {
     }
 
     async fn print(&self, text: &str) {
-        // A client that has gone is told nothing.
+        // If the client has gone, an error does not matter.
         self.send(text.replace('\n', "\r\n").as_bytes()).await;
     }
 
-    /// Whether there still is someone to send to.
+    /// Sends bytes, and returns whether the client is still connected.
     async fn send(&self, bytes: &[u8]) -> bool {
         self.handle.data(self.id, bytes.to_vec()).await.is_ok()
     }
 
-    /// Cuts the connection when what was sent has had time to leave.
+    /// Cuts the connection after the output has had time to leave.
     async fn reset(&self) -> ControlFlow<()> {
         pause(Duration::from_millis(100)).await;
         self.cut.notify_one();

@@ -1,4 +1,4 @@
-//! An action that the agent runs, on its streams or in files, and what it makes of the output.
+//! An action that the agent runs, on its streams or in files, and the agent's reading of the output.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,19 +17,19 @@ use super::command;
 use super::watch::Watch;
 use crate::support::lab::pause;
 
-/// The agent has no limit; a test has.
+/// The agent has no limit, but a test needs one.
 const LIMIT: Duration = Duration::from_secs(75);
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Debug)]
 pub(crate) struct Response {
-    /// None if a signal ended it.
+    /// The exit code; `None` if a signal ended the action.
     pub(crate) exitcode: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// The results, or why they are none.
+    /// The results, or the reason why they are invalid.
     pub(crate) results: Result<Value, String>,
-    /// What happened to the files, in its order; nothing where it was blocking.
+    /// The events of the files, in order; empty for a blocking action.
     pub(crate) written: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Response {
         let text = if stdout.is_empty() { b"null" } else { stdout };
         let results = serde_json::from_slice(text)
             .map_err(|error| format!("returned invalid JSON on stdout: {error}"))
-            // Its library for JSON has no container that is null.
+            // The agent's JSON library treats null as an empty container.
             .map(|results| match results {
                 Value::Null => json!({}),
                 results => results,
@@ -56,12 +56,12 @@ impl Response {
         }
     }
 
-    /// Success is an exit code of 0 and results that fit their schema.
+    /// Success means an exit code of 0 and results that match their schema.
     pub(crate) fn is_success(&self) -> bool {
         self.exitcode == Some(0) && self.results.is_ok()
     }
 
-    /// The results of an action that has succeeded.
+    /// Returns the results of an action that has succeeded.
     #[track_caller]
     pub(crate) fn succeeded(&self) -> &Value {
         assert!(
@@ -71,7 +71,7 @@ impl Response {
         self.results.as_ref().expect("it was checked")
     }
 
-    /// The results of an action that has failed as it should: with results that fit, and a code that is not 0.
+    /// Returns the results of an action that has failed properly: valid results and a non-zero exit code.
     #[track_caller]
     pub(crate) fn failed(&self) -> &Value {
         assert!(
@@ -82,7 +82,7 @@ impl Response {
         results.unwrap_or_else(|_| panic!("a failure has results, too: {self:#?}"))
     }
 
-    /// The files appeared whole, by a rename, and the exit code last.
+    /// Asserts that the files appeared complete, by a rename, and the exit code last.
     #[track_caller]
     pub(crate) fn came_in_order(&self) {
         let is_output = |event: &&String| {
@@ -105,7 +105,7 @@ pub(super) fn blocking(path: &Path, action: &str, request: &Value, schema: &Vali
     Response::new(status.code(), &stdout, &stderr, schema)
 }
 
-/// A non-blocking action that may not have ended.
+/// A non-blocking action that may still be running.
 pub(crate) struct Ongoing<'a> {
     process: Process,
     dir: PathBuf,
@@ -138,14 +138,14 @@ impl<'a> Ongoing<'a> {
         }
     }
 
-    /// Sends a signal to the group of the process that the pid file names, as an operator would.
+    /// Sends a signal to the process group of the pid file, as an operator would.
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = fs::read_to_string(self.dir.join("pid")).expect("the pid file is there");
         let group = Pid::from_raw(pid.trim().parse().expect("it is a number"));
         killpg(group, signal).expect("it has not been waited for");
     }
 
-    /// Waits for the process, and takes what it has left in the files.
+    /// Waits for the process, and reads its results from the files.
     pub(crate) fn finish(self) -> Result<Response, String> {
         let (status, ..) = self.process.wait();
         if status.code() == Some(5) {
@@ -157,7 +157,7 @@ impl<'a> Ongoing<'a> {
         let mut response =
             Response::new(status.code(), &read("stdout"), &read("stderr"), self.schema);
         response.written = self.watch.events();
-        // After a restart, the agent knows the code by the file alone.
+        // After a restart, the agent knows the code only from the file.
         assert_eq!(
             code.ok(),
             status.code(),
@@ -167,7 +167,7 @@ impl<'a> Ongoing<'a> {
     }
 }
 
-/// A process in a group of its own, with its request on stdin.
+/// A process in its own process group, with its request on stdin.
 struct Process {
     child: Child,
     streams: [JoinHandle<Vec<u8>>; 2],
@@ -181,7 +181,7 @@ impl Process {
             .expect("it has told its metadata");
         let mut stdin = child.stdin.take().expect("it is a pipe");
         let request = request.to_string();
-        // Who does not read it has a right to.
+        // A process may leave its stdin unread.
         std::thread::spawn(move || stdin.write_all(request.as_bytes()));
         let streams = [
             reader(child.stdout.take().expect("it is a pipe")),
@@ -190,7 +190,8 @@ impl Process {
         Self { child, streams }
     }
 
-    /// Reads both streams to their ends, which is when nobody holds them any more, and waits for the process.
+    /// Reads both streams to their ends, which is when no process holds them any more, and waits for the
+    /// process.
     fn wait(mut self) -> (ExitStatus, Vec<u8>, Vec<u8>) {
         let (sender, ended) = channel();
         let group = Pid::from_raw(self.child.id().try_into().expect("a process's number"));

@@ -1,6 +1,6 @@
-//! pxp-agent's side of external modules, as its own code (1.15) has it: which it loads, how it calls them, and what
-//! it makes of their output. It stands in for the agent in the tests of devgate as a module, and shares nothing with
-//! the way in which devgate hosts modules.
+//! pxp-agent's side of external modules, according to its code (1.15): which modules it loads, how it calls
+//! them, and how it reads their output. It replaces the agent in the tests of devgate as a module, and
+//! shares no code with devgate's own hosting of modules.
 
 mod call;
 mod watch;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 pub(crate) use call::{Ongoing, Response};
 
-/// A running agent: what it could load, and where it keeps its transactions.
+/// A running agent: its modules and its transactions.
 pub(crate) struct Agent {
     modules: BTreeMap<String, Module>,
-    /// The modules that it could not load, and what it says of them.
+    /// The modules that it could not load, and its error messages.
     pub(crate) failed: BTreeMap<String, String>,
     spool: PathBuf,
 }
@@ -36,7 +36,8 @@ struct Action {
 }
 
 impl Agent {
-    /// Starts: every file of the folder without an extension is a module, by the name of the file.
+    /// Starts the agent. Every file of the folder without an extension is a module with the name of the
+    /// file.
     pub(crate) fn start(modules: &Path, configuration: &Path, spool: &Path) -> Self {
         let mut agent = Self {
             modules: BTreeMap::new(),
@@ -47,7 +48,7 @@ impl Agent {
             .expect("the modules are in a folder")
             .flatten()
         {
-            // What a link leads to is the module, by its own name.
+            // A link stands for the module that it leads to, under that module's name.
             let path = fs::canonicalize(entry.path()).expect("no link leads nowhere");
             if path.is_dir() || path.extension().is_some() {
                 continue;
@@ -55,7 +56,7 @@ impl Agent {
             let name = path.file_stem().and_then(OsStr::to_str);
             let name = name.expect("a name is text").to_owned();
             let file = configuration.join(format!("{name}.conf"));
-            // A file that is no JSON is null, and no file no configuration at all.
+            // A file that is not JSON means null, and a missing file means no configuration.
             let configuration = fs::read(file)
                 .ok()
                 .map(|text| serde_json::from_slice(&text).unwrap_or(Value::Null));
@@ -67,12 +68,12 @@ impl Agent {
         agent
     }
 
-    /// The names of the modules that it has loaded.
+    /// Returns the names of the modules that it has loaded.
     pub(crate) fn modules(&self) -> Vec<&str> {
         self.modules.keys().map(String::as_str).collect()
     }
 
-    /// The names of a module's actions.
+    /// Returns the names of a module's actions.
     pub(crate) fn actions(&self, module: &str) -> Vec<&str> {
         self.modules[module]
             .actions
@@ -81,7 +82,7 @@ impl Agent {
             .collect()
     }
 
-    /// A blocking request: the module answers on its streams.
+    /// Sends a blocking request: the module answers on its streams.
     pub(crate) fn run(
         &self,
         module: &str,
@@ -98,7 +99,7 @@ impl Agent {
         ))
     }
 
-    /// A non-blocking request: the module answers in the files of the transaction.
+    /// Sends a non-blocking request: the module answers in the files of the transaction.
     pub(crate) fn begin(
         &self,
         module: &str,
@@ -118,7 +119,7 @@ impl Agent {
         ))
     }
 
-    /// The same, to its end.
+    /// Sends a non-blocking request, and waits for its end.
     pub(crate) fn run_in_files(
         &self,
         module: &str,
@@ -147,7 +148,7 @@ impl Module {
     fn load(path: PathBuf, name: &str, configuration: Option<Value>) -> Result<Self, String> {
         let output = command(&path, "metadata").stdin(Stdio::null()).output();
         let output = output.map_err(|error| error.to_string())?;
-        // The exit code says nothing; a single byte of stderr says all.
+        // The exit code does not matter; a single byte on stderr is an error.
         if !output.stderr.is_empty() {
             return Err("failed to load external module metadata".to_owned());
         }
@@ -187,7 +188,7 @@ impl Module {
         })
     }
 
-    /// What an action reads on stdin, but for the files; an empty configuration is none.
+    /// Returns the request on stdin, without files. An empty configuration is left out.
     fn request(&self, input: &Value) -> Value {
         let mut request = json!({ "input": input });
         let empty = [Value::Null, json!({}), json!([])];
@@ -198,7 +199,7 @@ impl Module {
     }
 }
 
-/// Metadata as the agent's code checks it, which the document does otherwise.
+/// Returns the schema by which the agent's code checks metadata. It differs from the documented schema.
 fn metadata_schema() -> Value {
     let object = json!({ "type": "object" });
     let text = json!({ "type": "string" });
@@ -222,7 +223,7 @@ fn metadata_schema() -> Value {
     })
 }
 
-/// The agent's library knows Drafts 4 and 6, whatever the schema names, and no references.
+/// The agent's library supports Drafts 4 and 6, whatever the schema names, and no references.
 fn schema(schema: &Value) -> Result<Validator, String> {
     if schema.to_string().contains("\"$ref\":\"") {
         return Err("Support for JSON References not enabled.".to_owned());
@@ -242,7 +243,7 @@ fn schema(schema: &Value) -> Result<Validator, String> {
         .map_err(|error| error.to_string())
 }
 
-/// A module's process: one argument, the agent's folder, and an environment with little in it.
+/// Returns a module's process: one argument, the agent's folder, and a minimal environment.
 #[expect(
     clippy::disallowed_methods,
     reason = "the stand-in starts modules itself"

@@ -1,4 +1,4 @@
-//! What happens in a folder, as the kernel tells it: nothing is missed between two looks.
+//! The events of a folder, as the kernel reports them: none is missed between two reads.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ impl Watch {
         Self(inotify)
     }
 
-    /// Everything so far: `create NAME`, `write NAME` and `rename NAME`, by the name that the file then has.
+    /// Returns all events so far: `create NAME`, `write NAME` and `rename NAME`, with the file's new name.
     pub(crate) fn events(&self) -> Vec<String> {
         let mut told = Vec::new();
         while let Ok(events) = self.0.read_events() {

@@ -1,52 +1,52 @@
-//! The table of commands: what the device answers, drawn from the seed, and what of it is output.
+//! The table of commands: what the device answers, generated from the seed, and which part of it is output.
 
 use super::dice::Dice;
 use super::drawn;
 use super::habit::{Echo, Habit, LogMessages};
 use super::world::World;
 
-/// What one command makes the device do.
+/// The device's reaction to a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) steps: Vec<Step>,
 }
 
-/// One thing that the device does.
+/// One action of the device.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Shows a text; its lines end as the habit has it.
+    /// Shows a text; the habit determines its line ends.
     Show(String),
     /// Sends bytes, which look like this text.
     Raw(Vec<u8>, String),
-    /// Shows nothing for so many milliseconds.
+    /// Shows nothing for this number of milliseconds.
     Pause(usize),
-    /// Asks this, and goes on when that was consented to.
+    /// Asks this question, and continues after consent.
     Ask(String),
-    /// Is called this from now on.
+    /// Changes the device's name.
     Rename(String),
 }
 
-/// What must become of a command.
+/// The expected result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// This output, to the byte.
+    /// Exactly this output.
     Output(String),
-    /// An error that quotes this question, which nobody answered. Where a key refused it that is no consent, this
-    /// output is as true.
+    /// An error that quotes this question, which was not answered. If a key that is not consent refused it,
+    /// the output `refused` is also correct.
     Question { question: String, refused: String },
-    /// An output that begins and ends so: what stands between them is the question as it was answered.
+    /// An output that begins and ends like this, with the question and its answer in between.
     Answered { begin: String, end: String },
 }
 
-/// A command by its name, and what its answer is drawn by.
+/// A command by its name, with the generator of its answer.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     draw: fn(&mut Dice, &World) -> Vec<Step>,
-    /// How often it is asked, compared with others.
+    /// How often the command is sent, compared with others.
     pub(crate) weight: usize,
 }
 
-/// What a question is answered with by the commands that answer it.
+/// The answer to a question, for commands that are sent with an answer.
 pub(crate) const CONSENT: &str = "y";
 
 #[rustfmt::skip]
@@ -78,7 +78,7 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind { name: "answered", draw: drawn::confirm, weight: 1 },
 ];
 
-/// Log messages as they come over a terminal at any time.
+/// Log messages that appear on a terminal at any time.
 pub(super) const MESSAGES: &[&str] = &[
     "*Nov 21 09:48:53.123: %LINK-3-UPDOWN: Interface Gi0/3, changed state to up",
     "%SYS-5-CONFIG_I: Configured from console by admin on vty0 (192.0.2.9)",
@@ -86,7 +86,7 @@ pub(super) const MESSAGES: &[&str] = &[
 ];
 
 impl Answer {
-    /// The answer to a command `show KIND NUMBER …` of a user.
+    /// Returns the answer to a user's command `show KIND NUMBER …`.
     pub(crate) fn of(seed: u64, world: &World, command: &str) -> Option<Self> {
         let mut words = command.split_whitespace();
         let (show, kind, number) = (words.next()?, words.next()?, words.next()?);
@@ -106,7 +106,7 @@ impl Answer {
         Some(Self { steps })
     }
 
-    /// What must become of it, where its question is answered or not.
+    /// Returns the expected result, if its question is answered or not.
     pub(crate) fn expected(&self, is_answered: bool) -> Expected {
         let mut output = String::new();
         for (at, step) in self.steps.iter().enumerate() {
@@ -134,7 +134,7 @@ impl Answer {
         Expected::Output(output)
     }
 
-    /// How many milliseconds it takes by itself.
+    /// Returns the milliseconds of its own pauses.
     pub(crate) fn pauses(&self) -> usize {
         let pause = |step: &Step| match step {
             Step::Pause(time) => *time,
@@ -143,7 +143,7 @@ impl Answer {
         self.steps.iter().map(pause).sum()
     }
 
-    /// How many bytes it sends, about.
+    /// Returns the approximate number of bytes that it sends.
     pub(crate) fn length(&self) -> usize {
         let length = |step: &Step| match step {
             Step::Show(text) => text.len(),
@@ -155,10 +155,10 @@ impl Answer {
 }
 
 impl Kind {
-    /// Whether its end can be told on such a terminal. Left out is what no client could know: messages that the
-    /// command itself shows, where the device writes just such of itself; prompts one behind another, each with a
-    /// pause, where the terminal does not show what is typed, or shows it while nobody reads; and a last line without
-    /// an end, where the device wipes it out before it prompts.
+    /// Whether its end can be recognised on such a terminal. Excluded are the cases that no client could
+    /// distinguish: messages that the command itself shows, if the device also logs such messages by
+    /// itself; successive prompts with pauses, if the terminal does not echo input, or echoes it while no
+    /// program reads; and a last line without an end, if the device erases that line before it prompts.
     pub(crate) fn suits(&self, habit: &Habit) -> bool {
         let logs = habit.log != LogMessages::Never;
         let is_blind = matches!(habit.echo, Echo::Nothing | Echo::Driver | Echo::Twice);

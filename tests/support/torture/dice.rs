@@ -1,11 +1,11 @@
-//! Chance that can be had again: what is drawn follows from a seed and a name.
+//! Reproducible randomness: all values follow from a seed and a name.
 
-/// A source of numbers (SplitMix64).
+/// A random number generator (SplitMix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// The numbers of one thing: the same seed and name give the same.
+    /// Creates the generator of a name: the same seed and name give the same numbers.
     pub(crate) fn of(seed: u64, name: &str) -> Self {
         let mixed = name
             .bytes()
@@ -25,18 +25,18 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both inclusive.
     pub(crate) fn between(&mut self, least: usize, most: usize) -> usize {
         let span = (most - least + 1) as u64;
         least + usize::try_from(self.roll() % span).expect("it is less than a usize")
     }
 
-    /// Whether something that happens so often in a hundred times happens now.
+    /// Returns true with this probability in percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.between(1, 100) <= percent
     }
 
-    /// One of these.
+    /// Returns one of these items.
     pub(crate) fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.between(0, all.len() - 1)]
     }

@@ -1,4 +1,5 @@
-//! What the commands of the table draw: lines, and all that may be taken for a prompt, a pager or a question.
+//! The generators of the commands' answers: lines, and everything that resembles a prompt, a pager or a
+//! question.
 
 use super::answer::{MESSAGES, Step};
 use super::dice::Dice;
@@ -28,7 +29,7 @@ const WORDS: &[&str] = &[
     "<none>",
 ];
 
-/// Some lines.
+/// Generates some lines.
 pub(super) fn lines(dice: &mut Dice, least: usize, most: usize) -> Step {
     let mut text = String::new();
     for _ in 0..dice.between(least, most) {
@@ -53,7 +54,7 @@ fn line(dice: &mut Dice) -> String {
     words.join(*dice.pick(&[" ", "  ", "\t"]))
 }
 
-/// A pause that may be none, or longer than any patience that one would dare to have.
+/// Generates a pause: none, or up to longer than any timeout that a client would dare to use.
 fn pause(dice: &mut Dice) -> Step {
     Step::Pause(*dice.pick(&[0, 0, 15, 60, 250, 400, 900, 1600, 2600]))
 }
@@ -142,7 +143,7 @@ pub(super) fn prompt_tail(dice: &mut Dice, world: &World) -> Vec<Step> {
     ]
 }
 
-/// Its last line ends with a prompt, and has no line end.
+/// Ends the last line with a prompt and without a line end.
 pub(super) fn prompt_unended(dice: &mut Dice, world: &World) -> Vec<Step> {
     let quoted = world.quoted(dice);
     let before = if dice.chance(50) {
@@ -167,7 +168,7 @@ pub(super) fn prompts(dice: &mut Dice, world: &World) -> Vec<Step> {
     steps
 }
 
-/// What a session looks like: prompts with commands behind them.
+/// Shows a recorded session: prompts followed by commands.
 pub(super) fn transcript(dice: &mut Dice, world: &World) -> Vec<Step> {
     let mut steps = vec![lines(dice, 0, 2)];
     for command in ["show version", "", "exit"] {
@@ -189,7 +190,7 @@ pub(super) fn long(dice: &mut Dice, _: &World) -> Vec<Step> {
     vec![Step::Show(text + "\n"), lines(dice, 0, 2)]
 }
 
-/// Bytes that are more than one to a character, or none at all.
+/// Shows multi-byte characters and invalid bytes.
 pub(super) fn characters(dice: &mut Dice) -> Vec<Step> {
     let cut = Step::Pause(*dice.pick(&[0, 30]));
     vec![
@@ -206,7 +207,7 @@ pub(super) fn characters(dice: &mut Dice) -> Vec<Step> {
     ]
 }
 
-/// Colours, titles, bells and padding.
+/// Shows colours, titles, bells and padding.
 pub(super) fn sequences(dice: &mut Dice) -> Vec<Step> {
     let raw = |bytes: &[u8], shown: &str| Step::Raw(bytes.to_vec(), shown.to_owned());
     let mut all = [
@@ -229,7 +230,7 @@ pub(super) fn sequences(dice: &mut Dice) -> Vec<Step> {
     steps
 }
 
-/// What is written over: progress, a spinner, letters struck twice.
+/// Shows overwritten text: progress, a spinner, overstruck letters.
 pub(super) fn overwritten(dice: &mut Dice) -> Vec<Step> {
     let (bytes, shown): (&[u8], &str) = *dice.pick::<(&[u8], &str)>(&[
         (b"copying  10%\rcopying  55%\rcopying 100%", "copying 100%"),
@@ -276,14 +277,14 @@ pub(super) fn question_like(dice: &mut Dice, _: &World) -> Vec<Step> {
     ]
 }
 
-/// Messages that the command shows, such as those of `show logging`.
+/// Shows messages, like those of `show logging`.
 pub(super) fn logging(dice: &mut Dice, world: &World) -> Vec<Step> {
     let mut steps = vec![lines(dice, 0, 2)];
     for _ in 0..dice.between(1, 4) {
         let message = *dice.pick(MESSAGES);
         steps.extend([Step::Show(format!("{message}\n")), pause(dice)]);
     }
-    // A prompt and nothing but messages up to the end are what a device writes at its prompt, byte by byte.
+    // A prompt followed only by messages is byte for byte what a device writes at its own prompt.
     if dice.chance(40) {
         let quoted = world.quoted(dice);
         steps.insert(1, Step::Show(format!("{quoted}\n")));
@@ -306,11 +307,11 @@ pub(super) fn rename(dice: &mut Dice, world: &World) -> Vec<Step> {
     vec![pause(dice), Step::Rename(name)]
 }
 
-/// A question behind a line that looks like the prompt, and a pause.
+/// Asks a question after a line that looks like the prompt, and a pause.
 pub(super) fn confirm(dice: &mut Dice, world: &World) -> Vec<Step> {
     let quoted = world.quoted(dice);
-    // Where nobody takes back what is typed, a terminal that shows nothing of it, or whatever comes, can only be asked
-    // by Enter: there it cannot be told from the prompt.
+    // If typed characters cannot be removed, a terminal that echoes nothing or everything can be probed
+    // only with Enter, which does not distinguish a question from the prompt.
     let is_told = !matches!(world.habit.echo, Echo::Nothing | Echo::Driver);
     let (before, pause) = match dice.between(0, 3) {
         number if number == 0 || !is_told => (Step::Show(String::new()), Step::Pause(0)),

@@ -1,10 +1,10 @@
-//! The line editor of a terminal, and its driver where there is none: what is typed, and how it is shown.
+//! The terminal's line editor, and its driver when no editor is running: how input is read and echoed.
 
 use super::answer::MESSAGES;
 use super::habit::{Echo, Keys, LogMessages};
 use super::terminal::Terminal;
 
-/// What is shown to everybody, in words that no pattern knows.
+/// A broadcast message, in words that no pattern recognises.
 const BROADCAST: &str = "\n\n***\n*** --- SHUTDOWN in 0:05:00 ---\n***";
 
 const CTRL_U: u8 = 0x15;
@@ -12,7 +12,7 @@ const BACKSPACE: u8 = 0x08;
 const DELETE: u8 = 0x7f;
 
 impl Terminal {
-    /// Reads a line at the prompt, with what comes in between.
+    /// Reads a line at the prompt, with the messages in between.
     pub(super) async fn read_line(&mut self) -> Option<String> {
         self.is_reading = true;
         let log = self.world.habit.log;
@@ -35,7 +35,7 @@ impl Terminal {
         Some(line)
     }
 
-    /// Reads a line up to its end, and shows it as the habit has it; `amid` is where a message comes in.
+    /// Reads a complete line, and echoes it according to the habit; `amid` is the place of a message.
     pub(super) async fn typed_line(&mut self, mut amid: Option<(usize, bool)>) -> Option<String> {
         let mut line = Vec::new();
         loop {
@@ -82,7 +82,7 @@ impl Terminal {
         }
     }
 
-    /// Shows that the last character is gone.
+    /// Shows that the last character was removed.
     fn take_back(&mut self, line: &[u8]) -> Option<()> {
         match self.world.habit.echo {
             Echo::Nothing | Echo::Driver | Echo::Whole => Some(()),
@@ -131,12 +131,12 @@ impl Terminal {
         self.send(self.world.habit.entered.as_bytes().to_vec())
     }
 
-    /// Whether the driver takes back a character by this key.
+    /// Whether the driver removes a character with this key.
     fn erases(&self, key: u8) -> bool {
         key == DELETE || self.world.keys == Keys::TakesBack
     }
 
-    /// Shows what arrives as the terminal's driver does: control characters visibly.
+    /// Echoes input as the terminal's driver does: with visible control characters.
     pub(super) fn drive(&mut self, typed: &[u8]) -> Option<()> {
         for &byte in typed {
             match byte {

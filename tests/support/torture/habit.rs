@@ -1,16 +1,16 @@
-//! The table of habits: how each terminal behaves, by the name of its user.
+//! The table of habits: each terminal's behaviour, by the name of its user.
 
-/// How a terminal behaves. A user is the name of a habit, or that with `.` and anything behind it: another
-/// device of the same habit, with a name, pauses and chunks of its own.
+/// A terminal's behaviour. A user name is the name of a habit, optionally followed by `.` and any text,
+/// which selects another device of the same habit, with its own name, pauses and chunks.
 #[derive(Debug)]
 pub(crate) struct Habit {
     pub(crate) name: &'static str,
     pub(super) prompt: PromptStyle,
-    /// What stands above each prompt.
+    /// The text above each prompt.
     pub(super) above: &'static str,
-    /// Sent before and behind each prompt: sequences that show nothing; `{}` is the column behind the prompt.
+    /// Invisible sequences before and after each prompt; `{}` is the column after the prompt.
     pub(super) around: (&'static str, &'static str),
-    /// Sent when a line was entered, behind the line end.
+    /// Sent after the line end of an entered line.
     pub(super) entered: &'static str,
     pub(super) echo: Echo,
     pub(super) line_end: &'static str,
@@ -18,104 +18,107 @@ pub(crate) struct Habit {
     pub(super) log: LogMessages,
     pub(super) pager: Option<Pager>,
     pub(super) link: Link,
-    /// How many more characters a command gets, so that it is longer than a row.
+    /// The number of characters that are added to a command, so that it is longer than a row.
     pub(crate) padded: usize,
 }
 
-/// What a prompt is made of.
+/// The form of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromptStyle {
     /// A name and a mark.
     Name,
-    /// The time of day stands before it.
+    /// The time of day comes before the name.
     Clock,
-    /// A number that counts commands stands in it.
+    /// A number that counts commands is in the prompt.
     Counter,
-    /// The time of day stands behind the name.
+    /// The time of day comes after the name.
     ClockBehind,
-    /// As it stands here, `{}` being the name.
+    /// This text, where `{}` is the name.
     As(&'static str),
 }
 
-/// How what is typed is shown.
+/// How input is echoed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Echo {
-    /// Each character when the line editor reads it.
+    /// Each character, when the line editor reads it.
     Editor,
-    /// Nothing but the line end.
+    /// Only the line end.
     Nothing,
-    /// By the terminal driver, when it arrives, whether somebody reads or not.
+    /// By the terminal driver on arrival, whether or not a program reads.
     Driver,
-    /// By the terminal driver while nobody reads, and again by the line editor that reads it then.
+    /// By the terminal driver while no program reads, and again by the line editor that reads the input
+    /// later.
     Twice,
-    /// The line as a whole, when it is entered.
+    /// The whole line, when it is entered.
     Whole,
-    /// The prompt and the line anew for each character.
+    /// The prompt and the line are redrawn for each character.
     Redrawn,
-    /// At the edge of the screen this is sent; the width is the client's, or at most so many columns.
+    /// This text is sent at the edge of the screen; the width is the client's, up to a maximum number of
+    /// columns.
     Wrapped { edge: &'static str, most: usize },
-    /// A line that is too long for so many columns is drawn anew, its beginning as `$`.
+    /// A line that is too long for this number of columns is redrawn, with its beginning as `$`.
     Scrolled { columns: usize },
 }
 
-/// What the line editor makes of control characters.
+/// How the line editor handles control characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
-    /// Backspace takes back a character, Ctrl-U all; others do nothing. With a bell where nothing is to be taken.
+    /// Backspace removes a character, Ctrl-U removes all; other keys do nothing. With a bell if there is
+    /// nothing to remove.
     Edits { bell: bool },
-    /// The same, but Backspace alone: Ctrl-U does nothing.
+    /// Only Backspace edits: Ctrl-U does nothing.
     TakesBack,
-    /// They are characters of the line.
+    /// Control characters are part of the line.
     Data,
 }
 
-/// What comes before the first prompt, or just behind it.
+/// Output before the first prompt, or directly after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     Nothing,
     /// Lines that look like the prompt.
     PromptLike,
-    /// Behind the first prompt, after a pause, and then the prompt again.
+    /// A banner after the first prompt and a pause, followed by another prompt.
     Late,
-    /// A page that wants a key.
+    /// A page that waits for a key.
     Key,
 }
 
-/// When log messages come.
+/// When log messages appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogMessages {
     Never,
-    /// Behind the prompt; whether the prompt is shown again.
+    /// After the prompt; `again` tells whether the prompt is shown again.
     AtPrompt {
         again: bool,
     },
-    /// Behind the prompt, and in words that no pattern knows.
+    /// After the prompt, in words that no pattern recognises.
     Broadcast,
-    /// In the middle of what is typed; whether the prompt and what was typed are shown again.
+    /// In the middle of typed input; `again` tells whether the prompt and the input are shown again.
     AmidTyping {
         again: bool,
     },
 }
 
-/// A pager that nothing turns off.
+/// A pager that cannot be turned off.
 #[derive(Debug)]
 pub(super) struct Pager {
     pub(super) shown: &'static str,
-    /// What wipes it out.
+    /// The sequence that erases it.
     pub(super) wiped: &'static str,
     pub(super) lines: usize,
 }
 
-/// How bytes come through: the least and the most of each.
+/// How bytes are transmitted: each range is a minimum and a maximum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
-    /// Bytes of a chunk.
+    /// The bytes in a chunk.
     pub(super) chunk: (usize, usize),
-    /// Milliseconds between two chunks.
+    /// The milliseconds between two chunks.
     pub(super) gap: (usize, usize),
-    /// Milliseconds of delay, each way.
+    /// The milliseconds of delay in each direction.
     pub(super) delay: (usize, usize),
-    /// Whether only one chunk is on its way at a time.
+    /// Whether only one chunk is in transit at a time.
     pub(super) one_by_one: bool,
 }
 
@@ -149,7 +152,7 @@ const fn pager(shown: &'static str, wiped: &'static str) -> Option<Pager> {
     })
 }
 
-/// Every habit.
+/// All habits.
 #[rustfmt::skip]
 pub(crate) const HABITS: &[Habit] = &[
     PLAIN,
@@ -200,7 +203,7 @@ pub(crate) const HABITS: &[Habit] = &[
     Habit { name: "lfcr", line_end: "\n\r", ..PLAIN },
     Habit { name: "lf", line_end: "\n", ..PLAIN },
     Habit { name: "padding", line_end: "\r\n\0\0", ..PLAIN },
-    // What comes unasked.
+    // Unsolicited output.
     Habit { name: "banner", opening: Opening::PromptLike, ..PLAIN },
     Habit { name: "late-banner", opening: Opening::Late, ..PLAIN },
     Habit { name: "key", opening: Opening::Key, ..PLAIN },
@@ -215,7 +218,7 @@ pub(crate) const HABITS: &[Habit] = &[
     Habit { name: "pager-erased", pager: pager("---(more)---", "\r\x1b[K"), ..PLAIN },
     Habit { name: "pager-stays", pager: pager("<--- More --->", "\n"), ..PLAIN },
     Habit { name: "pager-coloured", pager: pager("\x1b[7m--More--\x1b[m", "\x1b[2K\r"), ..PLAIN },
-    // Several at once.
+    // Combinations.
     Habit { name: "clock-no-echo", prompt: PromptStyle::Clock, echo: Echo::Nothing, ..PLAIN },
     Habit { name: "clock-log", prompt: PromptStyle::Clock, log: LogMessages::AtPrompt { again: false }, ..PLAIN },
     Habit { name: "counter-chunks", prompt: PromptStyle::Counter, link: Link { chunk: (1, 40), gap: (0, 60), ..QUICK }, ..PLAIN },
@@ -225,31 +228,31 @@ pub(crate) const HABITS: &[Habit] = &[
 ];
 
 impl Habit {
-    /// The habit of a user.
+    /// Returns the habit of a user.
     pub(crate) fn of(user: &str) -> &'static Self {
         let name = user.split('.').next().unwrap_or_default();
         let mut all = HABITS.iter();
         all.find(|habit| habit.name == name).unwrap_or(&HABITS[0])
     }
 
-    /// Whether it returns to the beginning of the line before it prompts.
+    /// Whether the terminal returns to the beginning of the line before it prompts.
     pub(super) fn wipes_before_prompt(&self) -> bool {
         ["\r", "\x1b[2K"]
             .iter()
             .any(|wipes| self.around.0.contains(wipes))
     }
 
-    /// What is sent behind a prompt, and shows nothing.
+    /// Returns the invisible sequence that is sent after a prompt.
     pub(crate) fn behind_prompt(&self) -> &'static str {
         self.around.1
     }
 
-    /// Milliseconds that one exchange takes at most, there and back.
+    /// Returns the maximum duration of a round trip in milliseconds.
     pub(crate) fn delay(&self) -> usize {
         2 * self.link.delay.1 * if self.link.one_by_one { 2 } else { 1 }
     }
 
-    /// How long its chunks take for so many bytes, in milliseconds.
+    /// Returns the time in milliseconds that the chunks take for this number of bytes.
     pub(crate) fn carrying(&self, bytes: usize) -> usize {
         let of = |(least, most): (usize, usize)| usize::midpoint(least, most);
         (bytes / of(self.link.chunk).max(1) + 1)

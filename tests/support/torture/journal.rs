@@ -1,9 +1,9 @@
-//! What the device heard.
+//! The device's record of its input.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A key that was pressed where a question stood.
+/// A key that was pressed at a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Consent {
     pub(crate) user: String,
@@ -12,7 +12,7 @@ pub(crate) struct Consent {
     pub(crate) key: u8,
 }
 
-/// What was heard, shared with the terminals.
+/// The recorded input, shared with the terminals.
 #[derive(Clone, Default)]
 pub(crate) struct Journal(Arc<Mutex<Pages>>);
 
@@ -28,7 +28,7 @@ impl Journal {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes that a session begins; gives its number among those of its user.
+    /// Records the beginning of a session, and returns its number among those of the user.
     pub(super) fn begin(&self, user: &str) -> usize {
         self.with(|pages| {
             let sessions = pages.sessions.entry(user.to_owned()).or_default();
@@ -46,13 +46,13 @@ impl Journal {
         self.with(|pages| pages.consents.push(Consent { user, command, key }));
     }
 
-    /// How often a user's device has heard exactly this line.
+    /// Returns how often a user's device has received exactly this line.
     pub(crate) fn times_heard(&self, user: &str, line: &str) -> usize {
         let is = |heard: &&(String, String)| heard.0 == user && heard.1 == line;
         self.with(|pages| pages.lines.iter().filter(is).count())
     }
 
-    /// The keys that were pressed where a command's question stood.
+    /// Returns the keys that were pressed at a command's question.
     pub(crate) fn consents(&self, user: &str, command: &str) -> Vec<u8> {
         let is = |consent: &&Consent| consent.user == user && consent.command == command;
         self.with(|pages| {

@@ -1,9 +1,9 @@
-//! A device that behaves as badly as devices do: the table of habits by user ([`habit::HABITS`]), the table of
-//! commands ([`answer::KINDS`]), and chance in all of it that follows from a seed.
+//! A device that behaves as badly as real devices do: the table of habits by user ([`habit::HABITS`]), the
+//! table of commands ([`answer::KINDS`]), and reproducible randomness in all of it.
 //!
-//! It serves SSH and telnet on a thread of its own. Log in with [`PASSWORD`] as the user whose habit is wanted. What
-//! a command's output is can be asked of [`Torture::expected`], without any device: it is the judge of what a
-//! client has read. [`Torture::journal`] has what the device heard.
+//! It serves SSH and telnet on a separate thread. Log in with [`PASSWORD`] as the user with the wanted
+//! habit. [`Torture::expected`] returns the output of a command without a device, and so judges what a
+//! client has read. [`Torture::journal`] records the device's input.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use world::World;
 /// The password of every user; the device refuses any other.
 pub(crate) const PASSWORD: &str = "canary-torture";
 
-/// A running device; gone when it is dropped.
+/// A running device; it ends when it is dropped.
 pub(crate) struct Torture {
     seed: u64,
     ssh: u16,
@@ -50,7 +50,7 @@ pub(crate) struct Torture {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What all sessions share.
+/// The state that all sessions share.
 #[derive(Clone)]
 struct Shared {
     seed: u64,
@@ -58,7 +58,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Sets a terminal to work.
+    /// Starts a terminal.
     fn begin(
         &self,
         user: &str,
@@ -76,7 +76,7 @@ impl Shared {
 }
 
 impl Torture {
-    /// Starts a device on free ports of the loopback.
+    /// Starts a device on free ports of the loopback interface.
     pub(crate) fn start(seed: u64) -> Self {
         let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("a key");
         let host_key = key
@@ -124,27 +124,27 @@ impl Torture {
         }
     }
 
-    /// The port of its SSH server on 127.0.0.1.
+    /// Returns the port of its SSH server on 127.0.0.1.
     pub(crate) fn port(&self) -> u16 {
         self.ssh
     }
 
-    /// The port of its telnet server on 127.0.0.1.
+    /// Returns the port of its telnet server on 127.0.0.1.
     pub(crate) fn telnet_port(&self) -> u16 {
         self.telnet
     }
 
-    /// Its line for a `known_hosts` file.
+    /// Returns its line for a `known_hosts` file.
     pub(crate) fn known_hosts(&self) -> String {
         format!("[127.0.0.1]:{} {}\n", self.ssh, self.host_key)
     }
 
-    /// What a user's command must bring, where its question is answered or not.
+    /// Returns the expected result of a user's command, if its question is answered or not.
     pub(crate) fn expected(&self, user: &str, command: &str, is_answered: bool) -> Expected {
         self.answer(user, command).expected(is_answered)
     }
 
-    /// What a user's command makes the device do.
+    /// Returns the device's reaction to a user's command.
     pub(crate) fn answer(&self, user: &str, command: &str) -> Answer {
         let world = World::of(self.seed, user);
         Answer::of(self.seed, &world, command).expect("a command of the table")
@@ -155,7 +155,7 @@ impl Drop for Torture {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
-            // A panic of the device has been told already.
+            // A panic of the device has already been reported.
             let _ = thread.join();
         }
     }
@@ -174,7 +174,7 @@ async fn accept_ssh(listener: TcpListener, key: PrivateKey, shared: Shared) {
         let (config, client) = (Arc::clone(&config), ssh::Client::new(shared.clone()));
         tokio::spawn(async move {
             if let Ok(session) = russh::server::run_stream(config, stream, client).await {
-                // How it ends is the test's affair.
+                // The test judges how the session ends.
                 let _ = session.await;
             }
         });

@@ -12,7 +12,7 @@ use super::{PASSWORD, Shared};
 pub(super) struct Client {
     shared: Shared,
     user: String,
-    /// How wide the client says its terminal is.
+    /// The width of the client's terminal.
     width: u32,
     typed: HashMap<ChannelId, mpsc::UnboundedSender<Vec<u8>>>,
 }
@@ -97,7 +97,7 @@ impl Handler for Client {
         _: &mut Session,
     ) -> Result<(), Self::Error> {
         if let Some(typing) = self.typed.get(&id) {
-            // A terminal that has ended does not listen.
+            // A terminal that has ended does not read input.
             let _ = typing.send(data.to_vec());
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! The telnet side of one connection: the login, the size of the client's window, and line ends (RFC 854, 1073).
+//! The telnet side of a connection: the login, the size of the client's window, and line ends (RFC 854,
+//! 1073).
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,9 +17,9 @@ const ECHO: u8 = 1;
 const SUPPRESS_GO_AHEAD: u8 = 3;
 const NAWS: u8 = 31;
 
-/// Serves one connection to its end.
+/// Serves a connection to its end.
 pub(super) async fn serve(stream: TcpStream, shared: Shared) {
-    // Who has gone is told nothing more.
+    // If the client has gone, an error does not matter.
     let _ = stream.set_nodelay(true);
     let _ = talk(stream, shared).await;
 }
@@ -82,7 +83,7 @@ async fn talk(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the client sends, taken apart.
+/// The client's input, parsed.
 struct Heard {
     read: OwnedReadHalf,
     state: State,
@@ -108,7 +109,7 @@ impl Heard {
         for &byte in &bytes[..length] {
             self.state = match (std::mem::replace(&mut self.state, State::Text), byte) {
                 (State::Text, IAC) => State::Command,
-                // CR NUL is a return and nothing else.
+                // CR NUL is just a carriage return.
                 (State::Text, 0) if self.after_return => {
                     self.after_return = false;
                     State::Text
@@ -136,7 +137,7 @@ impl Heard {
         Ok(())
     }
 
-    /// A line of the login, without its end.
+    /// Reads a line of the login, without its end.
     async fn line(&mut self) -> std::io::Result<String> {
         loop {
             if let Some(at) = self

@@ -1,4 +1,4 @@
-//! One terminal: prompts, the line editor with its echo, and the answers as they are drawn.
+//! A terminal: prompts, the line editor with its echo, and the generated answers.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::habit::{Echo, Keys, Opening};
 use super::journal::Journal;
 use super::world::World;
 
-/// What a terminal talks through.
+/// A terminal's input and output.
 pub(super) struct Line {
     pub(super) typed: mpsc::UnboundedReceiver<Vec<u8>>,
     pub(super) shown: mpsc::UnboundedSender<Vec<u8>>,
@@ -23,22 +23,22 @@ pub(super) struct Terminal {
     user: String,
     pub(super) world: World,
     line: Line,
-    /// How wide the client says its terminal is.
+    /// The width of the client's terminal.
     pub(super) width: usize,
     pub(super) journal: Journal,
     pub(super) dice: Dice,
     pub(super) unread: VecDeque<u8>,
     pub(super) after_return: bool,
-    /// Whether a line editor or a question reads, and not only the terminal's driver.
+    /// Whether a line editor or a question reads the input, and not only the terminal's driver.
     pub(super) is_reading: bool,
-    /// What the driver has shown of a line.
+    /// The number of characters of a line that the driver has echoed.
     pub(super) driven: usize,
     begun: Instant,
-    /// How many lines were entered.
+    /// The number of entered lines.
     count: usize,
-    /// The prompt that stands.
+    /// The current prompt.
     pub(super) prompt: String,
-    /// How many lines the page has.
+    /// The number of lines on the current page.
     page: usize,
 }
 
@@ -70,9 +70,9 @@ impl Terminal {
         }
     }
 
-    /// Prompts, listens and answers until the client leaves.
+    /// Prompts, reads and answers until the client leaves.
     pub(super) async fn talk(mut self) {
-        // Who has gone is told nothing more.
+        // If the client has gone, an error does not matter.
         let _ = self.work().await;
     }
 
@@ -137,18 +137,19 @@ impl Terminal {
         Some(())
     }
 
-    /// The key by which a question was consented to, if it was. One that wants a key takes any other for a no;
-    /// one that wants a line waits for its end.
+    /// Returns the key by which a question was answered with consent, if it was. A question that expects a
+    /// key takes any other key as a refusal; a question that expects a line waits for its end.
     async fn consent(&mut self, question: &str) -> Option<Option<u8>> {
         self.is_reading = true;
-        // It is what stands before what is typed now.
+        // The question stands before the input that follows.
         question.clone_into(&mut self.prompt);
         let wants_key = question.ends_with("[confirm]") || question.ends_with("(y/n) ");
-        // A terminal whose driver shows what is typed hands on nothing but lines.
+        // If the terminal's driver echoes the input, it delivers only whole lines.
         let key = if wants_key && self.world.habit.echo != Echo::Driver {
             let key = self.byte().await?;
             self.print("\n")?;
-            // Who takes control characters for text leaves nothing to be typed but blanks: no consent to it.
+            // If control characters are text, a client can probe only with blanks, which must not count as
+            // consent.
             let is_consent = match key {
                 b' ' => self.world.keys != Keys::Data,
                 key => b"\r\nyY".contains(&key),
@@ -163,12 +164,12 @@ impl Terminal {
         Some(key)
     }
 
-    /// What answers are drawn by: a device that was renamed quotes its old prompts.
+    /// Returns the device as it was at the beginning: a renamed device quotes its old prompts.
     fn world_as_begun(&self) -> World {
         World::of(self.seed, &self.user)
     }
 
-    /// Shows a part of an output, in pages where there is a pager.
+    /// Shows a part of an output, in pages if there is a pager.
     async fn show(&mut self, text: &str) -> Option<()> {
         let Some(pager) = &self.world.habit.pager else {
             return self.print(text);
@@ -178,7 +179,7 @@ impl Terminal {
                 self.page = 0;
                 self.print(pager.shown)?;
                 match self.byte().await? {
-                    // Return goes on by a line.
+                    // Return continues by one line.
                     b'\r' | b'\n' => self.page = pager.lines - 1,
                     _ => {}
                 }
@@ -198,7 +199,7 @@ impl Terminal {
         self.print(&prompt)
     }
 
-    /// The next byte that was typed.
+    /// Returns the next byte of input.
     pub(super) async fn byte(&mut self) -> Option<u8> {
         while self.unread.is_empty() {
             let typed = self.line.typed.recv().await?;
@@ -216,7 +217,7 @@ impl Terminal {
         }
     }
 
-    /// Lets time pass; what is typed meanwhile waits.
+    /// Waits; input in the meantime is kept.
     async fn pause(&mut self, milliseconds: usize) -> Option<()> {
         let end = tokio::time::Instant::now() + Duration::from_millis(milliseconds as u64);
         while let Ok(typed) = timeout_at(end, self.line.typed.recv()).await {
@@ -225,7 +226,7 @@ impl Terminal {
         Some(())
     }
 
-    /// Whether nothing is typed for so long.
+    /// Whether there is no input for this time.
     pub(super) async fn is_left_alone(&mut self, milliseconds: usize) -> Option<bool> {
         let end = tokio::time::Instant::now() + Duration::from_millis(milliseconds as u64);
         match timeout_at(end, self.line.typed.recv()).await {

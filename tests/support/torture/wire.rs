@@ -1,4 +1,4 @@
-//! How bytes come through: late, in chunks, with gaps.
+//! The transmission of bytes: late, in chunks, with gaps.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::dice::Dice;
 use super::habit::Link;
 use super::terminal::Line;
 
-/// Joins a terminal with what comes from and goes to its client.
+/// Connects a terminal with the input and the output of its client.
 pub(super) fn carry(
     link: Link,
     mut dice: Dice,
@@ -29,7 +29,7 @@ pub(super) fn carry(
     }
 }
 
-/// Passes bytes on a while later; one chunk at a time where nothing else comes through meanwhile.
+/// Forwards bytes after a delay; one chunk at a time if nothing else can be in transit.
 async fn delayed(
     delay: Duration,
     one_by_one: bool,

@@ -1,11 +1,11 @@
-//! What one user's device is: its habit, its name and its prompts.
+//! A user's device: its habit, its name and its prompts.
 
 use std::time::Duration;
 
 use super::dice::Dice;
 use super::habit::{Echo, Habit, Keys, PromptStyle};
 
-/// Names of devices: short ones, and such as have dots, dashes and digits.
+/// Names of devices: short ones, and names with dots, dashes and digits.
 const NAMES: &[&str] = &[
     "sw1",
     "omega13",
@@ -18,14 +18,14 @@ const NAMES: &[&str] = &[
     "Zurich-access-switch-29",
 ];
 
-/// One user's device.
+/// A user's device.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) habit: &'static Habit,
     pub(crate) name: String,
     mark: &'static str,
     pub(super) keys: Keys,
-    /// Where its clock stands when a session begins.
+    /// The time of the device's clock when a session begins.
     midnight: Duration,
 }
 
@@ -49,7 +49,7 @@ impl World {
             name,
             mark,
             keys: match keys {
-                // What a driver has shown is shown again by an editor, which edits.
+                // What a driver has echoed is echoed again by an editor, which supports editing.
                 Keys::Data if habit.echo == Echo::Twice => Keys::TakesBack,
                 keys => keys,
             },
@@ -57,7 +57,8 @@ impl World {
         }
     }
 
-    /// The prompt, with what changes in it: the time since the session began, and the commands so far.
+    /// Returns the prompt with its variable parts: the time since the session began, and the number of
+    /// commands so far.
     pub(crate) fn prompt(&self, since: Duration, count: usize) -> String {
         let (name, mark) = (&self.name, self.mark);
         match self.habit.prompt {
@@ -76,7 +77,7 @@ impl World {
         format!("{hour:02}:{minute:02}:{second:02}.{milli:03}")
     }
 
-    /// A prompt as an output may quote it.
+    /// Returns a prompt as an output may quote it.
     pub(crate) fn quoted(&self, dice: &mut Dice) -> String {
         let since = Duration::from_millis(dice.between(0, 600_000) as u64);
         self.prompt(since, dice.between(1, 40))

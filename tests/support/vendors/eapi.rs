@@ -1,5 +1,5 @@
-//! An EOS switch behind eAPI, as Arista's "Command API Guide" describes it: for what the simulator in
-//! the lab does not do, which is logins, `enable` with a password, and outputs as text.
+//! An EOS switch with eAPI, as Arista's "Command API Guide" describes it. It covers what the lab's
+//! simulator does not support: logins, `enable` with a password, and text output.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{PASSWORD, USER};
 
 pub(crate) const ENABLE_PASSWORD: &str = "vendor-canary-enable";
 
-/// What the switch keeps: its hostname, and whether it was saved.
+/// The state of the switch: its hostname, and whether the configuration was saved.
 struct State {
     hostname: String,
     saved: bool,

@@ -1,5 +1,5 @@
-//! A BIG-IP behind iControl REST, as F5's "iControl REST API User Guide" describes it: logins for tokens
-//! that expire, and pools that are made, changed and deleted.
+//! A BIG-IP with iControl REST, as F5's "iControl REST API User Guide" describes it: logins for tokens that
+//! expire, and pools that are created, changed and deleted.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ const POOLS: &str = "/mgmt/tm/ltm/pool";
 struct State {
     pools: BTreeMap<String, Value>,
     logins: u32,
-    /// How many requests the present token is still good for.
+    /// The number of requests that the current token is still valid for.
     uses: u32,
     busy: u32,
 }
 
-/// Each token is good for `uses` requests.
+/// Starts the device. Each token is valid for `uses` requests.
 pub(crate) fn start(uses: u32) -> Server {
     let mut state = State {
         busy: 1,

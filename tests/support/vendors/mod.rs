@@ -1,5 +1,5 @@
-//! Devices behind HTTP that cannot be had here: what they do is written from their vendors' public
-//! documentation, or from an RFC. Each keeps what it is told, so that a test sees that a change is there.
+//! Simulated HTTP devices that are not available in the lab, written from their vendors' public
+//! documentation or from an RFC. Each keeps its changes, so that a test can see them.
 
 pub(crate) mod eapi;
 pub(crate) mod f5;

@@ -1,5 +1,5 @@
-//! A Nexus switch behind NX-API, as Cisco's "NX-OS Programmability Guide" (NX-API CLI) describes it:
-//! both messages, on one set of interface descriptions.
+//! A Nexus switch with NX-API, as Cisco's "NX-OS Programmability Guide" (NX-API CLI) describes it: both
+//! message formats, with one set of interface descriptions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::http::{Answer, Asked, Server, basic};
 use super::{PASSWORD, USER};
 
-/// What the switch keeps: descriptions by interface.
+/// The state of the switch: descriptions by interface.
 type Descriptions = BTreeMap<String, String>;
 
 pub(crate) fn start() -> Server {
@@ -44,7 +44,7 @@ fn answer(asked: &Asked, descriptions: &mut Descriptions) -> Option<Answer> {
     })
 }
 
-/// One object for each call, in order, none after one that failed; HTTP 500 where one did.
+/// Returns one object for each call, in order, up to the first failure, with HTTP 500 if there was one.
 fn json_rpc(request: &Value, descriptions: &mut Descriptions) -> Answer {
     let before = descriptions.clone();
     let mut place = None;
@@ -109,7 +109,7 @@ fn ins_api(request: &Value, descriptions: &mut Descriptions) -> Answer {
     Answer::json(200, &body)
 }
 
-/// What a command shows, as text and as data.
+/// Returns the output of a command as text and as data.
 fn show(command: &str, descriptions: &Descriptions) -> Option<(String, Value)> {
     match command {
         "show version" => Some((

@@ -1,5 +1,5 @@
-//! A firewall behind the XML API, as Palo Alto Networks' "PAN-OS and Panorama XML API" guide describes
-//! it: a candidate and a running configuration of whole elements, and commits that are jobs.
+//! A firewall with the XML API, as Palo Alto Networks' "PAN-OS and Panorama XML API" guide describes it: a
+//! candidate and a running configuration of whole elements, and commits that run as jobs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{PASSWORD, USER};
 
 pub(crate) const KEY: &str = "vendor-canary-api-key";
 
-/// An object whose commit fails, one whose commit does not end.
+/// The name of an object whose commit fails, and of one whose commit does not end.
 pub(crate) const INVALID: &str = "invalid";
 pub(crate) const ENDLESS: &str = "endless";
 
@@ -16,7 +16,7 @@ pub(crate) const ENDLESS: &str = "endless";
 struct State {
     candidate: BTreeMap<String, String>,
     running: BTreeMap<String, String>,
-    /// How often the last job was looked at.
+    /// How often the last job was queried.
     looks: u32,
     jobs: u32,
 }

@@ -1,5 +1,5 @@
 //! A RESTCONF server as RFC 8040 describes it, with `ietf-system` and `ietf-interfaces` (RFC 7317, 8343):
-//! its root is not the usual one, and what it is told to change it changes.
+//! its root is not the usual one, and it keeps its changes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::http::{Answer, Asked, Server, basic};
 use super::{PASSWORD, USER};
 
-/// Which media types the server speaks.
+/// The media type that the server supports.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Speaks {
     Json,
@@ -23,7 +23,7 @@ const INTERFACES: &str = "/top/rc/data/ietf-interfaces:interfaces";
 struct State {
     interfaces: BTreeMap<String, Value>,
     version: u32,
-    /// How often what is locked was asked for.
+    /// The number of requests for the locked resource.
     asked: u32,
 }
 
@@ -102,7 +102,7 @@ fn answer(asked: &Asked, state: &mut State, speaks: Speaks) -> Option<Answer> {
     })
 }
 
-/// What is done with one interface.
+/// Handles a request for one interface.
 fn item_answer(method: &str, name: &str, asked: &Asked, body: &Value, state: &mut State) -> Answer {
     let tag = format!("\"v{}\"", state.version);
     let expected = asked.header("if-match");
@@ -147,7 +147,7 @@ fn item_answer(method: &str, name: &str, asked: &Asked, body: &Value, state: &mu
     }
 }
 
-/// A server that knows no JSON.
+/// Handles a request to a server without JSON.
 fn in_xml(asked: &Asked) -> Answer {
     if !asked.header("accept").contains(XML) {
         return Answer::new(406, "text/plain", "");

@@ -1,8 +1,8 @@
-//! Finding secrets, however they are written.
+//! Compares the finder with a simple search.
 
 use super::*;
 
-/// What a simple search finds.
+/// Returns the places that a simple search finds.
 fn oracle(texts: &[&str], text: &str) -> Vec<Range<usize>> {
     let (mut places, mut at) = (Vec::new(), 0);
     while at < text.len() {

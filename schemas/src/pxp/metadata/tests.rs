@@ -1,4 +1,4 @@
-//! Tests of metadata: what is read, what is remarked, and what is refused.
+//! Tests of metadata: what is accepted, what is remarked on, and what is refused.
 
 use serde_json::json;
 

@@ -1,11 +1,11 @@
-//! Bracketed classes of characters, and the sets that have names.
+//! Bracketed character classes and named sets.
 
 use super::escape::Escaped;
 use super::rewriter::{MAX_DEPTH, Rewriter, literal_text};
 use super::sets::posix;
 use crate::regexp::error::RegexpError;
 
-/// What the last item of a class was, which decides what a dash after it means.
+/// The last item of a class, which decides what a dash after it means.
 enum Last {
     Nothing,
     Character(char),
@@ -14,7 +14,7 @@ enum Last {
 }
 
 impl Rewriter<'_> {
-    /// A class after its opening bracket.
+    /// Rewrites a class after its opening bracket.
     pub(super) fn class(&mut self) -> Result<(), RegexpError> {
         if self.depth == MAX_DEPTH {
             return Err(self.unsupported("classes nested too deeply"));
@@ -75,7 +75,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Whether a bracket that is not escaped follows after the present one.
+    /// Whether an unescaped closing bracket follows the present one.
     fn closes_later(&self) -> bool {
         let mut escaped = false;
         self.rest()[1..].chars().any(|c| {
@@ -85,7 +85,7 @@ impl Rewriter<'_> {
         })
     }
 
-    /// A dash: a range if it stands between two characters, itself otherwise.
+    /// Rewrites a dash: a range between two characters, a literal dash otherwise.
     fn dash(&mut self, last: Last) -> Result<Last, RegexpError> {
         let ends =
             self.rest().is_empty() || self.rest().starts_with(']') || self.rest().starts_with("&&");
@@ -100,7 +100,7 @@ impl Rewriter<'_> {
                         }
                     },
                     Some('[') => {
-                        // A class after a dash: the dash is itself.
+                        // Before a class, the dash is a literal.
                         self.literal('-');
                         if !(self.rest().starts_with(':') && self.posix_bracket()?) {
                             self.class()?;
@@ -125,7 +125,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// `[:alpha:]` after its bracket; `false` if this is a class that starts with a colon.
+    /// Rewrites `[:alpha:]` after its bracket. Returns `false` if this is a class that starts with a colon.
     fn posix_bracket(&mut self) -> Result<bool, RegexpError> {
         let inner = &self.rest()[1..];
         let Some((name, _)) = inner.split_once(":]") else {

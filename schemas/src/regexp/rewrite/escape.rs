@@ -1,26 +1,26 @@
-//! What a backslash introduces.
+//! Escapes: everything that a backslash introduces.
 
 use super::rewriter::{Alphabet, Rewriter};
 use super::sets::{Set, property};
 use crate::regexp::error::RegexpError;
 
-/// What an escape stands for wherever characters can stand.
+/// An escape that is valid inside and outside a class.
 pub(super) enum Escaped {
     Character(char),
     Characters(Vec<char>),
     Set(Set),
 }
 
-/// Whether something takes a place in the text.
+/// Whether an escape matches characters of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Some,
-    /// An anchor: it only says something of the place where it stands.
+    /// An anchor: it only asserts something about the current position.
     None,
 }
 
 impl Rewriter<'_> {
-    /// An escape outside a class, after its backslash.
+    /// Rewrites an escape outside a class, after its backslash.
     pub(super) fn escape(&mut self) -> Result<Place, RegexpError> {
         let Some(c) = self.peek() else {
             return Err(self.invalid("too short escape sequence"));
@@ -47,7 +47,8 @@ impl Rewriter<'_> {
                     Escaped::Character(c) => self.literal(c),
                     Escaped::Characters(all) => all.into_iter().for_each(|c| self.literal(c)),
                     Escaped::Set(set) if self.flags.ignore_case => {
-                        // The engine would fold the case of ASCII sets into other alphabets.
+                        // Without `(?-i:…)`, the engine would fold the case of ASCII sets into other
+                        // alphabets.
                         self.out.push_str(&format!("(?-i:{})", set.outside()));
                     }
                     Escaped::Set(set) => self.out.push_str(&set.outside()),
@@ -63,7 +64,7 @@ impl Rewriter<'_> {
         Ok(Place::None)
     }
 
-    /// An escape that means the same in a class and outside.
+    /// Reads an escape that means the same inside and outside a class.
     pub(super) fn escaped(&mut self) -> Result<Escaped, RegexpError> {
         let Some(c) = self.next() else {
             return Err(self.invalid("too short escape sequence"));
@@ -161,7 +162,7 @@ impl Rewriter<'_> {
         self.byte(u32::from_str_radix(&digits, 8).unwrap_or(0))
     }
 
-    /// A byte of ASCII; others are parts of characters.
+    /// Returns the character of an ASCII byte. Other bytes are parts of characters.
     fn byte(&self, value: u32) -> Result<char, RegexpError> {
         match char::from_u32(value) {
             Some(c) if c.is_ascii() => Ok(c),
@@ -212,7 +213,7 @@ impl Rewriter<'_> {
         Ok(Escaped::Characters(all))
     }
 
-    /// `\1`, which is octal when there are not so many groups and more digits than one.
+    /// Rewrites `\1`. A number of several digits is octal if there are fewer groups than that.
     fn numbered(&mut self) -> Result<(), RegexpError> {
         let start = self.at;
         let length = self.rest().chars().take_while(char::is_ascii_digit).count();
@@ -239,7 +240,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// A name or number in angle brackets or quotes.
+    /// Reads a name or number in angle brackets or quotes.
     fn label(&mut self) -> Result<String, RegexpError> {
         self.next();
         let close = if self.next() == Some('<') { '>' } else { '\'' };
@@ -254,7 +255,8 @@ impl Rewriter<'_> {
         Ok(label)
     }
 
-    /// `\k<name>`: what the group captured; of several groups the last that did.
+    /// Rewrites `\k<name>`: the text that the group captured. Of several groups, the last one that captured
+    /// counts.
     fn reference(&mut self) -> Result<(), RegexpError> {
         let label = self.label()?;
         if let Ok(number) = label.parse::<i64>() {
@@ -286,7 +288,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// `\g<name>`: the group once more.
+    /// Rewrites `\g<name>`: matches the group's expression again.
     fn call(&mut self) -> Result<(), RegexpError> {
         let label = self.label()?;
         let number = match label.parse::<usize>() {

@@ -3,20 +3,20 @@
 use super::rewriter::{Alphabet, Rewriter};
 use crate::regexp::error::RegexpError;
 
-/// What a parenthesis turned out to open.
+/// The construct that a parenthesis opened.
 pub(super) enum Opened {
     /// A group, read to its end.
     Atom,
-    /// A look-around, read to its end: it takes no place.
+    /// A look-around, read to its end. It has no width.
     Look,
     /// A comment.
     Nothing,
-    /// Options for all that follows in the group around it.
+    /// Options for the rest of the enclosing group.
     Options,
 }
 
 impl Rewriter<'_> {
-    /// What follows an opening parenthesis, up to and with the closing one.
+    /// Rewrites what follows an opening parenthesis, including the closing one.
     pub(super) fn group(&mut self) -> Result<Opened, RegexpError> {
         if !self.accept("?") {
             if self.groups.only_named() {
@@ -94,7 +94,7 @@ impl Rewriter<'_> {
         self.inside()
     }
 
-    /// `(?(1)yes|no)`
+    /// Rewrites a conditional: `(?(1)yes|no)`.
     fn conditional(&mut self) -> Result<Opened, RegexpError> {
         self.next();
         let Some((condition, _)) = self.rest().split_once(')') else {
@@ -119,7 +119,7 @@ impl Rewriter<'_> {
         self.inside()
     }
 
-    /// `(?mi-x)` for what follows, or `(?mi-x:...)` for a group.
+    /// Rewrites options: `(?mi-x)` for what follows, or `(?mi-x:...)` for a group.
     fn options(&mut self) -> Result<Opened, RegexpError> {
         let outer = self.flags;
         let mut on = true;

@@ -1,28 +1,28 @@
-//! The state of rewriting an expression, and the steps that all its parts use.
+//! The state of the rewriter, and the steps that all parts share.
 
 use super::survey::Groups;
 use crate::regexp::error::RegexpError;
 
-/// How deeply groups may be nested.
+/// The maximum nesting depth of groups.
 pub(super) const MAX_DEPTH: usize = 50;
 
-/// What the letters after `(?` switch on.
+/// The options that the letters after `(?` switch on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
-    /// `i`: the engine knows it too.
+    /// `i`: ignores case. The engine has this option too.
     pub(super) ignore_case: bool,
     /// `m`: the dot matches line ends.
     pub(super) dot_all: bool,
-    /// `x`: blanks and comments mean nothing.
+    /// `x`: ignores blanks and comments.
     pub(super) extended: bool,
-    /// `a` and `u`; neither is Ruby's own middle way.
+    /// `a` and `u`; without either, Ruby's mixed default applies.
     pub(super) alphabet: Alphabet,
 }
 
-/// Which characters are letters, digits and blanks.
+/// Which characters count as letters, digits and blanks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// `\w` is ASCII, `[[:word:]]` is not.
+    /// `\w` is ASCII, but `[[:word:]]` is not.
     #[default]
     Mixed,
     Ascii,
@@ -35,12 +35,12 @@ pub(super) struct Rewriter<'s> {
     pub(super) out: String,
     pub(super) flags: Flags,
     pub(super) groups: Groups,
-    /// How many capturing groups have been opened.
+    /// The number of capturing groups that have been opened.
     pub(super) opened: usize,
     pub(super) depth: usize,
-    /// How many atoms there are so far, repeats written out.
+    /// The number of atoms so far, with repeats expanded.
     pub(super) atoms: u64,
-    /// Whether this is inside a look-behind, which must have one length.
+    /// Whether the current position is inside a look-behind, which must have a fixed length.
     pub(super) behind: bool,
 }
 
@@ -86,7 +86,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// A character that stands for itself, in a class or outside.
+/// Appends a literal character, inside or outside a class.
 pub(super) fn push_literal(out: &mut String, c: char) {
     if c.is_ascii_punctuation() {
         out.push('\\');
@@ -98,7 +98,7 @@ pub(super) fn push_literal(out: &mut String, c: char) {
     }
 }
 
-/// The characters of a range's end, for a class.
+/// Returns a literal character as text, for the end of a range in a class.
 pub(super) fn literal_text(c: char) -> String {
     let mut text = String::new();
     push_literal(&mut text, c);

@@ -1,8 +1,8 @@
-//! The sets of characters that have names.
+//! Named character sets.
 
 use super::rewriter::Alphabet;
 
-/// A set of characters: what stands between the brackets, without them.
+/// A character set: the text between the brackets.
 #[derive(Debug)]
 pub(super) struct Set {
     pub(super) text: String,
@@ -10,13 +10,13 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// The set as a class of its own.
+    /// Returns the set as a bracketed class.
     pub(super) fn outside(&self) -> String {
         format!("[{}{}]", if self.negated { "^" } else { "" }, self.text)
     }
 }
 
-/// The set of a POSIX bracket, such as `alpha`.
+/// Returns the set of a POSIX bracket, such as `alpha`.
 pub(super) fn posix(name: &str, alphabet: Alphabet) -> Option<Set> {
     let (name, negated) = match name.strip_prefix('^') {
         Some(name) => (name, true),
@@ -28,7 +28,7 @@ pub(super) fn posix(name: &str, alphabet: Alphabet) -> Option<Set> {
     })
 }
 
-/// The sets that POSIX names: of all Unicode, unless the `a` option says ASCII.
+/// Returns a set that POSIX names. It covers all of Unicode, unless the `a` option restricts it to ASCII.
 pub(super) fn set(name: &str, alphabet: Alphabet) -> Option<&'static str> {
     let ascii = alphabet == Alphabet::Ascii;
     let text = match name {
@@ -63,7 +63,7 @@ pub(super) fn set(name: &str, alphabet: Alphabet) -> Option<&'static str> {
     Some(text)
 }
 
-/// The set of a Unicode property; `None` for a name that nobody knows.
+/// Returns the set of a Unicode property; `None` if the name is unknown.
 pub(super) fn property(name: &str) -> Option<String> {
     let plain: String = name
         .chars()

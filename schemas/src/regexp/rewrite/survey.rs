@@ -1,15 +1,16 @@
-//! The capturing groups of an expression, found before it is rewritten.
+//! Finds the capturing groups of an expression before it is rewritten.
 
-/// The capturing groups of an expression, known before it is rewritten: references may be forward.
+/// The capturing groups of an expression. They must be known before rewriting, because references may be
+/// forward.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// How many groups capture.
+    /// The number of capturing groups.
     pub(super) count: usize,
     pub(super) names: Vec<(String, Vec<usize>)>,
 }
 
 impl Groups {
-    /// The numbers of the groups of a name.
+    /// Returns the numbers of the groups of this name.
     pub(super) fn named(&self, name: &str) -> Option<&[usize]> {
         self.names
             .iter()
@@ -17,7 +18,7 @@ impl Groups {
             .map(|(_, numbers)| numbers.as_slice())
     }
 
-    /// Whether groups without a name capture nothing.
+    /// Whether only named groups capture.
     pub(super) fn only_named(&self) -> bool {
         !self.names.is_empty()
     }
@@ -60,7 +61,7 @@ pub(super) fn survey(source: &str) -> Groups {
     }
 }
 
-/// The name of a named group, from the text after its parenthesis.
+/// Returns the name of a named group from the text after its parenthesis.
 fn name_of(rest: &str) -> Option<&str> {
     let (open, close) = if rest.starts_with("?<") {
         ("?<", '>')

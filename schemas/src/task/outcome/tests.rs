@@ -1,4 +1,4 @@
-//! What becomes of what a task has written.
+//! Tests of how a task's output becomes its result.
 
 use super::*;
 

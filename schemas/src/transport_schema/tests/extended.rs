@@ -1,9 +1,9 @@
-//! Schemas that extend another, and what they may not contradict.
+//! Tests of schemas that extend another schema, and of the contradictions that are refused.
 
 use super::*;
 use crate::{Value, yaml};
 
-/// What is wrong with saying this of `nexus`'s connection info.
+/// Returns the problems of extending `nexus`'s connection info with this definition.
 fn contradictions(text: &str) -> Vec<String> {
     let definition = yaml::parse(text).expect("YAML").to_value();
     let extended = TransportSchema::built_in(SCHEMA).extended(&definition);

@@ -1,4 +1,4 @@
-//! Tests of titles: what patterns take apart, and what they must not.
+//! Tests of titles: what patterns match and what they must not match.
 
 use super::{given, of};
 use crate::type_schema::TypeSchema;
@@ -104,7 +104,7 @@ fn patterns_capture_namevars_and_nothing_else() {
     );
 }
 
-/// A type whose definition has these lines, too.
+/// Registers a type whose definition also has these lines.
 fn with(lines: &str) -> Result<TypeSchema, String> {
     let text = format!("{}\n{lines}", super::ROUTE);
     let definition = yaml::parse(&text).expect("YAML").to_value();

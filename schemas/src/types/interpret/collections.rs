@@ -1,4 +1,4 @@
-//! The parameters of types with parts: elements, members, sizes, signatures.
+//! Interprets the parameters of types with parts: elements, members, sizes, signatures.
 
 use super::literal::{Literal, one};
 use super::reader::Reader;
@@ -62,7 +62,7 @@ impl Reader<'_> {
         mut parameters: Vec<Literal>,
     ) -> Result<Type, Fault> {
         let given = parameters.len();
-        // A quoted 'default' bounds the lower end only: the upper one knows the bare word alone.
+        // A quoted 'default' is only valid as the lower bound: the upper bound accepts only the bare word.
         let from = |one: &Literal| match one {
             Literal::Text(text) if text == "default" => Some(None),
             other => other.bound(),
@@ -143,7 +143,8 @@ fn member(key: Literal, value: Type) -> Result<Member, Fault> {
     }
 }
 
-/// Parameters, bounds of their number, a block, and what is returned after a list of these.
+/// Interprets a `Callable`: parameters, bounds of their number and a block, and optionally the return type
+/// after a list of these.
 pub(super) fn callable(mut parameters: Vec<Literal>) -> Result<Type, Fault> {
     let mut returns = None;
     if parameters.len() > 1 && matches!(parameters[0], Literal::List(_)) {

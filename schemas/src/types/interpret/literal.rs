@@ -1,4 +1,4 @@
-//! What a type's parameters can be, and which type each of them stands for.
+//! The possible parameters of a type, and the type that each stands for.
 
 use crate::types::display::{float, quoted};
 use crate::types::error::Fault;
@@ -22,7 +22,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// The value of a number. Whole numbers may have more than 64 bits in a type.
+    /// Parses a number. Integers in a type may have more than 64 bits.
     pub(super) fn number(number: &str) -> Result<Self, Fault> {
         let too_large = || {
             Fault::Argument(format!(
@@ -47,7 +47,8 @@ impl Literal {
             .ok_or_else(too_large)
     }
 
-    /// A bound of a size: a number, or `None` for the word `default`.
+    /// Returns the bound of a size: a number, or `Some(None)` for the word `default`. Other literals are
+    /// not bounds.
     pub(super) fn bound(&self) -> Option<Option<i128>> {
         match self {
             Self::Integer(number) => Some(Some(*number)),
@@ -56,7 +57,7 @@ impl Literal {
         }
     }
 
-    /// Its class in Ruby, which some errors show.
+    /// Returns the literal's Ruby class, which some errors show.
     pub(super) fn class(&self) -> String {
         let name = match self {
             Self::Type(found) => return format!("Puppet::Pops::Types::P{}Type", found.name()),
@@ -74,8 +75,8 @@ impl Literal {
         name.to_owned()
     }
 
-    /// Itself if it is a type, otherwise the general type of what it is: a quirk of Puppet's
-    /// `Tuple[1]`. A text names a class of the runtime.
+    /// Returns the literal if it is a type, and otherwise the general type of its value: a quirk of
+    /// Puppet's `Tuple[1]`. A text names a class of the runtime.
     pub(super) fn into_type(self) -> Type {
         match self {
             Self::Type(found) => found,
@@ -84,7 +85,7 @@ impl Literal {
         }
     }
 
-    /// The type of the literal as a value.
+    /// Returns the type of the literal as a value.
     pub(super) fn inferred(&self) -> Type {
         let reduce = |items: &mut dyn Iterator<Item = Type>| items.reduce(common);
         match self {
@@ -111,7 +112,7 @@ impl Literal {
         }
     }
 
-    /// The canonical text of the literal.
+    /// Returns the canonical text of the literal.
     pub(super) fn canonical(&self) -> String {
         match self {
             Self::Type(found) => found.to_string(),
@@ -137,7 +138,7 @@ impl Literal {
     }
 }
 
-/// Exactly one parameter.
+/// Returns the only parameter, or an error if there is not exactly one.
 pub(super) fn one(
     mut parameters: Vec<Literal>,
     name: &str,

@@ -1,8 +1,8 @@
-//! The names of types, and what they mean without parameters.
+//! The names of types and their meaning without parameters.
 
 use crate::types::model::{Alias, Foreign, Type, Words};
 
-/// The type of a name, whatever its case; `None` for a name that nobody knows.
+/// Returns the type of a name in any case; `None` if the name is unknown.
 pub(super) fn known(name: &str) -> Option<Type> {
     let found = match name
         .strip_prefix("::")
@@ -60,7 +60,7 @@ pub(super) fn known(name: &str) -> Option<Type> {
     Some(found)
 }
 
-/// The name of a resource's type with every segment capitalised; `None` if it is no name.
+/// Capitalises every segment of a resource type's name; `None` if it is not a valid name.
 pub(super) fn resource(name: &str) -> Option<String> {
     let capitalise = |segment: &str| {
         let mut chars = segment.chars();

@@ -1,4 +1,4 @@
-//! The text that is read, and its parameters as types and sizes.
+//! The source text, and the conversion of parameters to types and sizes.
 
 use super::literal::Literal;
 use super::scalars;
@@ -20,7 +20,7 @@ impl Reader<'_> {
         Fault::expression(self.original(expression))
     }
 
-    /// The parameter as a type.
+    /// Converts a parameter to a type.
     pub(super) fn kind(&self, whole: &Expression, parameter: Literal) -> Result<Type, Fault> {
         match parameter {
             Literal::Type(found) => Ok(found),
@@ -39,7 +39,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// A type, or the type of one text.
+    /// Converts a parameter to a type; a text becomes the type of this text alone.
     pub(super) fn text_or_type(
         &self,
         whole: &Expression,
@@ -51,7 +51,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One or two bounds, or an `Integer` type, as a size.
+    /// Converts one or two bounds, or an `Integer` type, to a size.
     pub(super) fn size(&self, whole: &Expression, parameters: &[Literal]) -> Result<Range, Fault> {
         let bound = |one: &Literal| one.bound().ok_or_else(|| self.refuse(whole));
         match parameters {

@@ -1,4 +1,4 @@
-//! The parameters of types of single values: ranges, words, patterns.
+//! Interprets the parameters of scalar types: ranges, words, patterns.
 
 use super::literal::{Literal, one};
 use crate::types::display;
@@ -6,7 +6,7 @@ use crate::types::error::Fault;
 use crate::types::model::{Interval, Range, Type, Words};
 use crate::types::pattern::Pattern;
 
-/// A range, if its ends are in order.
+/// Creates a range if its bounds are in order.
 pub(super) fn range(from: Option<i128>, to: Option<i128>) -> Result<Range, Fault> {
     let range = Range {
         from: from.unwrap_or(Range::UNBOUNDED_BELOW),
@@ -18,14 +18,14 @@ pub(super) fn range(from: Option<i128>, to: Option<i128>) -> Result<Range, Fault
     Ok(range)
 }
 
-/// Puppet's text, in which a bracket is missing.
+/// Returns Puppet's error text, which lacks a closing bracket.
 fn reversed(from: &str, to: &str) -> Fault {
     Fault::Argument(format!(
         "'from' must be less or equal to 'to'. Got ({from}, {to}"
     ))
 }
 
-/// `None` when a lone parameter is nothing that bounds integers.
+/// Interprets the bounds of an `Integer`. Returns `None` if a lone parameter cannot be a bound.
 pub(super) fn integer(parameters: &[Literal]) -> Result<Option<Type>, Fault> {
     match parameters {
         [Literal::Integer(from)] => {
@@ -39,7 +39,7 @@ pub(super) fn integer(parameters: &[Literal]) -> Result<Option<Type>, Fault> {
     }
 }
 
-/// A bound of two. Ruby compares them before it looks at what they are.
+/// Interprets one of two bounds. Ruby compares the bounds before it checks their types.
 fn integer_bound(bound: &Literal, from: &Literal, to: &Literal) -> Result<Option<i128>, Fault> {
     match bound {
         Literal::Integer(number) => Ok(Some(*number)),
@@ -48,7 +48,8 @@ fn integer_bound(bound: &Literal, from: &Literal, to: &Literal) -> Result<Option
     }
 }
 
-/// Ruby's words for comparing a text with a number; other bounds it takes, and goes wrong later.
+/// Returns Ruby's error for comparing a text with a number. Other bounds pass the comparison and fail
+/// later.
 fn incomparable(from: &Literal, to: &Literal) -> Fault {
     let name = |one: &Literal| match one {
         Literal::Default | Literal::Undef => "Float".to_owned(),
@@ -74,7 +75,7 @@ fn incomparable(from: &Literal, to: &Literal) -> Fault {
     Fault::Argument(reason)
 }
 
-/// `None` when a lone parameter is nothing that bounds floats.
+/// Interprets the bounds of a `Float`. Returns `None` if a lone parameter cannot be a bound.
 pub(super) fn float(parameters: &[Literal]) -> Result<Option<Type>, Fault> {
     let interval = match parameters {
         [from @ (Literal::Integer(_) | Literal::Float(_))] => Interval {
@@ -124,7 +125,7 @@ pub(super) fn boolean(parameters: &[Literal]) -> Result<Type, Fault> {
     }
 }
 
-/// The words of an `Enum`, and whether their case matters.
+/// Interprets the words of an `Enum` and whether it ignores case.
 pub(super) fn words(mut parameters: Vec<Literal>) -> Result<Type, Fault> {
     let ignore_case = match parameters.last() {
         Some(Literal::Boolean(truth)) => {
@@ -188,7 +189,7 @@ pub(super) fn regexp(parameters: Vec<Literal>) -> Result<Type, Fault> {
     }
 }
 
-/// A runtime and the name of one of its classes.
+/// Interprets a runtime and the name of one of its classes.
 pub(super) fn runtime(parameters: Vec<Literal>) -> Result<Type, Fault> {
     let wrong = |what: &str, expected: &str, given: &Literal| {
         let given = given.inferred();

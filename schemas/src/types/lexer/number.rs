@@ -1,10 +1,11 @@
-//! Numbers, as strictly as Puppet reads them.
+//! Reads numbers as strictly as Puppet does.
 
 use super::{Kind, Lexer, word_length};
 use crate::types::error::Fault;
 
 impl Lexer<'_> {
-    /// Spec: numbers are decimal, octal with a leading 0, hexadecimal with 0x, or have a fraction.
+    /// Reads a number. Specification: it is decimal, octal with a leading 0, hexadecimal with 0x, or has a
+    /// fraction.
     pub(super) fn number(&mut self) -> Result<(), Fault> {
         let offset = self.at;
         match length(self.rest()) {
@@ -19,7 +20,7 @@ impl Lexer<'_> {
             }
             None => {
                 let mut start = offset;
-                // Puppet shows the digits before a dot too.
+                // Puppet also shows the digits before a dot.
                 if offset > 1 && self.text[..offset].ends_with('.') {
                     let before = &self.text[..offset - 1];
                     let digits = before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -40,7 +41,7 @@ impl Lexer<'_> {
     }
 }
 
-/// How long the number at the start is: as long as possible, but no letter may follow.
+/// Returns the length of the number at the start: as long as possible, but no letter may follow.
 fn length(text: &str) -> Option<usize> {
     let digits = |from: usize| {
         let rest = &text[from..];
@@ -79,7 +80,7 @@ fn length(text: &str) -> Option<usize> {
         .find(|end| !text[*end..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// What is wrong with a number, in Puppet's words.
+/// Returns what is wrong with a number, in Puppet's wording.
 fn fault_of(number: &str) -> Option<String> {
     let all = |text: &str, is: fn(&char) -> bool| !text.is_empty() && text.chars().all(|c| is(&c));
     let mut chars = number.chars();

@@ -1,4 +1,4 @@
-//! What stands between quotes or slashes, and variables.
+//! Reads quoted texts, regular expressions and variables.
 
 use super::{Kind, Lexer, is_word};
 use crate::types::error::Fault;
@@ -55,7 +55,8 @@ impl Lexer<'_> {
         Err(self.unclosed("'\"'", offset))
     }
 
-    /// Puppet shows the next characters and the place after the quote.
+    /// Returns Puppet's error for an unclosed quote, which shows the next characters and the place after
+    /// the quote.
     fn unclosed(&self, quote: &str, offset: usize) -> Fault {
         let rest = &self.text[offset + 1..];
         let followed = if rest.is_empty() {
@@ -74,7 +75,7 @@ impl Lexer<'_> {
         )
     }
 
-    /// Takes a regular expression; `false` if no slash ends it.
+    /// Reads a regular expression. Returns `false` if no slash ends it.
     pub(super) fn regexp(&mut self) -> Result<bool, Fault> {
         let offset = self.at;
         let mut escaped = false;
@@ -106,7 +107,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The name of a variable at the start of the text, empty if there is none.
+/// Returns the variable name at the start of the text; empty if there is none.
 fn variable_name(text: &str) -> &str {
     let mut end = if text.starts_with("::") { 2 } else { 0 };
     loop {
@@ -123,7 +124,7 @@ fn variable_name(text: &str) -> &str {
     }
 }
 
-/// Takes one escape after its backslash; how many bytes it was.
+/// Reads one escape after its backslash, and returns its length in bytes.
 fn unescape(rest: &str, value: &mut String) -> usize {
     let Some(c) = rest.chars().next() else {
         return 0;

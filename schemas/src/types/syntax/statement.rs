@@ -1,18 +1,19 @@
-//! Statements, resources and conditions: never a type, but what is wrong with them can be said.
+//! Parses statements, resources and conditions. They are never types, but their errors must be Puppet's.
 
 use super::{MAX_DEPTH, Parser, Shape, binding};
 use crate::types::error::Fault;
 use crate::types::expression::{Expression, Form};
 use crate::types::lexer::Kind;
 
-/// The functions that Puppet lets one call without parentheses, as statements.
+/// The functions that Puppet allows to be called as statements without parentheses.
 const STATEMENT_FUNCTIONS: [&str; 15] = [
     "require", "realize", "include", "contain", "tag", "debug", "info", "notice", "warning", "err",
     "fail", "import", "break", "next", "return",
 ];
 
 impl Parser<'_> {
-    /// One statement, or several that only together are no type; ends before what starts none.
+    /// Parses one or more statements; several statements together are never a type. Stops at a token that
+    /// cannot start a statement.
     pub(super) fn statements(&mut self) -> Result<Expression, Fault> {
         let mut statements: Vec<Expression> = Vec::new();
         let mut fault = None;
@@ -48,7 +49,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the present token can be the first of a statement.
+    /// Whether the current token can start a statement.
     fn starts_statement(&self) -> bool {
         let token = self.peek();
         match &token.kind {
@@ -65,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A list without a function before it that would take it.
+    /// Returns the error for a list that no preceding function accepts.
     fn stray_list(&self, before: Option<&Expression>, comma: usize) -> Fault {
         let message = match before.map(|before| &before.form) {
             Some(Form::Name(name)) => format!(
@@ -77,7 +78,7 @@ impl Parser<'_> {
         Fault::unrecognised_at(&message, self.text, comma)
     }
 
-    /// An expression, a relation of resources, or an assignment of one.
+    /// Parses an expression, a relation of resources, or an assignment.
     pub(super) fn assignment(&mut self) -> Result<Expression, Fault> {
         self.shaped_assignment().map(|(whole, _)| whole)
     }
@@ -129,7 +130,7 @@ impl Parser<'_> {
         Err(self.too_deep())
     }
 
-    /// What stands in braces after an expression: a title and attributes, or attributes alone.
+    /// Parses the braces after an expression: a title and attributes, or just attributes.
     fn resource_body(&mut self, left: Expression) -> Result<Expression, Fault> {
         let offset = left.offset;
         self.expect("{")?;
@@ -157,7 +158,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether a name and an arrow follow.
+    /// Whether an attribute follows: a name and an arrow.
     fn starts_attribute(&self) -> bool {
         let name = matches!(self.peek().kind, Kind::Name | Kind::Keyword) || self.is("*");
         let arrow = self.tokens.get(self.at + 1).is_some_and(|next| {
@@ -180,7 +181,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `if` or `unless` with its branches.
+    /// Parses `if` or `unless` with its branches.
     pub(super) fn condition(&mut self) -> Result<Expression, Fault> {
         let start = self.next();
         let mut parts = vec![self.expression(binding::LOOSEST)?];
@@ -221,7 +222,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Statements in braces; where they end.
+    /// Parses statements in braces, and returns the end of the block.
     fn block(&mut self, parts: &mut Vec<Expression>) -> Result<usize, Fault> {
         self.expect("{")?;
         if !self.is("}") {
