@@ -1,7 +1,7 @@
 """The common part of programs for devgate. docs/external.md describes the contract.
 
 A program calls `run(description, actions)`, where `actions` is a dict of functions: each takes the
-input of its action and `say`, by which it tells what happens, and returns the action's results.
+input of its action and `say`, which reports events, and returns the action's results.
 """
 
 import json
