@@ -1,5 +1,7 @@
 //! What a command line does when something is wrong around it: with its input, its output, or its time.
 
+#[path = "support/blocks.rs"]
+mod blocks;
 mod documents;
 #[path = "support/folder.rs"]
 mod folder;
