@@ -15,7 +15,7 @@ use crate::support::lab::{lab, pause};
 use crate::support::project::Project;
 
 /// The hosts are counted on: one test at a time has them.
-static ALONE: Mutex<()> = Mutex::new(());
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 /// A project beside the lab's hosts.
 struct Lab {

@@ -86,9 +86,7 @@ fn answer(asked: &Asked, state: &mut State, speaks: Speaks) -> Option<Answer> {
             for interface in changed.as_array().into_iter().flatten() {
                 let name = interface["name"].as_str().unwrap_or_default();
                 state.version += 1;
-                state
-                    .interfaces
-                    .insert(name.to_owned(), interface.clone());
+                state.interfaces.insert(name.to_owned(), interface.clone());
             }
             Answer::empty(204)
         }
