@@ -28,6 +28,7 @@ pub(super) enum Scene {
     Frr,
     Ietf,
     JetConf,
+    Junos,
     Netconf,
     Nxapi,
     OpenVSwitch,
@@ -41,7 +42,7 @@ pub(super) enum Scene {
     Telnet,
 }
 
-pub(super) const ALL: [Scene; 20] = [
+pub(super) const ALL: [Scene; 21] = [
     Scene::Age,
     Scene::Caddy,
     Scene::CommandLine,
@@ -51,6 +52,7 @@ pub(super) const ALL: [Scene; 20] = [
     Scene::Frr,
     Scene::Ietf,
     Scene::JetConf,
+    Scene::Junos,
     Scene::Netconf,
     Scene::Nxapi,
     Scene::OpenVSwitch,
@@ -345,6 +347,23 @@ fn caddy() -> Stage {
     stage.word("\"1a2b\"", &etag)
 }
 
+/// The simulator of a Junos switch.
+fn junos() -> Stage {
+    let lab = lab("fakes");
+    let mut switches = lab["switches"].as_array().expect("switches").iter();
+    let switch = switches.find(|switch| text(switch, "name").starts_with("juniper"));
+    let port = format!("port: {}", switch.expect("it is in the lab")["port"]);
+    let user = format!("user: {}", text(&lab, "user"));
+    let password = format!("password: {}", text(&lab, "password"));
+    let changes = [
+        ("host: 192.0.2.1", "host: 127.0.0.1"),
+        ("port: 830", &*port),
+        ("user: admin", &*user),
+        (&*format!("private_key: {KEY}"), &*password),
+    ];
+    Stage::of(NETCONF, "name: r1\n", &changes).knows(text(&lab, "known_hosts"))
+}
+
 /// A server with what the page changes and asks for.
 fn netconf_page() -> Stage {
     let mut stage = netconf(NETCONF, "192.0.2.1", "startup", "name: r1\n");
@@ -373,6 +392,7 @@ impl Scene {
             Self::Caddy => caddy(),
             Self::Proxies => proxies(),
             Self::Pxp => pxp(),
+            Self::Junos => junos(),
             Self::Netconf => netconf_page(),
             Self::Frr => {
                 let device = Device::lease();
