@@ -1,5 +1,7 @@
 //! Tests of command lines in bad circumstances: with broken input, broken output, or too little time.
 
+#[path = "support/blocks.rs"]
+mod blocks;
 mod documents;
 #[path = "support/folder.rs"]
 mod folder;

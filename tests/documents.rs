@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use fancy_regex::Regex;
 use serde_json::Value;
 
+use crate::blocks::{Block, below, blocks, documents, root, text};
 use crate::folder::{Project, document};
 use crate::switches::Switch;
 
@@ -29,79 +30,7 @@ const SWITCH: &str = "127.0.0.1:2222";
 /// The mark for omitted text.
 const LEFT_OUT: char = '…';
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// Returns the paths of README and of everything below docs/.
-fn documents() -> Vec<PathBuf> {
-    let mut documents = below(&root().join("docs"), "md");
-    documents.push(root().join("README.md"));
-    documents
-}
-
-/// Returns the files below a folder that have this extension.
-fn below(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder can be read");
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let of = |path: PathBuf| {
-        if path.is_dir() {
-            below(&path, extension)
-        } else {
-            vec![path]
-        }
-    };
-    let mut files: Vec<PathBuf> = paths.into_iter().flat_map(of).collect();
-    files.retain(|path| path.extension().is_some_and(|found| found == extension));
-    files
-}
-
-fn text(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// A fenced block: its language, its first line, and its text.
-struct Block {
-    language: String,
-    line: usize,
-    text: String,
-}
-
-fn blocks(document: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for (number, line) in document.lines().enumerate() {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(language)) => {
-                open = Some(Block {
-                    language: language.to_owned(),
-                    line: number + 1,
-                    text: String::new(),
-                });
-            }
-            (Some(_), Some(_)) => blocks.extend(open.take()),
-            (Some(block), None) => block.text += &format!("{line}\n"),
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "a block is not closed");
-    blocks
-}
-
-impl Block {
-    /// Returns the name of the file that the block stands for, if any.
-    fn file(&self) -> Option<&str> {
-        let mut lines = self.text.lines().take(2);
-        let named = lines.find_map(|line| {
-            line.strip_prefix("# ")
-                .filter(|name| name.contains('.') && !name.contains([' ', ':']))
-        });
-        named.filter(|_| self.language != "console" && self.language != "text")
-    }
-}
-
-/// A command in a document, with its documented output and exit code.
+/// A command of a document, what it is said to print, and how it is said to end.
 struct Said<'d> {
     command: &'d str,
     lines: Vec<&'d str>,

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::support::lab::{lab, pause};
 use crate::support::project::Project;
 
-/// The tests count processes and logs on the hosts, so only one test runs at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+/// The hosts are counted on: one test at a time has them.
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 /// A project with the lab's hosts.
 struct Lab {

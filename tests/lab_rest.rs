@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::lab::{command_for, lab, output, text};
+use crate::support::lab::{alone, command_for, lab, output, text};
 use crate::support::project::Project;
 use crate::support::run::Run;
 use crate::support::tls::TlsServer;
@@ -176,6 +176,7 @@ fn a_server_that_wants_a_certificate_takes_that_of_its_authority_alone() {
 #[test]
 fn caddy_is_changed_only_as_it_was_when_it_was_read() {
     let lab = lab("caddy");
+    let _alone = alone(&lab);
     let mut server = project(
         &lab,
         json!({ "user": lab["user"], "password": lab["password"] }),

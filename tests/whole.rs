@@ -8,6 +8,7 @@ mod external_broken;
 mod hostile;
 mod lab_awkward;
 mod lab_declared;
+mod lab_documents;
 mod lab_errors;
 mod lab_fakes;
 mod lab_faults;

@@ -2,13 +2,12 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::lab::{command_for, lab, output, pause, text};
+use crate::support::lab::{alone, command_for, lab, output, pause, text};
 use crate::support::project::Project;
 
 pub(super) const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
@@ -32,9 +31,7 @@ impl Server {
         let mut devices = lab["devices"].as_array().expect("devices").iter();
         let device = devices.find(|device| device["name"] == name);
         let device = device.expect("it is in the lab").clone();
-        let lease = File::create(Path::new(text(&device, "dir")).join("lease"));
-        let lease = lease.expect("a lease can be made");
-        lease.lock().expect("a lease can be waited for");
+        let lease = alone(&device);
         Self {
             lab,
             device,

@@ -227,8 +227,16 @@ pub(crate) fn output(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// Returns the answer of a PowerDNS server of the lab to its own client, with additional options. The key
-/// does not appear in the process list.
+/// Waits until no other test, of any process, has what lies in this folder of the lab (`dir`) for itself; it is given
+/// back when this is dropped.
+pub(crate) fn alone(lab: &Value) -> File {
+    let lease = File::create(Path::new(text(lab, "dir")).join("lease"));
+    let lease = lease.expect("a lease can be made");
+    lease.lock().expect("a lease can be waited for");
+    lease
+}
+
+/// What a PowerDNS of the lab answers to its own client, with more options of it. Its key is in no process list.
 pub(crate) fn powerdns(lab: &Value, path: &str, options: &[&str]) -> String {
     let port = &lab["port"];
     let url = format!("http://127.0.0.1:{port}/api/v1/servers/localhost{path}");

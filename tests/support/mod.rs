@@ -3,6 +3,8 @@
 
 #[expect(dead_code, reason = "its own test uses more of it")]
 pub(crate) mod awkward;
+#[expect(dead_code, reason = "the other tests of the documents use more of it")]
+pub(crate) mod blocks;
 pub(crate) mod delay;
 pub(crate) mod http;
 pub(crate) mod lab;

@@ -77,6 +77,10 @@ fn answer(asked: &Asked, state: &mut State, uses: u32) -> Answer {
         ("GET", None) if asked.path == "/mgmt/tm/busy" => {
             Answer::json(200, &json!({ "busy": false }))
         }
+        ("GET", Some("")) => {
+            let pools: Vec<_> = state.pools.values().collect();
+            Answer::json(200, &json!({ "items": pools }))
+        }
         ("POST", Some("")) => {
             let name = body["name"].as_str().unwrap_or_default().to_owned();
             if state.pools.contains_key(&name) {

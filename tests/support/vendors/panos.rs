@@ -73,6 +73,7 @@ fn op(command: &str, state: &mut State) -> Answer {
              <uptime>1 days, 2:03:04</uptime></system>",
         ),
         "<show><silence></silence></show>" => error(200, "17", "silence"),
+        "<show><clock></clock></show>" => success("", "Mon Nov 23 22:08:03 UTC 2026"),
         _ if command.starts_with("<show><jobs><id>") => {
             state.looks += 1;
             let has = |word: &str| {

@@ -81,6 +81,15 @@ fn answer(asked: &Asked, state: &mut State, speaks: Speaks) -> Option<Answer> {
             let all: Vec<_> = state.interfaces.values().collect();
             data(&json!({ "ietf-interfaces:interfaces": { "interface": all } }))
         }
+        ("PATCH", INTERFACES, _) => {
+            let changed = &body["ietf-interfaces:interfaces"]["interface"];
+            for interface in changed.as_array().into_iter().flatten() {
+                let name = interface["name"].as_str().unwrap_or_default();
+                state.version += 1;
+                state.interfaces.insert(name.to_owned(), interface.clone());
+            }
+            Answer::empty(204)
+        }
         ("POST", INTERFACES, _) => {
             let new = body["ietf-interfaces:interface"][0].clone();
             let name = new["name"].as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
-"""What every program for devgate does the same way: see docs/external.md for the contract.
+"""The common part of programs for devgate. docs/external.md describes the contract.
 
 A program calls `run(description, actions)`, where `actions` is a dict of functions: each takes the
-input of its action and `say`, by which it tells what happens, and returns the action's results.
+input of its action and `say`, which reports events, and returns the action's results.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 
 
 class Failed(Exception):
-    """Why an action has no results, for people; `kind` is for programs."""
+    """The failure of an action: a message for people, and a `kind` for programs."""
 
     def __init__(self, message, kind="panel/failed"):
         super().__init__(message)
@@ -17,7 +17,7 @@ class Failed(Exception):
 
 
 def run(description, actions):
-    """Does what the command line names, and ends the process."""
+    """Runs the action on the command line and ends the process."""
     action = sys.argv[1] if len(sys.argv) > 1 else "metadata"
     if action == "metadata":
         print(json.dumps(metadata(description, actions)))
@@ -30,7 +30,7 @@ def run(description, actions):
 
 
 def once(action):
-    """One action in this process: one object on stdin, one on stdout."""
+    """Runs one action: reads one object from stdin and writes one to stdout."""
     events = []
     try:
         results = action(json.load(sys.stdin)["input"], events.append)
@@ -43,7 +43,7 @@ def once(action):
 
 
 def serve(actions):
-    """One action after the other: a request is a line, and so is each event, and the answer."""
+    """Runs one action after the other. Each request, event and answer is one line."""
 
     def say(said):
         print(json.dumps({"id": request["id"], **said}), flush=True)
@@ -62,7 +62,7 @@ def error(failure):
 
 
 def metadata(description, actions):
-    """What a module of pxp-agent says of itself; devgate asks for `schema` instead."""
+    """Prints the metadata of a module for pxp-agent. devgate calls `schema` instead."""
     described = [
         {
             "name": name,

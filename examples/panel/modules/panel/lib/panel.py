@@ -1,4 +1,4 @@
-"""The device of this example: a patch panel that keeps what it is told in a file of JSON."""
+"""The device of this example: a patch panel that stores its ports in a JSON file."""
 
 import json
 import os
@@ -6,12 +6,12 @@ import tempfile
 
 from devgate_program import Failed
 
-# Whether the programs stay and are asked line by line; either way works.
+# Whether the programs are persistent. Both values work.
 PERSISTENT = True
 
 
 class Panel:
-    """A panel, opened with the connection info that devgate gives as `_target`."""
+    """A panel, opened with the connection info that devgate passes as `_target`."""
 
     def __init__(self, target):
         self.file = target["file"]
@@ -28,7 +28,7 @@ class Panel:
         return self.data["ports"]
 
     def save(self):
-        """Writes the file whole or not at all."""
+        """Replaces the file atomically."""
         handle, name = tempfile.mkstemp(dir=os.path.dirname(self.file) or ".")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(self.data, file, indent=2)
