@@ -91,7 +91,7 @@ pub(super) fn take(
     (meta, relations)
 }
 
-/// Returns a probable mistake: a number as a tag, because on many devices VLANs have a property of that name.
+/// Returns a probable mistake: a number as a tag. On many devices, a VLAN's number is called `tag`.
 pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<ResourceProblem> {
     let Some(Value::Integer(number)) = attributes.get("tag") else {
         return Vec::new();

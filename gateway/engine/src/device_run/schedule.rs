@@ -40,7 +40,7 @@ impl Schedule {
         failures.copied().collect()
     }
 
-    /// Whether anything before a node, however far, is such a node.
+    /// Whether a matching node comes before a node, directly or indirectly.
     pub(super) fn is_behind(&self, node: usize, such: impl Fn(usize) -> bool) -> bool {
         let (mut open, mut seen) = (vec![node], BTreeSet::new());
         while let Some(node) = open.pop() {
@@ -63,17 +63,17 @@ impl Schedule {
         self.settle(node);
     }
 
-    /// A node is no longer ready, but begun.
+    /// Begins a ready node.
     pub(super) fn begin(&mut self, node: usize) {
         self.queue.begin(node);
     }
 
-    /// A node that was begun has failed.
+    /// Records the failure of a node.
     pub(super) fn fail(&mut self, node: usize) {
         self.failures[node].insert(node);
     }
 
-    /// A node is done with, whatever became of it.
+    /// Settles a node, whatever its outcome.
     pub(super) fn settle(&mut self, node: usize) {
         self.queue.settle(&self.graph, node);
     }
