@@ -359,7 +359,7 @@ mod tests {
         };
         assert_eq!((first.number(), names(&first)), (0, vec!["r1".to_owned()]));
         fs::write(&inventory, named(&["r1", "r2"]))?;
-        // A module of the next generation, too.
+        // Also a module of the next generation.
         let task = folder.path().join("modules/m/tasks/t.sh");
         fs::create_dir_all(task.parent().expect("a folder"))?;
         fs::write(&task, "#!/bin/sh\n")?;
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(names(&next), ["r1", "r2"]);
         assert_eq!(names(&first), ["r1"]);
         assert_eq!(next.catalogue().names(), ["m::t"]);
-        // A wrong one takes nobody's place.
+        // An invalid generation does not replace the current one.
         fs::write(&inventory, "version: 3\n")?;
         let wrong = next
             .next()

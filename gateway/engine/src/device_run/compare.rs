@@ -173,7 +173,7 @@ mod tests {
     use super::super::rows::Strict;
     use super::*;
 
-    /// Says the same of whatever it is asked about, and notes that.
+    /// A provider that always gives the same verdict, and records the calls.
     struct Opinion {
         says: InSync,
         asked: Vec<String>,
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// What the provider was asked about, and what is to be done.
+    /// Returns the properties that the provider was asked about, and the differences.
     fn compared(
         definition: &str,
         says: InSync,

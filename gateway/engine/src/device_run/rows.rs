@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// How often it is told at each level what 250 rows do wrong, and how often it is an error.
+    /// Counts the messages at each level, and the errors, for 250 invalid rows.
     fn told(strict: Strict) -> (usize, usize, usize) {
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let ctx = Context::new("device", &heard, &retry_budget);

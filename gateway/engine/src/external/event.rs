@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// What is heard of an event, and which titles failed by it.
+    /// Returns the messages of an event, and the titles that failed by it.
     fn told(event: serde_json::Value) -> (Result<(), String>, Vec<String>, Vec<String>) {
         let definition =
             "{name: port, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";

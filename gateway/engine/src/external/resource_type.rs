@@ -233,7 +233,7 @@ mod tests {
         let wrapped = with_secrets(plain.clone());
         assert_eq!(wrapped.reveal_json()["a"][0], "canary");
         assert_eq!(wrapped.to_json()["a"][0], "Sensitive [value redacted]");
-        // What is marked as anything else stays as it is.
+        // Other marked values stay as they are.
         assert_eq!(wrapped.to_json()["b"], plain.to_json()["b"]);
     }
 

@@ -1,4 +1,4 @@
-//! Sessions of families that have programs: who is asked what about the target, and with what.
+//! Sessions of families with programs: requests to programs about a target.
 
 use std::sync::Arc;
 use std::time::Duration;

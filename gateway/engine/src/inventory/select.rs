@@ -71,7 +71,7 @@ impl Inventory {
         }
     }
 
-    /// Finds the inventory's targets with the addresses of unlisted targets. They may be the ones that were meant.
+    /// For unlisted targets, finds a listed target with the same address, which may be the one that was meant.
     fn find_namesakes(&self, targets: &mut [Arc<Target>]) {
         let strangers = targets.iter_mut();
         let strangers = strangers.filter(|target| target.listed == Listed::No);

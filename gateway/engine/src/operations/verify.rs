@@ -15,7 +15,7 @@ use devgate_core::results::{Action, TargetResult};
 #[derive(Serialize, JsonSchema)]
 pub struct Reached {}
 
-/// Checks every target and reports whether it can be reached.
+/// Checks whether each target can be reached.
 pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, Action::new("verify"), async |job| {
         let open = session::with_session(

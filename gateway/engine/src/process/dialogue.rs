@@ -205,7 +205,7 @@ mod tests {
         Dialogue::begin(&program).await.expect("a shell")
     }
 
-    /// What comes before the line that begins with `=`, and that line.
+    /// Returns the lines before the one that begins with `=`, and that line.
     async fn asked(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, Broken> {
         let (mut lines, limits) = (
             Vec::new(),

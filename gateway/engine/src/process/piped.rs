@@ -193,7 +193,7 @@ mod tests {
     async fn who_leaves_a_child_kills_it() {
         let (_stdin, mut pieces) = shell("echo begun; sleep 600 & wait").await;
         assert_eq!(pieces.next().await, Piece::Stdout("begun\n".into()));
-        // It ends when nobody writes to it any more: neither the shell nor what it has started.
+        // It ends when no process has it open for writing any more: neither the shell nor what that has started.
         let mut stdout = pieces.stdout.from.take().expect("it is open");
         drop(pieces);
         let ended = timeout(Duration::from_secs(60), stdout.read(&mut [0; 8])).await;

@@ -105,7 +105,7 @@ impl Recorded {
     /// Starts a program. It gets its input once `record` has stored its record.
     ///
     /// # Errors
-    /// Fails when it cannot be started or recorded; without an error when the run is cancelled first.
+    /// Fails when it cannot be started or recorded, or with `None` when the run is cancelled first.
     pub async fn start(
         program: Program,
         stop: &CancelToken,
@@ -269,7 +269,7 @@ mod tests {
             .end(&cancel_source.stop(), Duration::from_millis(500))
             .await;
         assert!(left.is_empty(), "{left:?}");
-        // The sleeping child that was asked, too, tells nobody.
+        // The sleeping child was asked to end, too, and has written nothing.
         assert_eq!(fs::read_to_string(&asked)?, "asked\n");
         Ok(())
     }

@@ -34,7 +34,7 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 /// attempts is limited.
 ///
 /// # Errors
-/// Fails when the process cannot be started; without an error when the run is cancelled first.
+/// Fails when the process cannot be started, or with `None` when the run is cancelled first.
 pub(super) async fn wait(
     start: impl Fn() -> io::Result<Child>,
     stop: &CancelToken,
