@@ -157,8 +157,8 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    /// Returns the `_target` of the job's target. If the transport is known, the connection info is checked, completed
-    /// with defaults, and its secrets are wrapped; it is then returned how the target is reached, too.
+    /// Returns the `_target` of the job's target. If the transport is known, its connection info is checked and
+    /// completed with defaults, its secrets are wrapped, and the [`ConnectionSpec`] is returned, too.
     fn target<'j>(&self, job: &TargetJob<'j>) -> Result<Given<'j>, Failure> {
         let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();

@@ -279,7 +279,8 @@ impl Modules {
     /// Checks whether another user could change the files that Ruby loads, which may be any file in these folders.
     ///
     /// # Errors
-    /// Fails, for root, with the user who could, or with a link out of the module path.
+    /// Fails when a link leads out of the module path and, for root only, when another user could change a file. For other
+    /// users, the latter is a warning.
     fn trusted(&self) -> Result<(), String> {
         // The module, and the folder of the module path that contains it.
         let folders = self

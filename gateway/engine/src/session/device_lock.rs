@@ -255,7 +255,8 @@ fn folders() -> io::Result<Vec<PathBuf>> {
     Ok(shared.into_iter().chain([private]).collect())
 }
 
-/// Whether a folder is shared by a group that we are in: `owner` has created it, and only the group may write in it.
+/// Whether a folder is shared by a group that we are in: it belongs to `owner`, only its group may write in it, too,
+/// and new files inherit the group.
 fn is_shared(folder: &Path, owner: Uid) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|data| {
         let of_group = data.is_dir()

@@ -71,7 +71,7 @@ impl Task {
     /// Checks whether another user could change the files that are run.
     ///
     /// # Errors
-    /// Fails, for root, with the user who could.
+    /// Fails, for root only, when another user could. For other users, that is a warning.
     pub(super) fn trusted(&self) -> Result<(), TaskError> {
         let tasks = self.module_dir.join("tasks");
         let metadata = tasks.join(format!("{}.json", self.name.task()));
