@@ -1,8 +1,8 @@
-//! The engine: what all runs of a process share, so that many can go on at once.
+//! The engine: the state that all runs of a process share, so that many runs can go on at once.
 //!
-//! Sessions, the turns at a device, the load of a proxy and the files that may be open belong to the engine, since
-//! the devices and this node are the same for all runs. Secrets, patience, limits, events and the end belong to each
-//! run ([`Run`]).
+//! Sessions, the turns at a device, the load of a proxy and the limit of open files belong to the engine, because the
+//! devices and this node are the same for all runs. Secrets, retry budgets, limits, events and cancellation belong to
+//! each run ([`Run`]).
 
 mod active_runs;
 mod request;
@@ -29,28 +29,28 @@ use active_runs::ActiveRuns;
 pub use request::IdempotencyKey;
 pub use request::{Principal, RunHandle, RunRequest};
 
-/// The runs of a process, and what they share.
+/// The runs of a process, and the services that they share.
 #[derive(Debug)]
 pub struct Engine {
-    /// What they share.
+    /// The services that all runs share.
     pub services: Rc<Services>,
     runs: Cell<u64>,
-    /// The runs that were submitted.
+    /// The submitted runs that have not ended.
     under_way: ActiveRuns,
-    /// The runs that requests with a key have become.
+    /// The runs of requests with an idempotency key.
     keys: RefCell<Keys>,
 }
 
-/// Runs by who has asked for them under which key, with the digests of the requests.
+/// The runs by principal and idempotency key, each with the digest of its request.
 type Keys = IndexMap<(Principal, String), ([u8; 32], RunHandle)>;
 
 impl Engine {
-    /// An engine without runs.
+    /// Creates an engine without runs.
     pub fn new(config: EngineConfig) -> Rc<Self> {
         Self::with_room(config, affordable())
     }
 
-    /// An engine that works on no more than so many targets at once, whichever runs they are of.
+    /// Creates an engine that works on at most `targets` targets at once, over all runs.
     fn with_room(config: EngineConfig, targets: usize) -> Rc<Self> {
         Rc::new(Self {
             services: Rc::new(Services::new(config, targets)),
@@ -60,7 +60,7 @@ impl Engine {
         })
     }
 
-    /// A new run, with the transports and types that it is to know.
+    /// Creates a run with the given transports, resource types and limits.
     pub fn begin(self: &Rc<Self>, registry: &Rc<Registry>, limits: RunLimits) -> Run {
         let id = RunId(self.runs.get());
         self.runs.set(id.0 + 1);
@@ -70,13 +70,14 @@ impl Engine {
         Run::new(id, services, Rc::clone(registry), events, limits)
     }
 
-    /// Somebody does not want to wait until all is closed. While there is work, this does nothing.
+    /// Shortens the shutdown: the caller does not want to wait until everything is closed. Before the shutdown begins,
+    /// this does nothing.
     pub fn hurry(&self) {
         self.under_way.hurry();
     }
 
-    /// Does work in which there are runs, looks after the sessions that they leave, and closes all behind it: also
-    /// when the work panics. Runs that it leaves under way end by stages, as in a shutdown.
+    /// Drives `work` and the runs in it, maintains the sessions that they leave in the pool, and closes everything at
+    /// the end, even if `work` panics. Runs that are still active then end in stages, as in a shutdown.
     pub async fn drive<T>(&self, work: impl Future<Output = T>) -> T {
         let Services { sessions, log, .. } = &*self.services;
         let outcome = tokio::select! {
@@ -89,7 +90,7 @@ impl Engine {
             () = sessions.close(&**log) => {}
             () = self.under_way.is_hurried(hurries + 1) => {}
         }
-        // Their runs are over.
+        // All runs with keys have ended.
         self.keys.take();
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }

@@ -1,4 +1,4 @@
-//! A kind of device: how it is reached, and what can be managed on it, wherever that comes from.
+//! A family of devices: how they are reached, and which resource types they have.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,16 +15,16 @@ pub struct Family {
     connect: Arc<dyn Connect>,
     declared: Option<Arc<devgate_devices::Family>>,
     programs: Vec<Box<dyn ResourceType>>,
-    /// Where no protocol reaches it: what does.
+    /// What reaches the devices if no protocol does.
     by: &'static str,
-    /// Types that are there and cannot be used, and why.
+    /// The types that cannot be used, and why.
     left_out: IndexMap<String, String>,
-    /// What is to be told of types when they are used: once.
+    /// The warnings about types, which are reported at their first use.
     warnings: Mutex<IndexMap<String, Vec<String>>>,
 }
 
 impl Family {
-    /// A family that is reached so, with what is declared of it and the types that are programs.
+    /// Creates a family from its transport, its declaration, and the types that are programs.
     pub(crate) fn new(
         connect: Arc<dyn Connect>,
         declared: Option<Arc<devgate_devices::Family>>,
@@ -40,8 +40,8 @@ impl Family {
         }
     }
 
-    /// A family of modules in Ruby, with why some of their types cannot be used, and what is to be told
-    /// of those that can.
+    /// Creates a family of modules in Ruby, with the types that cannot be used and why, and the warnings about the
+    /// others.
     pub(crate) fn of_ruby(
         connect: Arc<dyn Connect>,
         types: Vec<Box<dyn ResourceType>>,
@@ -56,45 +56,45 @@ impl Family {
         }
     }
 
-    /// The family's name, which is that of its transport.
+    /// Returns the family's name, which is that of its transport.
     pub fn name(&self) -> &str {
         self.schema().name()
     }
 
-    /// What its connection info may hold.
+    /// Returns the schema of the connection info.
     pub fn schema(&self) -> &TransportSchema {
         self.connect.schema()
     }
 
-    /// What opens sessions with its devices.
+    /// Returns the transport that opens sessions with the devices.
     pub fn connect(&self) -> &dyn Connect {
         &*self.connect
     }
 
-    /// What is declared of it as data.
+    /// Returns the declaration, if the family is declared as data.
     pub fn declared(&self) -> Option<&devgate_devices::Family> {
         self.declared.as_deref()
     }
 
-    /// The name of the protocol by which it is reached; where a program does that, `program`, and `ruby`
-    /// where a module for Puppet does.
+    /// Returns the name of the protocol, or `program` if a program reaches the devices, or `ruby` if a Puppet module
+    /// does.
     pub fn protocol(&self) -> &str {
         self.declared()
             .map_or(self.by, devgate_devices::Family::protocol)
     }
 
-    /// Why a type that is there cannot be used.
+    /// Returns why a type cannot be used.
     pub(crate) fn why_left_out(&self, type_name: &str) -> Option<&str> {
         self.left_out.get(type_name).map(String::as_str)
     }
 
-    /// What is to be told of a type that is used; nothing, when it has been told.
+    /// Returns the warnings about a type that is used, at the first call.
     pub(crate) fn warnings_of(&self, type_name: &str) -> Vec<String> {
         let warnings = locked(&self.warnings).shift_remove(type_name);
         warnings.unwrap_or_default()
     }
 
-    /// The resource types.
+    /// Returns the resource types.
     pub fn types(&self) -> impl Iterator<Item = &dyn ResourceType> {
         let declared = self.declared().into_iter();
         let programs = self.programs.iter();
@@ -103,16 +103,16 @@ impl Family {
             .chain(programs.map(|kind| &**kind))
     }
 
-    /// The commands whose outputs are read for facts.
+    /// Returns the commands whose outputs are parsed for facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         let declared = self.declared().into_iter();
         declared.flat_map(devgate_devices::Family::fact_commands)
     }
 
-    /// Saves what runs, so that it survives a restart; a program does that by itself.
+    /// Saves the running configuration, so that it survives a restart. A program does that by itself.
     ///
     /// # Errors
-    /// Why the device did not save it.
+    /// Fails when the device did not save it.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         match self.declared() {
             Some(declared) => declared.save(ctx).await,
@@ -120,7 +120,7 @@ impl Family {
         }
     }
 
-    /// How a run that failed can leave a device as it found it, where the family says how.
+    /// Returns how a device can be restored after a failed run, if the family supports that.
     pub(crate) fn rollback(&self) -> Option<&dyn DeviceRollback> {
         self.declared()?.rollback()
     }

@@ -1,4 +1,4 @@
-//! The engine: what can be asked of targets, and everything that does it, for many runs at once.
+//! The engine: the operations on targets, and everything that carries them out, for many runs at once.
 
 pub mod device_run;
 pub mod engine;

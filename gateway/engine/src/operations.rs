@@ -27,37 +27,37 @@ pub use task::TaskOrder;
 pub use verify::Reached;
 use verify::verify;
 
-/// What is asked of targets.
+/// An operation on targets.
 #[derive(Debug)]
 pub enum Operation {
-    /// Checks that they can be reached.
+    /// Checks that the targets can be reached.
     Verify,
-    /// Collects their facts.
+    /// Collects the facts of the targets.
     Facts(Facts),
-    /// Runs a task on them.
+    /// Runs a task on the targets.
     Task(Box<TaskOrder>),
-    /// Types commands or configuration.
+    /// Sends commands or configuration to the targets.
     Command(CommandOrder),
-    /// Brings them to a desired state.
+    /// Brings the targets to a desired state.
     Apply(Apply),
-    /// Shows their resources.
+    /// Shows the resources of the targets.
     Inspect(Inspect),
 }
 
-/// How a run has gone.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Summary {
-    /// What has become of each target.
+    /// The outcome of each target.
     pub ran: RunSummary,
-    /// What has become of resources, where they were to be changed.
+    /// The changes to resources, if the operation could make any.
     pub changes: Changes,
 }
 
 impl Operation {
-    /// Does it on every target.
+    /// Performs the operation on every target.
     ///
     /// # Errors
-    /// Why nothing could be begun.
+    /// Fails when the operation could not begin.
     pub async fn run(
         &self,
         run: &Run,

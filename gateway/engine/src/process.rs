@@ -1,4 +1,4 @@
-//! Child processes. Only this room starts them. It writes their input, reads their output within limits, and ends
+//! Child processes. Only this module starts them. It writes their input, reads their output within limits, and ends
 //! them with everything that they have started.
 
 mod dialogue;

@@ -1,4 +1,4 @@
-//! The project that a command runs in: `bolt-project.yaml`, module path, and where the inventory is.
+//! The project of a command: `bolt-project.yaml`, the module path, and the path of the inventory.
 
 mod file;
 mod format;
@@ -20,59 +20,59 @@ use devgate_core::failure::{Failure, with_causes};
 use file::{FILE, INVENTORY, ProjectReader, READ};
 pub use format::Format;
 
-/// A project's folder, and what its file says.
+/// A project's folder, and the settings in its file.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The folder.
     pub root: PathBuf,
-    /// The name, by which the project is a module too.
+    /// The name, if the project is also a module.
     pub name: Option<String>,
-    /// Where modules are, the first winning.
+    /// The folders of modules. The first module of a name is used.
     pub modulepath: Vec<PathBuf>,
-    /// How many targets are worked on at once.
+    /// The number of targets that are worked on at once.
     pub concurrency: Option<NonZeroUsize>,
     /// How results are printed.
     pub format: Option<Format>,
-    /// What each plugin is told.
+    /// The configuration of each plugin.
     pub plugins: HashMap<String, Hash>,
     /// Whether results may be coloured.
     pub color: Option<bool>,
-    /// Whether what tasks write is shown while they run.
+    /// Whether the output of tasks is shown while they run.
     pub stream: bool,
-    /// Where the last run is remembered; nowhere where nothing says that the folder is a project.
+    /// The file that records the last run. Without it, none is recorded, because the folder is no project.
     pub rerunfile: Option<PathBuf>,
-    /// Whether runs are remembered.
+    /// Whether runs are recorded.
     pub save_rerun: bool,
-    /// Patterns of the tasks that are listed; all where there are none.
+    /// Patterns of the tasks that are listed. Without patterns, all are listed.
     pub tasks: Option<Vec<String>>,
-    /// What looks like a mistake and stops nothing.
+    /// Probable mistakes that are not errors.
     pub(crate) warnings: Vec<String>,
 }
 
 /// Why a project cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// The folder that was named is not there.
+    /// The named folder does not exist.
     #[error("cannot use {} as a project ({from}): expected a folder", path.display())]
     NoFolder {
-        /// What named it: `--project` or `BOLT_PROJECT`.
+        /// The origin of the path: `--project` or `BOLT_PROJECT`.
         from: &'static str,
         /// The folder.
         path: PathBuf,
     },
-    /// Anybody could put tasks into the folder that others then run.
+    /// Any user could put tasks into the folder that others then run.
     #[error("the project {} is writable by everybody; take that away with `chmod o-w`", .0.display())]
     WorldWritable(PathBuf),
-    /// The file is there and cannot be read.
+    /// The file exists and cannot be read.
     #[error("cannot read {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The file says what it must not; all of it at once.
+    /// The file is invalid; all problems at once.
     #[error("{}", .0.join("\n"))]
     Invalid(Vec<String>),
 }
@@ -89,13 +89,11 @@ impl From<ProjectError> for Failure {
 }
 
 impl Project {
-    /// Finds and reads the project, as Bolt finds it: the folder that was named, that of
-    /// `BOLT_PROJECT`, the nearest one upwards with a `Boltdir` or a `bolt-project.yaml`, or else
-    /// the current folder.
+    /// Finds and reads the project as Bolt does: the named folder, that of `BOLT_PROJECT`, the nearest one upwards with
+    /// a `Boltdir` or a `bolt-project.yaml`, or else the current folder.
     ///
     /// # Errors
-    ///
-    /// A named folder that is none, a folder that everybody may write to, and a file that is wrong.
+    /// Fails when the named folder does not exist, when everybody may write to the folder, or when the file is invalid.
     pub fn find(
         named: Option<PathBuf>,
         environment: Option<PathBuf>,
@@ -121,7 +119,7 @@ impl Project {
         Self::parse(root, &text.unwrap_or_default())
     }
 
-    /// What is there of what a project is made of: whoever changes it changes what is run.
+    /// Returns the existing files and folders of the project. A change of one may change what is run.
     pub fn places(&self) -> Vec<PathBuf> {
         let read = READ.map(|name| self.root.join(name));
         let mut places: Vec<PathBuf> = Vec::new();
@@ -133,12 +131,12 @@ impl Project {
         places
     }
 
-    /// Where the inventory is, unless another is named.
+    /// Returns the path of the project's inventory.
     pub fn inventory_file(&self) -> PathBuf {
         self.root.join(INVENTORY)
     }
 
-    /// The tasks of the module path, and of the project where it is a module.
+    /// Returns the tasks of the module path, and of the project if it is a module.
     pub fn catalogue(&self) -> Catalogue {
         let project = self.name.as_ref();
         let project = project.map(|name| (name.clone(), self.root.clone()));
@@ -193,7 +191,7 @@ fn folder(path: PathBuf, from: &'static str, current: &Path) -> Result<PathBuf, 
     }
 }
 
-/// Whether everybody may write in a folder, or take away what is there.
+/// Whether everybody may write to a folder, or remove its entries.
 pub fn is_world_writable(folder: &Path) -> bool {
     folder
         .metadata()

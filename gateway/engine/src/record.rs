@@ -1,4 +1,4 @@
-//! Recording a session with a device: what it shows, and what it says to commands that only read.
+//! Records a session with a device: its prompts, and the outputs of read-only commands.
 
 use std::fs;
 use std::io;
@@ -11,25 +11,25 @@ use devgate_transports::{CommandLine, Context, Error, Transport};
 use crate::job::TargetJob;
 use devgate_core::failure::{ErrorContext, Failure};
 
-/// A command that no device knows. It begins like one that only reads: where a single word is
-/// unknown, some devices take it for a host's name, and look for that.
+/// A command that no device knows. It begins like a read-only one, because some devices take a single unknown word for
+/// a host name and try to resolve it.
 const UNKNOWN: &str = "show devgate-knows-no-such-thing";
 
-/// What was recorded, and what the device refused.
+/// A recording, and the refused commands.
 #[derive(Debug)]
 pub struct Recorded {
     /// The session.
     pub recording: Recording,
-    /// Every command that was asked.
+    /// All commands that were sent.
     pub commands: Vec<String>,
-    /// Those that the device says no to.
+    /// The commands that the device has refused.
     pub refused: Vec<String>,
 }
 
-/// Makes the folder of a recording, which must be new or empty: nothing is written over.
+/// Creates the folder of a recording, which must be new or empty, so that nothing is overwritten.
 ///
 /// # Errors
-/// It cannot be made, or something is in it.
+/// Fails when it cannot be created, or is not empty.
 pub fn make_folder(folder: &Path) -> Result<(), Failure> {
     let shown = folder.display();
     let mut entries = match fs::read_dir(folder) {
@@ -47,11 +47,11 @@ pub fn make_folder(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks the device every command of its family that only reads, then `more`, and one that it does
-/// not know; gives all of it without secrets.
+/// Sends all read-only commands of the device's family, then `more`, and an unknown command. Returns the recording
+/// without secrets.
 ///
 /// # Errors
-/// The session is none at a command line, or is lost.
+/// Fails when the session has no command line, or is lost.
 pub async fn record(
     job: &TargetJob<'_>,
     ctx: &Context<'_>,
@@ -102,7 +102,7 @@ pub async fn record(
     })
 }
 
-/// What a device said to a command.
+/// A device's answer to a command.
 struct Answer {
     text: String,
     refused: bool,
@@ -126,7 +126,7 @@ async fn asked(
     }
 }
 
-/// A text without the secrets that are known, and without what is said to be one.
+/// Masks the known secrets in a text, and what its own words declare to be one.
 fn masked(job: &TargetJob<'_>, text: &str) -> String {
     job.masked(&starred(text, |word| job.masked(word) == REDACTED))
 }

@@ -1,4 +1,4 @@
-//! Everything that can be reached and managed: the built-in parts, and those of the module path.
+//! The registry of transports and families: the built-in ones, and those of the module path.
 
 mod found;
 mod options;
@@ -24,33 +24,33 @@ use found::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
 
-/// Protocols by name, families by name, and through them the resource types.
+/// Protocols by name, families by name, and through the families the resource types.
 #[derive(Debug)]
 pub struct Registry {
     protocols: IndexMap<String, Arc<dyn Connect>>,
     families: IndexMap<String, FamilySource>,
-    /// What is wrong with families of modules, by the name of their folder: they stop those who ask
-    /// for them, and nobody else.
+    /// The families of modules with invalid files, by the name of their folder, with the problem. They fail only those
+    /// operations that need them.
     broken: IndexMap<String, String>,
-    /// That there are such is told once, to those who ask for all families.
+    /// Invalid families are reported once, when all families are requested.
     told: Once,
     log: Arc<dyn Sink>,
     serial: RegistryId,
 }
 
-/// Which registry of this process something belongs to.
+/// Identifies a registry within this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RegistryId(u64);
 
-/// How many there have been.
+/// The number of registries that have been created.
 static SERIALS: AtomicU64 = AtomicU64::new(0);
 
-/// The ports of protocols, where a schema leaves them open.
+/// The default ports of protocols for which a schema has none.
 const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
 
 const SSH: i64 = 22;
 
-/// The port of a target that names none, as its transport has it.
+/// Returns the port of a target that names none, as its transport says.
 fn usual_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
     let default = |name: &str| schema.connection_info().get(name)?.default.as_ref();
     let of = |protocol: &Value| {
@@ -65,15 +65,14 @@ fn usual_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
 }
 
 impl Registry {
-    /// Composes the built-in transports and families with the families of the module path, and with
-    /// the modules in Ruby there and in `libdir`.
+    /// Loads the built-in transports and families, the families of the module path, and the modules in Ruby there and
+    /// in `libdir`.
     ///
-    /// A family of a module replaces a built-in one, which is told at `notice`. One whose files are
-    /// wrong is refused where it is asked for. Where a family is written for us
-    /// as well as in Ruby, Ruby is not needed.
+    /// A family of a module replaces a built-in one; this is reported at `notice`. A family with invalid files is
+    /// refused when it is needed. A family that exists both for devgate and in Ruby does not use Ruby.
     ///
     /// # Errors
-    /// That two modules define one family.
+    /// Fails when two modules define the same family.
     pub fn load(
         modulepath: &[PathBuf],
         libdir: Option<&Path>,
@@ -124,12 +123,12 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Which one it is.
+    /// Returns the identity of the registry.
     pub(crate) fn serial(&self) -> RegistryId {
         self.serial
     }
 
-    /// One more transport.
+    /// Adds a transport.
     #[cfg(test)]
     pub(crate) fn know(&mut self, connect: Arc<dyn Connect>) {
         let name = connect.schema().name().to_owned();
@@ -150,29 +149,29 @@ impl Registry {
         say(&*self.log, Level::Warning, message);
     }
 
-    /// The names of all transports, families included.
+    /// Returns the names of all transports, families included.
     fn names(&self) -> impl Iterator<Item = &str> {
         let protocols = self.protocols.keys();
         protocols.chain(self.families.keys()).map(String::as_str)
     }
 
-    /// The names of all transports, families included.
+    /// Returns the names of all transports, families included.
     pub fn transport_names(&self) -> Vec<String> {
         self.names().map(str::to_owned).collect()
     }
 
-    /// The names of all families.
+    /// Returns the names of all families.
     pub fn family_names(&self) -> Vec<String> {
         self.families.keys().cloned().collect()
     }
 
-    /// The names of all resource types.
+    /// Returns the names of all resource types.
     pub fn type_names(&self) -> Vec<String> {
         let families = self.families.values();
         families.flat_map(|found| found.type_names()).collect()
     }
 
-    /// Every transport, families included.
+    /// Returns every transport, families included.
     pub fn transports(&self) -> impl Iterator<Item = &dyn Connect> {
         let protocols = self.protocols.iter();
         let protocols = protocols.filter(|(name, _)| !self.families.contains_key(*name));
@@ -181,8 +180,8 @@ impl Registry {
             .chain(self.families().map(Family::connect))
     }
 
-    /// Every family that was [asked](Self::ask) where it had to be; those whose files are wrong, and programs that do
-    /// not say what they are, are told and left out.
+    /// Returns every family, those of programs only if they were [asked](Self::ask) for their description. Families
+    /// with invalid files, and programs that do not describe themselves, are reported and skipped.
     pub fn families(&self) -> impl Iterator<Item = &Family> {
         self.told.call_once(|| {
             for (name, problem) in &self.broken {
@@ -200,10 +199,10 @@ impl Registry {
         })
     }
 
-    /// Every family, if the files of all are right.
+    /// Returns every family, provided that all are valid.
     ///
     /// # Errors
-    /// What is wrong with one.
+    /// Fails when the files of a family are invalid.
     pub fn sound_families(&self) -> Result<impl Iterator<Item = &Family>, Failure> {
         for name in self.broken.keys().chain(self.families.keys()) {
             self.known_family(name)?;
@@ -211,19 +210,19 @@ impl Registry {
         Ok(self.families())
     }
 
-    /// The transport of this name, if anybody knows it.
+    /// Returns the transport of this name, if there is one.
     ///
     /// # Errors
-    /// That its files are wrong.
+    /// Fails when its files are invalid.
     pub fn known(&self, name: &str) -> Result<Option<&dyn Connect>, Failure> {
         let protocol = self.protocols.get(name).map(|connect| &**connect);
         Ok(self.known_family(name)?.map(Family::connect).or(protocol))
     }
 
-    /// The transport of this name.
+    /// Returns the transport of this name.
     ///
     /// # Errors
-    /// That its files are wrong, or that there is none, with the nearest name.
+    /// Fails when its files are invalid, or when there is no such transport; the message suggests the nearest name.
     pub fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
         self.known(name)?.ok_or_else(|| {
             let message = format!(
@@ -234,8 +233,8 @@ impl Registry {
         })
     }
 
-    /// Has the programs of these families say what they are, where they have not yet. Whoever drops this ends them,
-    /// and the next asks anew.
+    /// Asks the programs of these families for their description, where that has not been done. If the future is
+    /// dropped, the programs are ended, and the next call starts them again.
     pub async fn ask<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
         let names: HashSet<&str> = names.into_iter().collect();
         let names = names.into_iter().filter(|name| self.must_be_asked(name));
@@ -244,23 +243,24 @@ impl Registry {
             // The first poll starts nothing: a front end listens for signals only once there is something to wait for.
             yield_now().await;
         }
-        // What is wrong with one is told to those who need it.
+        // A problem is reported to those who need the family.
         join_all(found.into_iter().map(|found| found.asked())).await;
     }
 
-    /// The same for every family.
+    /// Asks the programs of every family for their description.
     pub async fn ask_all(&self) {
         self.ask(self.families.keys().map(String::as_str)).await;
     }
 
-    /// The same for what these targets need.
+    /// Asks the programs that these targets need for their description.
     pub async fn prepare(&self, targets: &[Arc<Target>]) {
         let targets = targets.iter().filter(|target| target.fault.is_none());
         self.ask(targets.filter_map(|target| target.remote_transport()))
             .await;
     }
 
-    /// What of a target's connection info its transport calls secret, as far as that has been asked.
+    /// Returns the values in a target's connection info that its transport declares secret, as far as its description
+    /// is known.
     pub fn secrets(&self, target: &Target) -> Vec<Value> {
         let transport = target.remote_transport();
         let transport =
@@ -271,7 +271,8 @@ impl Registry {
         })
     }
 
-    /// Where a target is. Which port a transport has is not known before its programs are asked.
+    /// Returns the device key of a target. The default port of a transport is unknown until its programs have described
+    /// it.
     pub(crate) fn place(&self, target: &Target) -> DeviceKey {
         let transport = match &target.kind {
             Kind::Remote { transport, .. } => transport.as_deref(),
@@ -283,19 +284,19 @@ impl Registry {
         target.place(connect.and_then(|connect| usual_port(connect.schema(), target)))
     }
 
-    /// Whether the programs of the family of this name have not been asked yet.
+    /// Whether the programs of the family of this name have not been asked for their description yet.
     pub(crate) fn must_be_asked(&self, name: &str) -> bool {
         self.families.get(name).is_some_and(|found| found.is_open())
     }
 
-    /// The families that may have a type of this name, and have not been asked yet.
+    /// Returns the families that may have a type of this name and have not been asked for their description yet.
     pub(crate) fn unasked_with(&self, type_name: &str) -> impl Iterator<Item = &str> {
         let families = self.families.iter();
         let open = families.filter(move |(_, found)| found.is_open() && found.has_type(type_name));
         open.map(|(name, _)| name.as_str())
     }
 
-    /// The family of this name, if anybody knows it.
+    /// Returns the family of this name, if there is one.
     fn known_family(&self, name: &str) -> Result<Option<&Family>, Failure> {
         let found = self.families.get(name);
         let whole = found.map(|found| found.whole().as_ref()).transpose();
@@ -307,10 +308,10 @@ impl Registry {
         Err(Failure::new("devgate/broken-family", message))
     }
 
-    /// The family of this name.
+    /// Returns the family of this name.
     ///
     /// # Errors
-    /// That its files are wrong, or that there is none, with the nearest name.
+    /// Fails when its files are invalid, or when there is no such family; the message suggests the nearest name.
     pub fn family(&self, name: &str) -> Result<&Family, Failure> {
         self.known_family(name)?.ok_or_else(|| {
             let what = if self.protocols.contains_key(name) {
@@ -324,17 +325,17 @@ impl Registry {
         })
     }
 
-    /// The resource type of this name that any family has.
+    /// Returns the resource type of this name, from the first family that has one.
     pub(crate) fn type_of_any(&self, name: &str) -> Option<&dyn ResourceType> {
         let found = self.families.values().filter(|found| found.has_type(name));
         let mut families = found.filter_map(|found| found.whole().as_ref().ok());
         families.find_map(|family| family.types().find(|kind| kind.schema().name() == name))
     }
 
-    /// A resource type of a family.
+    /// Returns a resource type of a family.
     ///
     /// # Errors
-    /// That the family or the type is not there, with the nearest name.
+    /// Fails when there is no such family or type; the message suggests the nearest name.
     pub fn resource_type(&self, family: &str, name: &str) -> Result<&dyn ResourceType, Failure> {
         let family = self.family(family)?;
         let types = || family.types().map(|kind| kind.schema().name());
@@ -360,8 +361,7 @@ impl Registry {
     }
 }
 
-/// What somebody probably meant who names what nobody knows: a word that is near, or what reaches the devices of
-/// the vendor of this name.
+/// Returns a hint for an unknown name: a similar name, or the transports for the devices of the vendor of this name.
 fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
     match did_you_mean(typed, known) {
         near if near.is_empty() => vendors::hint(typed),
@@ -369,7 +369,7 @@ fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
     }
 }
 
-/// The folders of families in the modules of a module path, sorted, so that every run is alike.
+/// Returns the folders of families in the modules of a module path. They are sorted, so that every run is alike.
 fn family_folders(modulepath: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for root in modulepath {

@@ -1,4 +1,4 @@
-//! One thing asked of many targets at once: bounded, told as it goes, and stopped by stages.
+//! Runs: one operation on many targets at once, with bounded concurrency, live events, and cancellation in stages.
 
 mod progress;
 mod services;
@@ -30,20 +30,20 @@ pub use crate::job::{TargetJob, panicked};
 pub use services::{EngineConfig, Services, affordable};
 pub use summary::RunSummary;
 
-/// One thing asked of the gateway.
+/// One request to the gateway.
 ///
-/// It tells what becomes of it by its [`Events`]. Work [on targets](Self::on_targets) ends by stages when somebody
-/// [cancels](Self::cancel) it, or when its time is over; a single [job](Self::job) when it is [left](Self::leave). It
-/// shares sessions and turns with the other runs of its engine, and nothing else.
+/// A run reports its progress through its [`Events`]. Work [on targets](Self::on_targets) ends in stages when the run
+/// is [cancelled](Self::cancel) or its deadline passes. A single [job](Self::job) ends when the run is
+/// [left](Self::leave). A run shares sessions and device turns with the other runs of its engine, and nothing else.
 pub struct Run {
-    /// What its jobs share.
+    /// The context that all jobs of the run share.
     context: RunContext,
-    /// What it shares with the other runs of its engine.
+    /// The services that all runs of the engine share.
     pub(crate) services: Rc<Services>,
 }
 
 impl Run {
-    /// A run that has not begun.
+    /// Creates a run that has not begun.
     pub(crate) fn new(
         id: RunId,
         services: Rc<Services>,
@@ -58,75 +58,76 @@ impl Run {
         }
     }
 
-    /// Its number.
+    /// Returns the number of the run.
     #[cfg(test)]
     pub(crate) fn id(&self) -> RunId {
         self.context.id
     }
 
-    /// What its jobs share.
+    /// Returns the context that all jobs of the run share.
     pub(crate) fn context(&self) -> &RunContext {
         &self.context
     }
 
-    /// The transports and types that it knows.
+    /// Returns the transports and resource types that are available to the run.
     pub fn registry(&self) -> &Registry {
         &self.context.registry
     }
 
-    /// The sessions that it uses.
+    /// Returns the session pool that the run uses.
     pub fn sessions(&self) -> &SessionPool {
         &self.services.sessions
     }
 
-    /// What it tells.
+    /// Returns the events of the run.
     pub fn events(&self) -> &Arc<Events> {
         &self.context.events
     }
 
-    /// Where what is said in it goes.
+    /// Returns the sink for the messages of the run.
     pub fn sink(&self) -> &dyn Sink {
         self.context.sink()
     }
 
-    /// How much it may take.
+    /// Returns the limits of the run.
     pub fn limits(&self) -> &RunLimits {
         &self.context.limits
     }
 
-    /// Has it end: the first time in peace, the second at once; the third time nothing is waited for.
+    /// Cancels the run. The first call lets current work finish, the second ends it at once, and after the third
+    /// nothing is waited for.
     pub fn cancel(&self, reason: Reason) {
         self.context.cancel_source.cancel(reason);
     }
 
-    /// That it was stopped before anything was begun.
+    /// Returns the failure of a run that was cancelled before any work had begun.
     pub fn interrupted(&self) -> Failure {
         self.context.interrupted()
     }
 
-    /// Has its work left at once, and its sessions closed.
+    /// Abandons the work at once and closes its sessions.
     pub fn leave(&self, reason: Reason) {
         self.context.cancel_source.raise(Stage::End, Some(reason));
     }
 
-    /// The part of a target in it.
+    /// Creates the job of a target in this run.
     pub fn job<'a>(&'a self, target: &'a Target) -> TargetJob<'a> {
         let job = TargetJob::new(&self.context, target, OnceCell::new());
         job.hide(&target.secrets());
         job
     }
 
-    /// Waits for the next stage of being stopped, which all jobs hear then; none is that nothing is waited for any
-    /// more.
+    /// Waits for the next stage of cancellation, which all jobs are notified of as well. Returns `None` when nothing is
+    /// to be waited for any more.
     pub async fn stopping(&self) -> Option<Stage> {
         self.context.cancel_source.next().await
     }
 
-    /// Does `work` on every target, as many at once as the run's limits and the engine's files allow, and tells each
-    /// result as it comes, without the secrets of all of them.
+    /// Performs `work` on every target. The limits of the run and the number of files that the engine may open bound
+    /// the concurrency. Each result is reported as soon as it arrives, with the secrets of all targets masked.
     ///
-    /// Where somebody stops it, nothing new is begun, and what is under way is waited for, so that sessions are closed
-    /// and processes gone; what does not end is dropped. Every target that is not done has failed and says so.
+    /// When the run is cancelled, no new work starts. Work in progress is waited for, so that sessions are closed and
+    /// processes are gone; what does not end is dropped. Every unfinished target gets a failure that says so.
     pub async fn on_targets(
         &self,
         targets: &[Arc<Target>],
@@ -137,10 +138,10 @@ impl Run {
             &Progress::begin(&self.context, &self.services, targets, action),
             &self.context.cancel_source.stop(),
         );
-        // What one of them shows may be a secret of another. Many have the same.
+        // The output of one target may contain a secret of another. Many targets have the same secrets.
         let secrets = Redactor::new(self.sink());
         hide(&secrets, targets.iter().map(|target| target.secrets()));
-        // Where a target is, and what of it is secret, depends on what its transport says.
+        // The device key and the secrets of a target depend on the description of its transport.
         let stopped = tokio::select! {
             () = self.context.registry.prepare(targets) => None,
             stage = self.stopping() => stage,
@@ -186,14 +187,14 @@ impl Run {
                 }
                 stage = self.stopping() => {
                     let Some(stage) = stage else { break };
-                    // Where all is told, only the sessions are still to be closed.
+                    // When all targets are reported, only the sessions are still to be closed.
                     if stage == Stage::Finish || progress.running() > 0 {
                         self.tell_stopping(stage, progress.running());
                     }
                 }
             }
         }
-        // What is still under way ends here, before it is said that it has.
+        // Drop the work in progress before its end is reported.
         drop(answers);
         tokio::select! {
             biased;
@@ -212,7 +213,7 @@ impl Run {
         });
     }
 
-    /// Waits until one more target can be worked on; there is nothing where the run is to begin nothing new.
+    /// Waits until one more target can be worked on. Returns `None` when the run is to start no new work.
     async fn room(&self, stop: &CancelToken) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
@@ -233,14 +234,14 @@ impl fmt::Debug for Run {
     }
 }
 
-/// Who follows it knows that nothing more comes.
+/// Closes the events, so that subscribers know that nothing more comes.
 impl Drop for Run {
     fn drop(&mut self) {
         self.context.events.close();
     }
 }
 
-/// Hides the secrets of targets, of which many have the same as their neighbour.
+/// Hides the secrets of targets. Adjacent targets often have the same secrets.
 fn hide(redactor: &Redactor<'_>, secrets: impl Iterator<Item = Vec<Value>>) {
     let mut secrets: Vec<Vec<Value>> = secrets.collect();
     secrets.dedup();

@@ -1,7 +1,8 @@
-//! What is kept of targets beyond a run: their facts, so that a device need not be asked again or cannot be, and what
-//! was seen of resources that are audited.
+//! The data of targets that outlive a run: their facts, so that a device need not be asked again or may be down, and
+//! the recorded states of audited resources.
 //!
-//! Nothing is kept unless somebody asks for it, and all of it is masked like everything that is printed. What is there
+//! Nothing is stored unless it is requested, and secrets are masked as in all output. Stored data apply only to the
+//! same project, the same target and the same way to reach it.
 //! counts only for the same project, the same target and the same way to reach it.
 
 mod files;
@@ -26,7 +27,7 @@ pub use files::Files;
 #[cfg(test)]
 pub(crate) use memory::Memory;
 
-/// What is kept.
+/// A kind of stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredKind {
     /// Facts of targets.
@@ -35,45 +36,46 @@ pub enum StoredKind {
     Audits,
 }
 
-/// Whose something is: project, target, transport, host and port.
+/// The key of stored data: project, target, transport, host and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreKey(Json);
 
-/// What is kept of a target, and when it was so.
+/// The stored data of a target, and their time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredValue {
     pub(crate) what: Json,
     pub(crate) at: SystemTime,
 }
 
-/// Where it is kept.
+/// A store.
 #[async_trait]
 pub trait Store: Debug + Send + Sync {
-    /// Makes room for a kind.
+    /// Prepares the store for a kind.
     ///
     /// # Errors
-    /// Nothing of it can be kept.
+    /// Fails when nothing of this kind can be stored.
     fn prepare(&self, kind: StoredKind) -> Result<(), Failure>;
 
-    /// What is kept of a target, however old it is.
+    /// Returns the stored data of a target, however old they are.
     ///
     /// # Errors
-    /// What is wrong with it; it will be kept anew.
+    /// Fails when the data are damaged. The next call of [`keep`](Self::keep) replaces them.
     async fn kept(&self, kind: StoredKind, owner: &StoreKey)
     -> Result<Option<StoredValue>, String>;
 
-    /// Keeps something of a target, without secrets, in place of what was kept before.
+    /// Stores data of a target, without secrets. They replace earlier ones.
     ///
     /// # Errors
-    /// It is too large, or cannot be written.
+    /// Fails when the data are too large, or cannot be written.
     async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()>;
 
-    /// Removes the oldest of a kind, of whatever project, until no more is kept than may be.
+    /// Removes the oldest data of a kind, of any project, until the limit is kept.
     async fn prune(&self, kind: StoredKind);
 }
 
 impl StoreKey {
-    /// A target in the project of this folder. Of another project, or of another device by this name, nothing is kept.
+    /// Creates the key of a target in the project of this folder. Another project or another device of this name has
+    /// another key.
     pub(crate) fn of(project: &Path, target: &Target) -> Self {
         let info = target.connection_info();
         let said = |key: &str| info.get(key).map(devgate_schemas::Value::to_json);
@@ -89,33 +91,33 @@ impl StoreKey {
 }
 
 impl StoredValue {
-    /// Something that is so now.
+    /// Creates data of this moment.
     pub fn now(what: Json) -> Self {
         let at = SystemTime::now();
         Self { what, at }
     }
 }
 
-/// Makes a folder that only its user can read, and those that it is in; one that is there stays as it is.
+/// Creates a folder that only its user can read, and its parents. An existing folder stays as it is.
 ///
 /// # Errors
-/// It cannot be made.
+/// Fails when it cannot be created.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-/// A folder of the XDG specification: what a variable says, or else its place below the home folder.
+/// Returns a folder of the XDG specification: the value of a variable, or the default below the home folder.
 ///
 /// # Errors
-/// Nobody says where.
+/// Fails when neither is known.
 pub fn place(
     environment: &Environment,
     variable: &str,
     below_home: &str,
 ) -> Result<PathBuf, Failure> {
     let said = environment.variable(variable).map(PathBuf::from);
-    // The specification: a relative path is to be ignored.
+    // The specification requires that a relative path is ignored.
     let said = said.filter(|path| path.is_absolute());
     let place = said.or_else(|| Some(environment.home()?.join(below_home)));
     place.ok_or_else(|| {

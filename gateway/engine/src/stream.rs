@@ -1,4 +1,4 @@
-//! What tasks write, shown line by line while they run, without secrets.
+//! Reports the output of tasks line by line while they run, without secrets.
 
 use std::cell::RefCell;
 
@@ -9,16 +9,16 @@ use futures_util::future::BoxFuture;
 use crate::job::TargetJob;
 use crate::process::{OutputSink, Stream};
 
-/// So many bytes of a line are shown.
+/// The number of bytes of a line that are shown.
 const SHOWN: usize = 8 * 1024;
 
-/// So many are kept: a secret that begins where a line is cut off is still known as one.
+/// The number of bytes of a line that are kept, so that a secret at the cut is still recognized.
 const KEPT: usize = 2 * SHOWN;
 
-/// What a task's output has where it hides its result: from there on nothing of it is shown.
+/// The key of a hidden result in a task's output. From there on, the output is not shown.
 const HIDDEN: &str = "\"_sensitive\"";
 
-/// Shows the output of one target's task as it comes.
+/// Reports the output of one target's task as it arrives.
 #[derive(Debug)]
 pub(crate) struct TaskOutputStream<'a> {
     job: &'a TargetJob<'a>,
@@ -35,7 +35,7 @@ struct Lines {
 }
 
 impl<'a> TaskOutputStream<'a> {
-    /// Shows what the sink receives as events of the run.
+    /// Creates a sink that turns output into events of the run.
     pub(crate) fn new(job: &'a TargetJob<'a>) -> Self {
         Self {
             job,
@@ -74,13 +74,13 @@ impl OutputSink for TaskOutputStream<'_> {
             .take(bytes, |line| self.show(stream, line));
     }
 
-    /// Who writes faster than it is read waits, as before any pipe.
+    /// A task that writes faster than its output is read has to wait, as with any pipe.
     fn room(&self) -> Option<BoxFuture<'_, ()>> {
         Some(self.job.run.events.room().boxed())
     }
 }
 
-/// A last line need not have an end.
+/// Reports the last line, which need not have an end.
 impl Drop for TaskOutputStream<'_> {
     fn drop(&mut self) {
         for (stream, lines) in [(Stream::Stdout, &self.out), (Stream::Stderr, &self.err)] {
@@ -93,7 +93,7 @@ impl Drop for TaskOutputStream<'_> {
 }
 
 impl Lines {
-    /// Takes what came, and gives every line that it ends.
+    /// Adds output, and passes every line that it completes to `show`.
     fn take(&mut self, bytes: &[u8], mut show: impl FnMut(&Self)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ended) = match piece.split_last() {

@@ -1,4 +1,4 @@
-//! A task on one target: refused or chosen, given its input, run where it belongs.
+//! Runs a task on one target: chooses the implementation, prepares the input, and runs it on its host.
 
 mod explain;
 
@@ -21,39 +21,39 @@ use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
 
-/// One task, asked of many targets.
+/// One task for many targets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskRun<'a, 'v> {
     pub task: &'a Task,
     pub parameters: &'a Parameters,
     pub mode: Mode,
-    /// How long it may take on each.
+    /// The time limit on each target.
     pub timeout: Option<Duration>,
-    /// Whether it is told what it writes while it runs.
+    /// Whether the output is reported while the task runs.
     pub stream: bool,
-    /// Where it runs.
+    /// The hosts on which the task runs.
     pub hosts: &'a Hosts<'v>,
-    /// Who lends it the session with its target.
+    /// Lends the task the session with its target.
     pub lender: &'a SessionBroker<'a>,
-    /// Transports of which it was told that nobody knows them: once is enough for ten thousand targets.
+    /// The unknown transports that were reported, so that each is reported once for all targets.
     pub unknown: &'a RefCell<BTreeSet<String>>,
 }
 
-/// A remote target's `_target`, and how it is reached where its transport is known.
+/// A remote target's `_target`, and how it is reached if its transport is known.
 type Given<'r> = (Hash, Option<ConnectionSpec<'r>>);
 
 impl TaskRun<'_, '_> {
-    /// Runs the task on the job's target and gives its result.
+    /// Runs the task on the job's target and returns its result.
     ///
     /// # Errors
-    /// Why it was not run, or could not be.
+    /// Fails when the task was refused or could not be run.
     pub(crate) async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
         let (given, budget) = self.given(job)?;
         self.admit(job)?;
         let pool = not_begun(job, self.hosts.pool(target)).await??;
-        // Who waits for a device takes no room on a proxy from those who do not.
+        // The turn at the device comes first, so that a waiting task takes no slot on a proxy.
         let _device = match &given {
             Some(_) => Some(not_begun(job, self.hosts.device(job.place(), &budget)).await?),
             None => None,
@@ -68,7 +68,7 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    /// What a task gets of a remote target, and what that lets tasks take.
+    /// Returns the `_target` of a remote target, and its limits for tasks.
     fn given<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<Given<'j>>, TaskBudget), Failure> {
         match &job.target.kind {
             Kind::Remote { .. } => {
@@ -80,12 +80,12 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    /// Whether the task can run on the job's target at all.
+    /// Checks whether the task can run on the job's target at all.
     fn admit(&self, job: &TargetJob<'_>) -> Result<(), Failure> {
         let (target, none) = (job.target, BTreeSet::new());
         let place = place(job, target.run_on(), &none);
         self.task.admit(place, self.mode).map_err(|why| match why {
-            // Most likely it is the name of a remote target, with a mistake in it.
+            // Most likely, it is the mistyped name of a remote target.
             TaskError::RemoteTaskOnNormalTarget { .. } if target.listed == Listed::No => {
                 crate::inventory::unknown_target(target)
             }
@@ -93,7 +93,7 @@ impl TaskRun<'_, '_> {
         })
     }
 
-    /// Runs the task at a seat.
+    /// Runs the task in a slot of a host.
     async fn at(
         &self,
         slot: &TaskSlot<'_>,
@@ -136,7 +136,7 @@ impl TaskRun<'_, '_> {
 
     fn answer(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
         let ctx = job.context();
-        // What it calls sensitive it may have said elsewhere, too.
+        // A sensitive value in the result may also occur in other output.
         job.hide(output.value.secrets());
         for line in output.stderr.lines() {
             ctx.info(format!("stderr: {line}"));
@@ -157,8 +157,8 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
-    /// where the transport is known, its secrets wrapped; and how the target is reached, then.
+    /// Returns the `_target` of the job's target. If the transport is known, its connection info is checked and
+    /// completed with defaults, its secrets are wrapped, and the [`ConnectionSpec`] is returned, too.
     fn target<'j>(&self, job: &TargetJob<'j>) -> Result<Given<'j>, Failure> {
         let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();
@@ -184,13 +184,13 @@ impl TaskRun<'_, '_> {
     }
 }
 
-/// What a remote target's own options say that tasks may take.
+/// Returns the limits for tasks in a remote target's own options.
 fn budget_of(target: &Target) -> Result<TaskBudget, Failure> {
     TaskBudget::remote(target)
         .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
 }
 
-/// Where the job's task is to run, for a remote target at this proxy.
+/// Returns the place where the job's task is to run; a remote target's is this proxy.
 fn place<'a>(
     job: &'a TargetJob<'_>,
     proxy: &'a str,
@@ -207,7 +207,7 @@ fn place<'a>(
     }
 }
 
-/// Waits for what comes before a task, unless the run is to begin nothing new.
+/// Waits for a precondition of a task, unless the run starts no new work.
 async fn not_begun<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
     tokio::select! {
         biased;
@@ -216,7 +216,7 @@ async fn not_begun<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Res
     }
 }
 
-/// The lowest of the limits of the host, of the target behind it, and of the run.
+/// Returns the lowest of the limits of the host, of the target behind it, and of the run.
 fn limits(budgets: [&TaskBudget; 2], timeout: Option<Duration>) -> ProcessLimits {
     let default = ProcessLimits::default();
     let output = budgets.into_iter().filter_map(|budget| budget.output).min();

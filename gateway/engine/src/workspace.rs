@@ -1,8 +1,8 @@
-//! What runs work with: a project, the transports and types of its modules, and its inventory.
+//! The workspace of runs: a project, the transports and types of its modules, and its inventory.
 //!
-//! All of it comes from explicit settings: the environment, the current folder and the words of a command line are a
-//! front end's to read. When its files change it is loaded again, as its next generation; a run keeps the one that it has
-//! begun with.
+//! It is created from explicit settings. Reading the environment, the current folder and the command line is the task
+//! of a front end. When its files change, the workspace is loaded again as its next generation. A run keeps the
+//! generation with which it began.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -26,55 +26,55 @@ use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, say};
 use devgate_core::trust;
 
-/// What a workspace is made of.
+/// The settings of a workspace.
 #[derive(Clone, Debug)]
 pub struct WorkspaceSettings {
     /// The project.
     pub project: Project,
-    /// Where modules are, whatever the project says.
+    /// The folders of modules, which override those of the project.
     pub modulepath: Option<Vec<PathBuf>>,
-    /// Where Ruby is looked for before the modules.
+    /// The folder in which Ruby searches before the modules.
     pub libdir: Option<PathBuf>,
-    /// The inventory that somebody names.
+    /// The inventory that is named explicitly.
     pub inventory: Option<Source>,
-    /// The inventory that `BOLT_INVENTORY` holds.
+    /// The inventory in `BOLT_INVENTORY`.
     pub variable: Option<Source>,
-    /// The `device.conf`, where there is one.
+    /// The `device.conf`, if there is one.
     pub devices: Option<DeviceFile>,
-    /// Whether an inventory with a target that is wrong is refused.
+    /// Whether an inventory with an invalid target is refused.
     pub strict: bool,
-    /// What is lent to plugins.
+    /// The environment of plugins.
     pub environment: Arc<Environment>,
-    /// Whom plugins may ask for a secret.
+    /// The prompt by which plugins ask for a secret.
     pub person: Option<Arc<dyn SecretPrompt>>,
 }
 
 /// A `device.conf`.
 #[derive(Clone, Debug)]
 pub struct DeviceFile {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// Whether somebody has named it: then it must be right.
+    /// Whether it is named explicitly, so that it must be valid.
     pub is_named: bool,
 }
 
-/// What runs work with.
+/// A project, its registry and its inventory.
 #[derive(Debug)]
 pub struct Workspace {
     settings: WorkspaceSettings,
-    /// How often it was loaded before.
+    /// How often the workspace was loaded before.
     generation: u64,
-    /// Read when somebody first needs it.
+    /// The inventory, loaded when it is first needed.
     inventory: OnceCell<Rc<Inventory>>,
-    /// Transports and types, those of modules included.
+    /// The transports and types, including those of modules.
     pub registry: Rc<Registry>,
     log: Arc<dyn Sink>,
 }
 
-/// Targets, and the inventory that has them.
+/// Selected targets, with their inventory.
 #[derive(Clone)]
 pub struct SelectedTargets {
-    /// The inventory that they are of.
+    /// The inventory of the targets.
     pub inventory: Rc<Inventory>,
     /// The targets.
     pub targets: Vec<Arc<Target>>,
@@ -88,16 +88,16 @@ impl fmt::Debug for SelectedTargets {
     }
 }
 
-/// Whether nobody else could change what is run.
+/// Checks that no other user could change the files that are run.
 fn trusted(path: &Path) -> Result<(), Failure> {
     trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))
 }
 
 impl Workspace {
-    /// Composes the registry with the modules of the project.
+    /// Loads the project's modules into a registry.
     ///
     /// # Errors
-    /// Others could change what is run, or two modules define one family.
+    /// Fails when another user could change the files that are run, or when two modules define the same family.
     pub fn load(settings: WorkspaceSettings, log: Arc<dyn Sink>) -> Result<Self, Failure> {
         Self::generation(0, settings, log)
     }
@@ -127,22 +127,22 @@ impl Workspace {
         })
     }
 
-    /// The project.
+    /// Returns the project.
     pub fn project(&self) -> &Project {
         &self.settings.project
     }
 
-    /// The tasks of the module path.
+    /// Returns the tasks of the module path.
     pub fn catalogue(&self) -> Catalogue {
         self.project().catalogue()
     }
 
-    /// The `device.conf`, where there is one.
+    /// Returns the path of the `device.conf`, if there is one.
     pub fn device_file(&self) -> Option<&Path> {
         Some(&self.settings.devices.as_ref()?.path)
     }
 
-    /// The name of the inventory, for programs.
+    /// Returns the name of the inventory, for programs.
     pub fn inventory_name(&self) -> String {
         match (&self.settings.variable, &self.settings.inventory) {
             (Some(_), _) => "BOLT_INVENTORY".to_owned(),
@@ -151,15 +151,15 @@ impl Workspace {
         }
     }
 
-    /// How often it was loaded before.
+    /// Returns the generation: how often the workspace was loaded before.
     pub fn number(&self) -> u64 {
         self.generation
     }
 
-    /// Its next generation: the files of the project, its modules and its inventory as they are now.
+    /// Loads the next generation from the current files of the project, its modules and its inventory.
     ///
     /// # Errors
-    /// What is wrong with them; this one can still be used.
+    /// Fails when a file is invalid. This generation can still be used.
     pub async fn next(&self) -> Result<Self, Failure> {
         let root = self.project().root.clone();
         let settings = WorkspaceSettings {
@@ -167,15 +167,15 @@ impl Workspace {
             ..self.settings.clone()
         };
         let next = Self::generation(self.generation + 1, settings, Arc::clone(&self.log))?;
-        // What is wrong with it is known before anybody works with it.
+        // An invalid inventory must fail before the generation is used.
         next.inventory().await?;
         Ok(next)
     }
 
-    /// The inventory, which is read once.
+    /// Returns the inventory, which is loaded once.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Fails with all problems of the inventory.
     pub async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
         let inventory = self.inventory.get_or_try_init(|| self.read()).await?;
         Ok(Rc::clone(inventory))
@@ -211,7 +211,7 @@ impl Workspace {
         Ok(Rc::new(inventory))
     }
 
-    /// Adds the devices of the `device.conf`. One that nobody has named stops nobody.
+    /// Adds the devices of the `device.conf`. A problem with a file that is not named explicitly is only reported.
     fn add_devices(&self, inventory: &mut Inventory) -> Result<(), Failure> {
         let Some(DeviceFile { path, is_named }) = &self.settings.devices else {
             return Ok(());
@@ -240,10 +240,10 @@ impl Workspace {
         Ok(())
     }
 
-    /// The targets that words choose from an inventory, perhaps none.
+    /// Selects targets of an inventory by words. The selection may be empty.
     ///
     /// # Errors
-    /// Which word it does not know.
+    /// Fails when a word is unknown.
     pub async fn choose(
         &self,
         inventory: Rc<Inventory>,
@@ -275,14 +275,14 @@ impl Workspace {
         Ok(SelectedTargets { inventory, targets })
     }
 
-    /// Says that a target cannot be used: nobody may wonder why it is not among the others.
+    /// Reports targets that are left out, and why.
     pub(crate) fn tell_left_out(&self, problems: &[Problem]) {
         for problem in problems {
             self.warn(format!("left out: {problem}"));
         }
     }
 
-    /// Says that there is no inventory, where somebody seems to expect one.
+    /// Reports that there is no inventory, if one was probably expected.
     pub fn tell_missing(&self, inventory: &Inventory) {
         if let Some(message) = missing(inventory) {
             self.warn(message);
@@ -294,7 +294,7 @@ impl Workspace {
     }
 }
 
-/// Why these words choose no target.
+/// Returns why these words select no target.
 pub fn no_target(inventory: &Inventory, words: &[String]) -> String {
     match (missing(inventory), words) {
         (Some(missing), _) => missing,
@@ -303,7 +303,7 @@ pub fn no_target(inventory: &Inventory, words: &[String]) -> String {
     }
 }
 
-/// That there is no inventory, and how to name one.
+/// Returns the message that there is no inventory and how to name one, if the project's file does not exist.
 pub fn missing(inventory: &Inventory) -> Option<String> {
     let path = inventory.missing()?.display();
     Some(format!(
@@ -359,7 +359,7 @@ mod tests {
         };
         assert_eq!((first.number(), names(&first)), (0, vec!["r1".to_owned()]));
         fs::write(&inventory, named(&["r1", "r2"]))?;
-        // A module of the next generation, too.
+        // Also a module of the next generation.
         let task = folder.path().join("modules/m/tasks/t.sh");
         fs::create_dir_all(task.parent().expect("a folder"))?;
         fs::write(&task, "#!/bin/sh\n")?;
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(names(&next), ["r1", "r2"]);
         assert_eq!(names(&first), ["r1"]);
         assert_eq!(next.catalogue().names(), ["m::t"]);
-        // A wrong one takes nobody's place.
+        // An invalid generation does not replace the current one.
         fs::write(&inventory, "version: 3\n")?;
         let wrong = next
             .next()

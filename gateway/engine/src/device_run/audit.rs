@@ -1,4 +1,4 @@
-//! Audit: what a device holds, beside what it held when a run last looked, whoever has changed it.
+//! Audit: compares the state of a device with that of the last run, whatever has changed it.
 
 use std::time::SystemTime;
 
@@ -10,12 +10,12 @@ use serde_json::{Map, Value as Json};
 use super::catalog::Audit;
 use super::words::{shown, time};
 
-/// What runs have seen of audited resources: by reference and attribute. Secrets are not kept.
+/// The recorded states of audited resources, by reference and attribute. Secrets are not recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Audited(Map<String, Json>);
 
 impl Audited {
-    /// What was kept; what has another form counts as nothing.
+    /// Reads the recorded states. Anything of another form counts as empty.
     pub(crate) fn of(kept: Json) -> Self {
         match kept {
             Json::Object(resources) => Self(resources),
@@ -23,13 +23,13 @@ impl Audited {
         }
     }
 
-    /// What is to be kept.
+    /// Returns the states to record.
     pub(crate) fn into_json(self) -> Json {
         Json::Object(self.0)
     }
 
-    /// Tells what has changed of a resource since it was last seen, and keeps what it is now. The
-    /// device held what the report says, and holds `now`.
+    /// Reports the changes of a resource since it was last recorded, and records its current state. The report contains
+    /// the state before the run; `now` is the state after it.
     pub(super) fn look(
         &mut self,
         audit: &Audit,
@@ -47,7 +47,7 @@ impl Audited {
             let value = |resource: Option<&Resource>| match resource.map(|one| one.get(name)) {
                 None => Value::from("absent"),
                 Some(Some(value)) => value.clone(),
-                // Rows need not say that they are there.
+                // Rows need not contain `ensure` for an existing resource.
                 Some(None) if name == "ensure" => Value::from("present"),
                 Some(None) => Value::Undef,
             };
@@ -78,7 +78,7 @@ impl Audited {
     }
 }
 
-/// The attributes that are audited. What is secret never is.
+/// Returns the audited attributes. Secret attributes are never audited.
 fn names<'s>(audit: &Audit, schema: &'s TypeSchema) -> Vec<&'s str> {
     let attributes = schema.attributes().iter();
     let open = attributes.filter(|(_, attribute)| !attribute.sensitive);

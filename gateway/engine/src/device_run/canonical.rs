@@ -1,4 +1,4 @@
-//! The one form of values: asked for all resources at once, and for each where that fails.
+//! Brings values into their canonical form: all resources at once, and each on its own if that fails.
 
 use std::slice;
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use devgate_devices::Provider;
 use devgate_schemas::Resource;
 use devgate_transports::Context;
 
-/// Who takes longer to fail is not asked again for each of many resources.
+/// If a call takes longer than this to fail, it is not repeated for each resource.
 const SOON: Duration = Duration::from_secs(10);
 
-/// Brings resources into the form that their provider has for them; one that has none takes no other
-/// down. As many are given back, in the same order, or why there is no such form.
+/// Brings resources into their provider's canonical form. An invalid one does not affect the others. Returns as many
+/// results, in the same order.
 pub(super) async fn each(
     ctx: &Context<'_>,
     provider: &mut dyn Provider,

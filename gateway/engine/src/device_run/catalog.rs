@@ -1,7 +1,7 @@
-//! The catalog: what a device is to hold, as every reader of manifests gives it, not yet checked.
+//! The catalog: the desired resources, as every reader of manifests returns them, unchecked.
 //!
-//! It is what Puppet compiles manifests to: resources, what contains them, and relations between
-//! both. Types are written in lower case here, titles as they were written.
+//! It corresponds to Puppet's compiled catalog: resources, their containers, and relations between both. Types are in
+//! lower case here, titles as they were written.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -12,72 +12,72 @@ use devgate_schemas::{Hash, Level, ResourceProblem};
 use super::metaparameters;
 use devgate_core::failure::Failure;
 
-/// What a manifest or a compiled catalog declares.
+/// The declarations of a manifest or a compiled catalog.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    /// The resources, in the order in which they were written.
+    /// The resources, in the order of the source.
     pub resources: Vec<Declared>,
-    /// What resources are in: stages, classes, and whatever a defined type has made.
+    /// The containers of resources: stages, classes, and instances of defined types.
     pub(crate) containers: Vec<Container>,
-    /// What comes before what.
+    /// The relations.
     pub(crate) relations: Vec<Relation>,
-    /// The resources of hosts, about which nothing is done.
+    /// The resources of hosts, which are ignored.
     pub(crate) left_out: Vec<Ref>,
-    /// Types that are named, with no resource of theirs: they may be misspelt all the same.
+    /// Types that are named without a resource. They are checked for misspellings, too.
     pub named: Vec<(String, Place)>,
 }
 
-/// One resource as it was declared. `resources { TYPE: purge => true }` is one, too.
+/// A declared resource. `resources { TYPE: purge => true }` is one, too.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
-    /// Its type and title.
+    /// The type and title.
     pub name: Ref,
-    /// Its attributes, without metaparameters.
+    /// The attributes, without metaparameters.
     pub attributes: Hash,
-    /// What its metaparameters say of itself.
+    /// The metaparameters that concern the resource itself.
     pub meta: Meta,
-    /// What is wrong with its metaparameters.
+    /// The problems of the metaparameters.
     pub wrong: Vec<ResourceProblem>,
-    /// What may be meant otherwise than it is said.
+    /// Declarations that are probably not what was meant.
     pub(crate) doubts: Vec<ResourceProblem>,
-    /// Where it stands.
+    /// The position of the declaration.
     pub place: Place,
-    /// Where each of its attributes stands, metaparameters too, as far as that is known.
+    /// The positions of the attributes and metaparameters, as far as they are known.
     pub places: Places,
-    /// What it is in: an index into [`Catalog::containers`].
+    /// The container: an index into [`Catalog::containers`].
     pub within: Option<usize>,
 }
 
-/// Where attributes stand, by their names.
+/// The positions of attributes, by name.
 pub(crate) type Places = HashMap<String, Place>;
 
-/// Something that resources are in: `Class[routing]`. What comes before it comes before all of them.
+/// A container of resources: `Class[routing]`. Whatever comes before it comes before all its resources.
 #[derive(Clone, Debug)]
 pub(crate) struct Container {
-    /// Its type and title.
+    /// The type and title.
     pub name: Ref,
-    /// What it is in itself; containers stand behind those that they are in.
+    /// The outer container. Containers follow those that they are in.
     pub within: Option<usize>,
-    /// What it hands down: `noop` and tags.
+    /// The metaparameters that are inherited: `noop` and tags.
     pub meta: Meta,
 }
 
-/// What the metaparameters of a resource say of itself.
+/// The metaparameters of a resource that concern only itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meta {
-    /// Whether changes are only told; without it the container's word holds.
+    /// Whether changes are only reported. Without it, the container's value applies.
     pub noop: Option<bool>,
-    /// Its own tags.
+    /// The resource's own tags.
     pub tags: BTreeSet<String>,
-    /// What is watched, whoever changes it.
+    /// The audited attributes.
     pub(crate) audit: Audit,
-    /// Other titles by which relations may name it.
+    /// Further titles by which relations may name the resource.
     pub(crate) aliases: Vec<String>,
-    /// The level at which its changes are told.
+    /// The level at which changes are reported.
     pub(crate) loglevel: Option<Level>,
 }
 
-/// Which attributes of a resource are watched, whoever changes them.
+/// The attributes of a resource that are audited, whatever changes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Audit {
     /// None.
@@ -89,7 +89,7 @@ pub(crate) enum Audit {
     Only(Vec<String>),
 }
 
-/// A type and a title: `Frr_interface[swp1]`.
+/// A reference, which consists of a type and a title: `Frr_interface[swp1]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ref {
     /// The type, in lower case.
@@ -98,20 +98,20 @@ pub(crate) struct Ref {
     pub title: String,
 }
 
-/// That one resource or container comes before another.
+/// A relation: one resource or container comes before another.
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
-    /// What comes first.
+    /// The earlier one.
     pub from: Ref,
-    /// What comes after it, and is skipped where it fails.
+    /// The later one, which is skipped if the earlier one fails.
     pub to: Ref,
-    /// Whether a change of the first is told to the second.
+    /// Whether a change of the earlier one notifies the later one.
     pub(crate) notifies: bool,
-    /// Where it was said.
+    /// The position of the relation.
     pub place: Place,
 }
 
-/// Where something was written: `site.yaml:3:5`. A line or a column of 0 is not known.
+/// A position in a source: `site.yaml:3:5`. A line or a column of 0 is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The file, as it was named.
@@ -123,8 +123,8 @@ pub(crate) struct Place {
 }
 
 impl Catalog {
-    /// An empty catalog of a manifest, whose resources are in `Class[main]` in `Stage[main]`, as
-    /// Puppet compiles it; also the index of that class.
+    /// Creates an empty catalog of a manifest, whose resources are in `Class[main]` in `Stage[main]`, as Puppet
+    /// compiles it. Returns the index of that class, too.
     pub(crate) fn of_manifest() -> (Self, usize) {
         let main = |kind, within| Container {
             name: Ref::new(kind, "main"),
@@ -138,8 +138,8 @@ impl Catalog {
         (catalog, 1)
     }
 
-    /// A resource as it was written, its metaparameters among its attributes. What they say of others
-    /// becomes relations here; where the resource belongs is the caller's to know.
+    /// Creates a resource from its attributes, which include metaparameters. Metaparameters that name other resources
+    /// become relations. The caller assigns the resource to a container and adds it.
     pub(crate) fn declared(
         &mut self,
         name: Ref,
@@ -165,7 +165,7 @@ impl Catalog {
 }
 
 impl Declared {
-    /// What is wrong with it, behind the place of what is wrong.
+    /// Returns the message of a problem, with its position in front.
     pub(crate) fn told(&self, wrong: &ResourceProblem) -> String {
         let place = wrong.attribute.as_ref();
         let place = place.and_then(|attribute| self.places.get(attribute));
@@ -175,7 +175,7 @@ impl Declared {
 }
 
 impl Ref {
-    /// A type, in any case, and a title.
+    /// Creates a reference from a type, in any case, and a title.
     pub(crate) fn new(type_name: &str, title: impl Into<String>) -> Self {
         Self {
             type_name: type_name.to_lowercase(),
@@ -183,7 +183,7 @@ impl Ref {
         }
     }
 
-    /// A reference as Puppet writes it: `Type[title]`.
+    /// Parses a reference as Puppet writes it: `Type[title]`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (type_name, title) = text.trim().strip_suffix(']')?.split_once('[')?;
         let segments = type_name.strip_prefix("::").unwrap_or(type_name);
@@ -202,7 +202,7 @@ impl fmt::Display for Ref {
     }
 }
 
-/// A type or a class as Puppet refers to it: each segment with a capital.
+/// Writes a type or a class as in references: each segment with a capital.
 pub(super) fn capitalised(name: &str) -> String {
     let segments = name.split("::").map(|segment| {
         let mut letters = segment.chars();
@@ -221,7 +221,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Everything that is wrong with a manifest or a catalog, a sentence each.
+/// Returns the failure of an invalid manifest or catalog, with one sentence for each problem.
 pub fn invalid(problems: &[String]) -> Failure {
     Failure::new("devgate/invalid-manifest", problems.join("\n")).with("problems", problems)
 }

@@ -1,4 +1,4 @@
-//! Comparing a resource with its desired state: by value, or as its provider says.
+//! Compares a resource with its desired state, by value or as its provider decides.
 
 use std::borrow::Cow;
 
@@ -11,23 +11,23 @@ use devgate_transports::Context;
 use super::difference::Difference;
 use super::rows::Strictness;
 
-/// What is held against what, for one resource.
+/// Both sides of the comparison of one resource.
 pub(super) struct Sides<'a> {
     /// The resource's name.
     pub(super) name: &'a Name,
-    /// What the device holds; nothing where it is not there.
+    /// The resource on the device, if it exists.
     pub(super) is: Option<&'a Resource>,
-    /// What it should hold.
+    /// The desired resource.
     pub(super) should: &'a Resource,
 }
 
-/// What differs between the device and the desired state; nothing when in sync.
+/// Returns the differences between the device and the desired state; none when in sync.
 ///
-/// A provider with `custom_insync` is asked about each property that somebody desires, about `ensure`
-/// first; about the hidden property where its type has none.
+/// A provider with `custom_insync` decides about each desired property, and first about `ensure`. If the type has no
+/// property, it decides about the hidden one.
 ///
 /// # Errors
-/// That an `init_only` attribute would have to change, or what the provider failed with.
+/// Fails when an `init_only` attribute would have to change, or as the provider fails.
 pub(super) async fn compare(
     schema: &TypeSchema,
     provider: &mut dyn Provider,
@@ -52,7 +52,7 @@ pub(super) async fn compare(
     let unknown = Resource::default();
     let is = match sides.is {
         Some(is) if sides.should.is_present() => is,
-        // Without `ensure` nothing can be absent: nothing is known of its properties.
+        // Without `ensure`, no resource is absent: its properties are just unknown.
         None if !schema.is_ensurable() => &unknown,
         _ => return Ok(presence.into_iter().collect()),
     };
@@ -101,7 +101,7 @@ pub(super) async fn compare(
     Ok(wanted)
 }
 
-/// Who decides what is in sync, and about what.
+/// A comparison in which the provider may decide.
 struct Asked<'a, 'c> {
     schema: &'a TypeSchema,
     provider: &'a mut dyn Provider,
@@ -110,13 +110,13 @@ struct Asked<'a, 'c> {
 }
 
 impl Asked<'_, '_> {
-    /// What the provider says of a property, if it has anything to say.
+    /// Returns the provider's verdict on a property, if it has one.
     async fn verdict(&mut self, property: &str) -> Result<InSync, String> {
         if !self.schema.has(Feature::CustomInsync) {
             return Ok(InSync::ByValue);
         }
         let Sides { name, is, should } = self.sides;
-        // What is not there has its name only.
+        // An absent resource has only its name.
         let absent = || {
             let mut absent = Resource::from(name.namevars().clone());
             if self.schema.is_ensurable() {
@@ -129,7 +129,7 @@ impl Asked<'_, '_> {
         verdict.await.map_err(|error| error.to_string())
     }
 
-    /// Whether the resource would have to be made or removed.
+    /// Returns the difference if the resource would have to be created or removed.
     async fn presence(&mut self) -> Result<Option<Difference>, String> {
         let presence = self.sides.presence();
         let presence = presence.filter(|_| self.schema.is_ensurable());
@@ -153,7 +153,7 @@ impl Asked<'_, '_> {
 }
 
 impl Sides<'_> {
-    /// Whether one side is there and the other is not.
+    /// Returns the difference if only one side exists.
     fn presence(&self) -> Option<Difference> {
         match (self.is.is_some(), self.should.is_present()) {
             (false, true) => Some(Difference::Missing),
@@ -173,7 +173,7 @@ mod tests {
     use super::super::rows::Strict;
     use super::*;
 
-    /// Says the same of whatever it is asked about, and notes that.
+    /// A provider that always gives the same verdict, and records the calls.
     struct Opinion {
         says: InSync,
         asked: Vec<String>,
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// What the provider was asked about, and what is to be done.
+    /// Returns the properties that the provider was asked about, and the differences.
     fn compared(
         definition: &str,
         says: InSync,

@@ -1,11 +1,11 @@
-//! A change as people read it: the lines that the device is sent, or else what attributes change.
+//! The diff of a change for people: the lines that the device is sent, or else the changed attributes.
 
 use devgate_schemas::{Resource, Value};
 
 use super::difference::Difference;
 use super::words::shown;
 
-/// What a change comes down to: the lines that would make it, or else attributes before and after.
+/// Returns the diff of a change: the lines that would be sent, or else the attributes before and after.
 pub(super) fn of(lines: &[String], wanted: &[Difference], should: &Resource) -> Vec<String> {
     if !lines.is_empty() {
         return lines.iter().map(|line| format!("+ {line}")).collect();

@@ -1,19 +1,19 @@
-//! What differs between a device and the desired state, and how that is said: in Puppet's words.
+//! Differences between a device and the desired state, and their messages in Puppet's words.
 
 use devgate_schemas::{EventStatus, ResourceEvent, Value};
 
 use super::words::shown;
 
-/// One thing that is not as desired.
+/// A difference from the desired state.
 #[derive(Clone, Debug)]
 pub(super) enum Difference {
-    /// The resource is not there.
+    /// The resource does not exist.
     Missing,
-    /// The resource is there and should not be.
+    /// The resource exists and should not.
     Unwanted,
-    /// The provider says of the resource as a whole that it is not as desired.
+    /// The provider reports that the resource as a whole is out of sync.
     Whole {
-        /// What differs in the provider's own words.
+        /// The difference in the provider's own words.
         why: Option<String>,
     },
     /// A property has another value.
@@ -21,23 +21,23 @@ pub(super) enum Difference {
         name: String,
         is: Option<Value>,
         should: Value,
-        /// What differs in the provider's own words.
+        /// The difference in the provider's own words.
         why: Option<String>,
     },
 }
 
 impl Difference {
-    /// What is said of a resource as a whole when the provider has no better words.
+    /// The message for a resource as a whole, unless the provider has a better one.
     const WHOLE: &str = "Custom insync logic determined that this resource is out of sync";
 
-    /// What is left after a change: that a resource as a whole is to be dealt with says nothing of what
-    /// the device holds.
+    /// Returns the differences that are left after a change. That a resource as a whole was out of sync says nothing
+    /// about the state of the device now.
     pub(super) fn still_open(mut left: Vec<Self>) -> Vec<Self> {
         left.retain(|difference| !matches!(difference, Self::Whole { .. }));
         left
     }
 
-    /// What differs, as a person would say it.
+    /// Describes the difference for people.
     pub(super) fn open(&self) -> String {
         match self {
             Self::Missing => "it is absent, should be present".to_owned(),
@@ -57,7 +57,7 @@ impl Difference {
         }
     }
 
-    /// What was found, and that nothing was done about it. Puppet asks no provider for words here.
+    /// Describes the difference that was not changed (noop). Puppet does not use the provider's words here.
     pub(super) fn told(&self) -> String {
         let (is, should) = match self {
             Self::Missing => ("'absent'".to_owned(), "'present'".to_owned()),
@@ -70,7 +70,7 @@ impl Difference {
         format!("current_value {is}, should be {should} (noop)")
     }
 
-    /// What was done about it.
+    /// Describes the change.
     pub(super) fn settled(&self) -> String {
         match self {
             Self::Missing => "defined 'ensure' as 'present'".to_owned(),
@@ -96,7 +96,7 @@ impl Difference {
         }
     }
 
-    /// The same for a person, who sees no property beside it.
+    /// Describes the difference that was not changed, for people, with its property.
     pub(super) fn told_whole(&self) -> String {
         match (self, self.property()) {
             (Self::Property { why: Some(_), .. }, _) => format!("{} (noop)", self.open()),
@@ -105,7 +105,7 @@ impl Difference {
         }
     }
 
-    /// As [`settled`](Self::settled), for a person.
+    /// Describes the change for people.
     pub(super) fn settled_whole(&self) -> String {
         match self {
             Self::Missing => "created".to_owned(),
@@ -115,7 +115,7 @@ impl Difference {
         }
     }
 
-    /// The property that it is about; none where it is about the resource as a whole.
+    /// Returns the property, or `None` for the resource as a whole.
     pub(super) fn property(&self) -> Option<&str> {
         match self {
             Self::Missing | Self::Unwanted => Some("ensure"),
@@ -124,7 +124,7 @@ impl Difference {
         }
     }
 
-    /// What became of it, for the report.
+    /// Creates the event for the report.
     pub(super) fn event(
         &self,
         status: EventStatus,

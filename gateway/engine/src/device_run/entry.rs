@@ -1,4 +1,4 @@
-//! One resource on its way through a run.
+//! The state of one resource in a run.
 
 use std::time::SystemTime;
 
@@ -11,25 +11,25 @@ use super::difference::Difference;
 use super::plan::Node;
 use super::words::time;
 
-/// One resource on its way.
+/// The state of one resource in a run.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// The node of the plan that it belongs to: several are of one where it purges.
+    /// The node of the plan. Purging adds several resources to one node.
     pub(super) node: usize,
-    /// Whether it may be changed.
+    /// Whether the resource may be changed.
     pub(super) mode: Mode,
     pub(super) name: Name,
     pub(super) report: ResourceReport,
-    /// What is not as desired; nothing when in sync.
+    /// The differences from the desired state; none when in sync.
     pub(super) wanted: Vec<Difference>,
-    /// Which reading of its type it was held against.
+    /// The reading of the type that the resource was compared with.
     pub(super) compared: Option<usize>,
-    /// Whether it failed for what it desires, before anything was sent.
+    /// Whether the desired state is invalid, so that nothing was sent.
     pub(super) unfit: bool,
 }
 
 impl Entry {
-    /// The resource of a node.
+    /// Creates the entry of a node's resource.
     pub(super) fn new(node: usize, of: &Node, mode: Mode, name: Name, should: Resource) -> Self {
         let known = |number: u32| (number > 0).then_some(number);
         let report = ResourceReport {
@@ -54,13 +54,13 @@ impl Entry {
         }
     }
 
-    /// It desires what cannot be.
+    /// Fails the resource because its desired state is invalid.
     pub(super) fn refuse(&mut self, message: &str) {
         self.fail(message);
         self.unfit = true;
     }
 
-    /// It is to be judged once more, when its turn comes.
+    /// Resets the verdict, so that the resource is judged again when its turn comes.
     pub(super) fn defer(&mut self) {
         (self.unfit, self.report.failed, self.compared) = (false, false, None);
         self.report.out_of_sync = false;
@@ -68,17 +68,17 @@ impl Entry {
         self.report.events.clear();
     }
 
-    /// Whether `set` is still to bring it to its desired state.
+    /// Whether `set` must still bring the resource to its desired state.
     pub(super) fn is_pending(&self) -> bool {
         !self.wanted.is_empty() && !self.report.failed
     }
 
-    /// Whether nobody can say if it was done, where the device is not seen to hold it now.
+    /// Whether the effect of a change cannot be verified, if the device does not show the resource.
     pub(super) fn is_believed(&self, provider: &dyn Provider) -> bool {
         !self.report.failed && self.report.is.is_none() && !provider.shows_all()
     }
 
-    /// What is held against what, if the device holds this.
+    /// Returns both sides of the comparison, if the device holds `is`.
     pub(super) fn sides<'a>(&'a self, is: Option<&'a Resource>) -> Sides<'a> {
         Sides {
             name: &self.name,
@@ -87,17 +87,17 @@ impl Entry {
         }
     }
 
-    /// What `set` is asked for.
+    /// Returns the change for `set`.
     pub(super) fn change(&self) -> Change {
         let is = self.report.is.clone();
         Change {
             is: is.map_or(CurrentState::Absent, CurrentState::Present),
-            // What is to go may say more than that: parameters steer how.
+            // A resource to remove is passed as a whole, because its parameters may control how.
             should: Some(self.report.should.clone()),
         }
     }
 
-    /// It would be changed, but is not to be.
+    /// Records that the resource would be changed.
     pub(super) fn would_change(&mut self) {
         if !self.is_pending() {
             return;
@@ -111,7 +111,7 @@ impl Entry {
         }
     }
 
-    /// It was changed, and the device was seen to hold it.
+    /// Records that the resource was changed, and that the device holds the desired state.
     pub(super) fn done(&mut self) {
         self.report.out_of_sync = true;
         self.report.changed = true;
@@ -122,7 +122,7 @@ impl Entry {
         }
     }
 
-    /// It could not be brought to its desired state.
+    /// Records that the resource could not be brought to its desired state.
     pub(super) fn fail(&mut self, message: &str) {
         self.report.out_of_sync |= !self.wanted.is_empty();
         if !self.report.failed {
@@ -131,7 +131,7 @@ impl Entry {
                 wanted.map(|one| one.event(EventStatus::Failure, message.to_owned(), now()));
             self.report.events.extend(events);
             if self.wanted.is_empty() {
-                // It failed before anything was known of it.
+                // The failure came before anything was known of the resource.
                 self.report.events.push(ResourceEvent {
                     property: None,
                     previous: None,
@@ -146,7 +146,7 @@ impl Entry {
         self.report.messages.push(message.to_owned());
     }
 
-    /// It is left alone.
+    /// Records that the resource is skipped.
     pub(super) fn skip(&mut self, messages: impl IntoIterator<Item = String>) {
         self.report.skipped = true;
         self.report.messages.extend(messages);

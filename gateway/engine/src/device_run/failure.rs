@@ -1,14 +1,14 @@
-//! Why a run has failed, for programs: as Bolt tells it of what it has applied.
+//! The failure of a run, for programs: in the form in which Bolt reports failed resources.
 
 use devgate_schemas::{EventStatus, Report, ResourceReport, RunStatus};
 
 use devgate_core::failure::Failure;
 
-/// The kind of a run in which resources have failed, which is Bolt's. The report says all of it, too.
+/// The kind of a failure of resources, which is Bolt's. The report contains all details.
 pub const RESOURCE_FAILURE: &str = "bolt/resource-failure";
 
-/// Why the run on a target has failed of which this is the report, if it has; `stopped` is what became of a run that
-/// did not look at everything.
+/// Returns the failure of the target's run with this report, if it has failed. `stopped` is the message for a run that
+/// did not get to every resource.
 pub fn failure(report: &Report, target: &str, stopped: &str) -> Option<Failure> {
     if report.status != RunStatus::Failed {
         return None;
@@ -35,7 +35,7 @@ pub fn failure(report: &Report, target: &str, stopped: &str) -> Option<Failure> 
     Some(Failure::new(RESOURCE_FAILURE, message).with("resources", names))
 }
 
-/// What went wrong with a resource: the same of all its properties, mostly.
+/// Returns the causes of a resource's failure. Mostly, all its properties have the same one.
 fn causes(resource: &ResourceReport) -> Vec<&str> {
     let events = resource.events.iter();
     let failures = events.filter(|event| event.status == EventStatus::Failure);

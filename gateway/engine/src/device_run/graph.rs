@@ -1,4 +1,4 @@
-//! What comes before what: nodes by their index, edges between them, and the cycles that there are.
+//! The graph of the order: nodes by their index, edges between them, and their cycles.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ pub(super) struct Graph {
 pub(super) struct Edge {
     /// The node at this end.
     pub(super) node: usize,
-    /// Whether the later node is told when the earlier one was changed.
+    /// Whether a change of the earlier node notifies the later one.
     pub(super) notifies: bool,
 }
 
-/// The nodes of a graph that have not been begun, those first that all others allow.
+/// The nodes of a graph that have not begun. A node is ready once all nodes before it are settled.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// For each node, how many nodes before it are not settled.
+    /// For each node, the number of unsettled nodes before it.
     waits_for: Vec<usize>,
     ready: BTreeSet<usize>,
 }
 
 impl Graph {
-    /// Nodes without edges.
+    /// Creates nodes without edges.
     pub(super) fn new(nodes: usize) -> Self {
         Self {
             before: vec![Vec::new(); nodes],
@@ -35,12 +35,12 @@ impl Graph {
         }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> usize {
         self.after.len()
     }
 
-    /// Lets one node come before another.
+    /// Adds an edge: `from` comes before `to`.
     pub(super) fn add(&mut self, from: usize, to: usize, notifies: bool) {
         let add =
             |edges: &mut Vec<Edge>, node| match edges.iter_mut().find(|edge| edge.node == node) {
@@ -51,17 +51,17 @@ impl Graph {
         add(&mut self.before[to], from);
     }
 
-    /// What comes right before a node.
+    /// Returns the direct predecessors of a node.
     pub(super) fn before(&self, node: usize) -> &[Edge] {
         &self.before[node]
     }
 
-    /// What comes right after a node.
+    /// Returns the direct successors of a node.
     pub(super) fn after(&self, node: usize) -> &[Edge] {
         &self.after[node]
     }
 
-    /// The nodes of each cycle in their order, of several that share a node only one.
+    /// Returns the nodes of each cycle in their order. Of several cycles that share a node, only one is returned.
     pub(super) fn cycles(&self) -> Vec<Vec<usize>> {
         let component = self.components();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.len()];
@@ -80,7 +80,7 @@ impl Graph {
         cycles
     }
 
-    /// The shortest way from a node back to it, inside its component.
+    /// Returns the shortest cycle from a node back to itself within its component.
     fn cycle_from(&self, start: usize, component: &[usize]) -> Vec<usize> {
         let mut came_from = vec![None; self.len()];
         let mut reached = std::collections::VecDeque::from([start]);
@@ -104,8 +104,8 @@ impl Graph {
         vec![start]
     }
 
-    /// For each node, which strongly connected component it is in: two nodes are in the same one if
-    /// each comes before the other. (Tarjan's way, with a stack of its own: chains may be long.)
+    /// Returns the strongly connected component of each node: two nodes are in the same one if each comes before the
+    /// other. (Tarjan's algorithm, with an explicit stack, because chains may be long.)
     pub(super) fn components(&self) -> Vec<usize> {
         const NONE: usize = usize::MAX;
         let mut found_as = vec![NONE; self.len()];
@@ -153,7 +153,7 @@ impl Graph {
 }
 
 impl Queue {
-    /// All nodes of a graph, which has no cycle.
+    /// Queues all nodes of a graph without cycles.
     pub(super) fn new(graph: &Graph) -> Self {
         let waits_for: Vec<usize> = graph.before.iter().map(Vec::len).collect();
         let ready = waits_for.iter().enumerate();
@@ -164,17 +164,17 @@ impl Queue {
         }
     }
 
-    /// The nodes that may be begun now, in their order.
+    /// Returns the nodes that may begin now, in their order.
     pub(super) fn ready(&self) -> impl Iterator<Item = usize> {
         self.ready.iter().copied()
     }
 
-    /// Takes a node out: it is begun.
+    /// Removes a node that begins.
     pub(super) fn begin(&mut self, node: usize) {
         self.ready.remove(&node);
     }
 
-    /// A node is done with, whatever became of it: what waited for it alone may begin.
+    /// Settles a node, whatever its outcome, and releases the nodes that waited only for it.
     pub(super) fn settle(&mut self, graph: &Graph, node: usize) {
         for edge in graph.after(node) {
             self.waits_for[edge.node] -= 1;

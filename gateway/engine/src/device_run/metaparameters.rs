@@ -1,11 +1,11 @@
-//! Metaparameters: what may be said of a resource of any type, among its attributes.
+//! Metaparameters: the attributes that resources of every type may have.
 
 use devgate_schemas::{Hash, Level, ResourceProblem, Value};
 
 use super::catalog::{Audit, Meta, Place, Ref, Relation};
 
-/// Takes the metaparameters out of the attributes of a resource: what they say of itself, and its
-/// relations to others. References are texts: `Type[title]`. What is wrong with them is noted.
+/// Removes the metaparameters from the attributes of a resource. Returns those that concern the resource itself, and
+/// its relations to others. References are texts: `Type[title]`. Problems are recorded.
 pub(super) fn take(
     attributes: &mut Hash,
     subject: &Ref,
@@ -91,7 +91,7 @@ pub(super) fn take(
     (meta, relations)
 }
 
-/// What may be meant otherwise: a number as a tag, where many devices have a VLAN under that name.
+/// Returns a probable mistake: a number as a tag. On many devices, a VLAN's number is called `tag`.
 pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<ResourceProblem> {
     let Some(Value::Integer(number)) = attributes.get("tag") else {
         return Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn is_tag(text: &str) -> bool {
             .all(|c| c.is_alphanumeric() || "_:.-".contains(c))
 }
 
-/// The texts of a metaparameter, which may be one text or a list.
+/// Takes the texts of a metaparameter, which may be one text or a list.
 fn taken(
     attributes: &mut Hash,
     metaparameter: &str,
@@ -138,7 +138,7 @@ fn taken(
     texts
 }
 
-/// The level that a word of Puppet's stands for; what is worse than an error is told as one.
+/// Returns the level for a word of Puppet's. Levels above an error become errors.
 fn level(word: &str) -> Option<Level> {
     Some(match word {
         "debug" => Level::Debug,

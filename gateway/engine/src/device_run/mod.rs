@@ -1,4 +1,4 @@
-//! Device runs: what a catalog desires, checked before anything is sent, then brought about.
+//! Device runs: a catalog is checked before anything is sent, and then applied.
 
 mod audit;
 mod canonical;

@@ -1,4 +1,4 @@
-//! The resources of one type in a run: read once, compared, changed together, read back.
+//! The resources of one type in a run: read once, compared, changed together, and read back.
 
 use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
@@ -22,22 +22,22 @@ pub(super) struct OfType<'a> {
     schema: &'a TypeSchema,
     provider: Box<dyn Provider>,
     strict: Arc<Strictness>,
-    /// All resources that are declared of it, by their canonical names.
+    /// The canonical names of all declared resources.
     names: Vec<Name>,
-    /// Whether those that are not declared matter, too.
+    /// Whether resources that are not declared matter, too.
     purges: bool,
-    /// Why it is not known of all declared resources what they are called.
+    /// Why the names of some declared resources are not known.
     unsure: Option<String>,
-    /// What the device is known to hold, as long as nothing else may have changed it.
+    /// The last reading of the device, until something else may have changed it.
     rows: Option<Rows>,
-    /// How often everything was read.
+    /// How often the type was read.
     reading: usize,
-    /// Why its provider could not read: it is not asked again in this run.
+    /// Why the provider could not read. It is not called again in this run.
     unavailable: Option<String>,
-    /// Whether its turn has come.
+    /// Whether the type's turn has come.
     has_begun: bool,
     pub(super) seconds: Seconds,
-    /// What its provider did wrong that concerns no resource of the run.
+    /// Mistakes of the provider that concern no resource of the run.
     pub(super) problems: Vec<String>,
 }
 
@@ -64,8 +64,7 @@ impl<'a> OfType<'a> {
         self.kind
     }
 
-    /// Brings all declared resources of the type into their one form, and fails those that are a
-    /// second time what another is.
+    /// Brings all declared resources of the type into their canonical form, and fails duplicates of another resource.
     pub(super) async fn canonicalize(&mut self, ctx: &Context<'_>, entries: &mut [&mut Entry]) {
         let resources = Resources::new(self.schema, Mode::Noop);
         let ctx = &ctx.for_resources(&resources);
@@ -96,12 +95,12 @@ impl<'a> OfType<'a> {
         }
     }
 
-    /// What the device holds of a resource, as far as it is known.
+    /// Returns the resource that the device holds, as far as it is known.
     pub(super) fn held(&self, name: &Name) -> Option<&Resource> {
         self.rows.as_ref()?.of(name).ok()?
     }
 
-    /// What was read of it may be out of date: something else was changed.
+    /// Discards the reading, because another change may have affected it.
     pub(super) fn forget(&mut self) {
         self.rows = None;
         if !self.has_begun {
@@ -109,13 +108,13 @@ impl<'a> OfType<'a> {
         }
     }
 
-    /// Whether it could not be read.
+    /// Whether the type could not be read.
     pub(super) fn is_unavailable(&self) -> bool {
         self.unavailable.is_some()
     }
 
-    /// Holds entries against what the device holds and renders their changes, before their turn. One
-    /// that is no resource purges: what it would remove is judged, too.
+    /// Compares entries with the device and renders their changes before their turn. Of an entry that purges, the
+    /// removals are checked, too.
     pub(super) async fn foresee(
         &mut self,
         ctx: &Context<'_>,
@@ -125,7 +124,7 @@ impl<'a> OfType<'a> {
         let resources = Resources::new(self.schema, Mode::Enforce);
         let ctx = &ctx.for_resources(&resources);
         if self.read(ctx).await.is_err() {
-            // It is told when its turn comes.
+            // The problem is reported when the type's turn comes.
             return;
         }
         for entry in entries {
@@ -144,8 +143,8 @@ impl<'a> OfType<'a> {
         }
     }
 
-    /// Brings a batch to its desired state, or tells what would change. What nobody declared is
-    /// added to the batch where `purge` has its node. Whether the device may have been changed.
+    /// Brings a batch to its desired state, or reports what would change. If the batch purges, the undeclared resources
+    /// are added to it. Returns whether the device may have been changed.
     pub(super) async fn bring_about(
         &mut self,
         ctx: &Context<'_>,
@@ -189,8 +188,8 @@ impl<'a> OfType<'a> {
         mode == Mode::Enforce
     }
 
-    /// Asks for changes. Resources that are told as failed have failed; where the provider could not
-    /// go on, so have all of which it has not said what became of them.
+    /// Requests changes. Resources that the provider reports as failed have failed. If the provider could not go on, so
+    /// have all whose outcome it has not reported.
     async fn set(&mut self, ctx: &Context<'_>, batch: &mut [Entry], mode: Mode, changes: Changes) {
         let names: Vec<Name> = changes.iter().map(|(name, _)| name.clone()).collect();
         let resources = Resources::new(self.schema, mode);
@@ -216,7 +215,7 @@ impl<'a> OfType<'a> {
         }
     }
 
-    /// Asks the device what it holds of the type, unless that is known.
+    /// Reads the resources of the type, unless they are known.
     async fn read(&mut self, ctx: &Context<'_>) -> Result<(), String> {
         if self.rows.is_none() {
             let names = self.names.clone();
@@ -246,8 +245,8 @@ impl<'a> OfType<'a> {
         Ok(Rows::read(ctx, self.schema, &mut *self.provider, &self.strict, rows).await)
     }
 
-    /// Adds to a batch what the device holds and nobody declared, to be removed. Where that cannot
-    /// be known for sure, nothing is.
+    /// Adds the undeclared resources on the device to a batch, to be removed. If they are not known for certain, none
+    /// is added.
     fn purge(&self, batch: &mut Vec<Entry>, mode: Mode, node: usize, of: &Node) {
         let is_it = |entry: &Entry| entry.node == node && !entry.report.failed;
         let Some(at) = batch.iter().position(is_it) else {
@@ -282,12 +281,12 @@ impl<'a> OfType<'a> {
         batch.splice(at + 1..at + 1, unmanaged);
     }
 
-    /// Holds entries against what was read, unless that was done since, and notes what each change
-    /// would send; one that cannot be rendered fails unsent.
+    /// Compares entries with the reading, unless that was done since, and records what each change would send. A change
+    /// that cannot be rendered fails and is not sent.
     async fn compare(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
         let rows = self.rows.as_ref().expect("it was read");
         for entry in batch.iter_mut() {
-            // What purges is no resource of the type, and what has failed stays as it is.
+            // An entry that purges is not of this type, and a failed one stays as it is.
             if entry.report.failed || entry.report.type_name != self.schema.name() {
                 continue;
             }
@@ -310,7 +309,7 @@ impl<'a> OfType<'a> {
         }
     }
 
-    /// Looks whether the device holds what it was told, and says where it does not.
+    /// Reads back the changed resources, and records where the device does not hold the desired state.
     async fn read_back(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
         let changed = batch.iter().filter(|entry| !entry.wanted.is_empty());
         let names: Vec<Name> = changed.map(|entry| entry.name.clone()).collect();
@@ -340,7 +339,7 @@ impl<'a> OfType<'a> {
                 Err(message) => Err(message),
             };
             match left.map(Difference::still_open) {
-                // What failed half-way may yet have been done.
+                // A change that failed half-way may yet have taken effect.
                 Ok(left) if entry.report.failed => entry.report.changed = left.is_empty(),
                 Ok(left) if left.is_empty() => entry.done(),
                 Ok(left) => {
@@ -356,7 +355,7 @@ impl<'a> OfType<'a> {
     }
 }
 
-/// Notes what a change would send.
+/// Records what a change would send.
 fn render(kind: &dyn ResourceType, entry: &mut Entry) {
     entry.report.lines.clear();
     entry.report.diff.clear();
@@ -365,7 +364,7 @@ fn render(kind: &dyn ResourceType, entry: &mut Entry) {
     }
     match kind.render(&entry.name, &entry.change(), SecretVisibility::Redacted) {
         Ok(lines) => entry.report.lines = lines,
-        // A provider that is code need not be able to show what it sends.
+        // A provider in code need not be able to show what it sends.
         Err(Error::Unsupported(_)) => {}
         Err(error) => entry.refuse(&error.to_string()),
     }

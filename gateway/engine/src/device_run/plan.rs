@@ -1,4 +1,4 @@
-//! The plan: a catalog checked against the types of a family, before anything is asked of a device.
+//! The plan: a catalog that was checked against the types of a family, before a device is contacted.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use super::relate::Relations;
 use super::tags;
 use devgate_core::failure::Failure;
 
-/// The type whose resources say what becomes of those that nobody declares (Puppet's `resources`).
+/// The type whose resources determine what happens to undeclared ones (Puppet's `resources`).
 const RESOURCES: &str = "resources";
 
-/// What is to be done on every device of a family, and in which order.
+/// The work on every device of a family, and its order.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'r> {
-    /// The types that it has resources of.
+    /// The types of the resources.
     pub(super) kinds: Vec<&'r dyn ResourceType>,
     /// The resources, in the order of the catalog.
     pub(super) nodes: Vec<Node>,
-    /// What comes before what: the resources, and behind them what stands for containers.
+    /// The order: the nodes of the resources, followed by those of containers.
     pub(super) graph: Graph,
 }
 
@@ -31,39 +31,39 @@ pub(crate) struct Plan<'r> {
 pub(super) struct Node {
     pub(super) shown: Ref,
     pub(super) place: Place,
-    /// What it is in, from the outside, and itself at last.
+    /// The names of the containers from the outermost inwards, and of the resource itself.
     pub(super) path: Vec<String>,
     pub(super) tags: BTreeSet<String>,
-    /// Whether changes are only told, where somebody has said so.
+    /// Whether changes are only reported, if this is specified.
     pub(super) noop: Option<bool>,
     pub(super) audit: Audit,
-    /// The level at which its changes are told.
+    /// The level at which changes are reported.
     pub(super) level: Level,
     pub(super) work: Work,
 }
 
-/// What a resource of a plan asks for. Kinds are indexes into [`Plan::kinds`].
+/// The work for a resource of a plan. Kinds are indexes into [`Plan::kinds`].
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// That the device holds it.
+    /// Brings the resource to the desired state.
     Hold {
         kind: usize,
         name: Name,
         should: Resource,
     },
-    /// That the device holds nothing of a type but what is declared.
+    /// Removes the undeclared resources of a type.
     Purge { kind: usize },
     /// Nothing.
     Nothing,
 }
 
 impl Plan<'_> {
-    /// Whether it audits anything.
+    /// Whether a resource is audited.
     pub(crate) fn audits(&self) -> bool {
         self.nodes.iter().any(|node| node.audit != Audit::Nothing)
     }
 
-    /// The tags that its resources have, together.
+    /// Returns the tags of all resources.
     pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
         let tags = self.nodes.iter().flat_map(|node| &node.tags);
         tags.map(String::as_str)
@@ -71,22 +71,22 @@ impl Plan<'_> {
 }
 
 impl Node {
-    /// Whether it is a resource of this type.
+    /// Whether the node is a resource of this type.
     pub(super) fn holds(&self, of: usize) -> bool {
         matches!(self.work, Work::Hold { kind, .. } if kind == of)
     }
 
-    /// Whether it is one, or purges that type.
+    /// Whether the node is a resource of this type, or purges it.
     pub(super) fn is_about(&self, of: usize) -> bool {
         self.holds(of) || matches!(self.work, Work::Purge { kind } if kind == of)
     }
 }
 
 impl Catalog {
-    /// What the catalog asks of devices whose types `find` finds by their names.
+    /// Checks the catalog for devices whose types are found by `find`, and returns its plan.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with file, line and column.
+    /// Fails with all problems of the catalog, each with file, line and column.
     pub(crate) fn plan<'r>(
         &self,
         find: impl Fn(&str) -> Result<&'r dyn ResourceType, Failure>,
@@ -166,7 +166,7 @@ struct Planner<'r, 'f> {
 }
 
 impl<'r> Planner<'r, '_> {
-    /// What a resource asks for; what is wrong with it is noted.
+    /// Returns the work for a resource. Problems are recorded.
     fn work(&mut self, declared: &Declared) -> Option<Work> {
         let Declared {
             name: shown,
@@ -232,7 +232,7 @@ impl<'r> Planner<'r, '_> {
         }
     }
 
-    /// What `resources { TYPE: purge => true }` asks for.
+    /// Returns the work for `resources { TYPE: purge => true }`.
     fn purge(&mut self, declared: &Declared) -> Option<Work> {
         let Declared {
             name: shown,
@@ -271,7 +271,7 @@ impl<'r> Planner<'r, '_> {
         }
     }
 
-    /// The index of a type.
+    /// Returns the index of a type.
     fn kind(&mut self, type_name: &str) -> Result<usize, String> {
         if let Some(known) = self.kinds.get_index_of(type_name) {
             return Ok(known);

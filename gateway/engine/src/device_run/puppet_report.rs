@@ -1,4 +1,4 @@
-//! The report of a device run as Puppet's own: what its servers, dashboards and PuppetDB take (report
+//! Converts the report of a device run to Puppet's own, as its servers, dashboards and PuppetDB accept it (report
 //! format 12).
 
 #[cfg(test)]
@@ -13,7 +13,7 @@ use uuid::Uuid;
 /// The format's number (Puppet 7 and 8).
 const FORMAT: u32 = 12;
 
-/// A report about a device; `version` says which manifest was applied.
+/// Converts the report on a device. `version` identifies the applied manifest.
 pub(crate) fn puppet_report(report: &Report, device: &str, version: &str) -> Json {
     let events = || {
         report
@@ -57,12 +57,12 @@ pub(crate) fn puppet_report(report: &Report, device: &str, version: &str) -> Jso
     })
 }
 
-/// The same in YAML, as Puppet keeps reports: JSON is YAML, under the class that is to be made of it.
+/// Writes the report as YAML, as Puppet stores it: JSON is YAML, with the class of the object in front.
 pub(crate) fn as_puppet_yaml(report: &Json) -> String {
     format!("--- !ruby/object:Puppet::Transaction::Report\n{report:#}\n")
 }
 
-/// When a resource was begun; one that was left alone, when the run was: Puppet takes no report without.
+/// Returns when a resource was begun. For a skipped one that is the start of the run, because Puppet requires a time.
 fn begun<'r>(resource: &'r ResourceReport, started: &'r str) -> &'r str {
     match resource.time.as_str() {
         "" => started,
@@ -103,7 +103,7 @@ fn status(resource: &ResourceReport, started: &str) -> Json {
     })
 }
 
-/// The type, as Puppet writes it: the reference without its title.
+/// Returns the type as Puppet writes it: the reference without its title.
 fn type_of(resource: &ResourceReport) -> &str {
     let reference = &resource.reference;
     reference
@@ -140,7 +140,7 @@ fn event(resource: &ResourceReport, event: &ResourceEvent) -> Json {
     })
 }
 
-/// What Puppet would have logged of a resource: each event, and of a failure what was said.
+/// Returns what Puppet would have logged for a resource: each event, and the messages of a failure.
 fn logs(resource: &ResourceReport, started: &str) -> Vec<Json> {
     let log = |level: &str, message: &str, property: Option<&str>, time: &str| {
         let mut source = format!("/{}", resource.path.join("/"));
@@ -240,7 +240,7 @@ fn metrics(report: &Report) -> Json {
     Json::Object(metrics)
 }
 
-/// A name as Puppet shows it: `out_of_sync` is `Out of sync`.
+/// Formats a name as Puppet does: `out_of_sync` becomes `Out of sync`.
 fn labelled(name: &str) -> String {
     let text = name.replace('_', " ");
     let (first, rest) = text.split_at(text.len().min(1));

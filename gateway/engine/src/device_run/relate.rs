@@ -1,7 +1,7 @@
-//! Relations: which resource is meant by a reference, and the graph that all of them make.
+//! Relations: resolves references to resources, and builds the graph of relations.
 //!
-//! A container that a relation names is two nodes, one before and one after all that is in it, so
-//! that what comes before the container comes before each of its resources.
+//! A container in a relation is two nodes, one before and one after everything in it. So what comes before the
+//! container comes before each of its resources.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::catalog::{Catalog, Ref};
 use super::graph::Graph;
 use super::plan::Work;
 
-/// The resources of a catalog, by what references may call them.
+/// The resources of a catalog, by the titles of references.
 pub(super) struct Relations<'c> {
     catalog: &'c Catalog,
     works: &'c [Option<Work>],
@@ -22,7 +22,7 @@ pub(super) struct Relations<'c> {
     containers: HashMap<(&'c str, String), usize>,
 }
 
-/// What is meant by a reference.
+/// The target of a reference.
 #[derive(Clone, Copy)]
 enum Meant {
     Resource(usize),
@@ -30,7 +30,7 @@ enum Meant {
 }
 
 impl<'c> Relations<'c> {
-    /// Everything that references may mean. `works` are those of the catalog's resources.
+    /// Collects everything that references can name. `works` are those of the catalog's resources.
     pub(super) fn of(
         catalog: &'c Catalog,
         works: &'c [Option<Work>],
@@ -45,7 +45,7 @@ impl<'c> Relations<'c> {
                 names.entry((*kind, name)).or_insert(index);
             }
         }
-        // A title of its own goes before another's alias.
+        // A resource's own title takes precedence over another's alias.
         for (index, declared) in resources {
             for alias in &declared.meta.aliases {
                 let key = (&*declared.name.type_name, &**alias);
@@ -65,7 +65,7 @@ impl<'c> Relations<'c> {
         }
     }
 
-    /// What is declared more than once, a sentence each.
+    /// Returns one message for each duplicate declaration.
     pub(super) fn duplicates(&self) -> Vec<String> {
         let again = self.catalog.resources.iter().enumerate();
         again
@@ -89,7 +89,7 @@ impl<'c> Relations<'c> {
             .collect()
     }
 
-    /// The graph that explicit relations and containers make; what is wrong with them is noted.
+    /// Builds the graph of explicit relations and containers. Problems are added to `wrong`.
     pub(super) fn graph(&self, wrong: &mut Vec<String>) -> Graph {
         let mut edges = Vec::new();
         let mut anchors: BTreeMap<usize, usize> = BTreeMap::new();
@@ -132,7 +132,7 @@ impl<'c> Relations<'c> {
             .flat_map(|declared| self.around(declared.within))
             .collect();
         for (&index, &begin) in &anchors {
-            // What is empty passes a notification on.
+            // An empty container passes notifications on.
             graph.add(begin, begin + 1, !occupied.contains(&index));
             let outer = self.catalog.containers[index].within;
             for outer in self.around(outer).filter_map(|index| anchors.get(&index)) {
@@ -161,7 +161,7 @@ impl<'c> Relations<'c> {
         graph
     }
 
-    /// A container and what it is in.
+    /// Returns a container and those around it.
     fn around(&self, innermost: Option<usize>) -> impl Iterator<Item = usize> {
         std::iter::successors(innermost, |&index| self.catalog.containers[index].within)
     }
@@ -174,7 +174,7 @@ impl<'c> Relations<'c> {
         if let Some(&index) = self.containers.get(&container_key(reference)) {
             return Some(Meant::Container(index));
         }
-        // Another title may stand for the same name.
+        // A different title may mean the same name.
         let kind = self.kinds.iter();
         let kind = kind
             .clone()
@@ -190,7 +190,7 @@ impl<'c> Relations<'c> {
     }
 }
 
-/// Titles of classes are written with capitals in references, and without elsewhere.
+/// References capitalize the titles of classes; declarations do not.
 fn container_key(name: &Ref) -> (&str, String) {
     let title = match name.type_name.as_str() {
         "class" => name.title.trim_start_matches("::").to_lowercase(),
@@ -199,7 +199,7 @@ fn container_key(name: &Ref) -> (&str, String) {
     (&name.type_name, title)
 }
 
-/// The cycles of a graph, in Puppet's words.
+/// Describes the cycles of a graph, in Puppet's words.
 fn cycles(graph: &Graph, shown: impl Fn(usize) -> String) -> Option<String> {
     let cycles = graph.cycles();
     let plural = match cycles.len() {
@@ -221,11 +221,11 @@ fn cycles(graph: &Graph, shown: impl Fn(usize) -> String) -> Option<String> {
     Some(text)
 }
 
-/// Adds the relations that resources have by themselves to a graph without cycles. One that would
-/// close a cycle is left out: what the gem calls "Skipping automatic relationship".
+/// Adds the automatic relations of resources to a graph without cycles. A relation that would close a cycle is left
+/// out; the gem calls this "Skipping automatic relationship".
 ///
-/// `resources` are the nodes that have a type, with their canonical values. What was left out is
-/// returned, as pairs of what would have come before what.
+/// `resources` are the nodes that have a type, with their canonical values. Returns the omitted relations, each as a
+/// pair of the earlier and the later node.
 pub(super) fn automatic(
     graph: &mut Graph,
     resources: &[(usize, &dyn ResourceType, &Name, &Resource)],
@@ -236,7 +236,7 @@ pub(super) fn automatic(
         nodes
             .entry((schema.name(), name.title().to_owned()))
             .or_insert(node);
-        // With one namevar its value is a title, too: the canonical one.
+        // If there is one namevar, its canonical value is a title, too.
         if let (1, Some((_, value))) = (name.namevars().len(), name.namevars().iter().next()) {
             let title = value
                 .as_str()

@@ -1,4 +1,4 @@
-//! Rows: what a device is known to hold of one type, each checked against the type's schema.
+//! Rows: the resources of one type on a device, each checked against the type's schema.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,50 +10,49 @@ use indexmap::IndexMap;
 
 use super::canonical;
 
-/// What becomes of a provider that does not keep to its type: Puppet's setting `strict`.
+/// How violations of a type's schema by its provider are treated: Puppet's setting `strict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strict {
-    /// It is told at `debug`.
+    /// Violations are reported at `debug`.
     Off,
-    /// It is told as a warning.
+    /// Violations are reported as warnings.
     Warning,
     /// The resource fails.
     #[default]
     Error,
 }
 
-/// The same for one run on one device, which counts how often it has warned.
+/// The strictness in one run on one device. It counts the warnings.
 #[derive(Debug)]
 pub(crate) struct Strictness {
     strict: Strict,
     warned: AtomicUsize,
 }
 
-/// Rows whose names are known and that keep to their type, as far as somebody asks for that; and the
-/// others.
+/// Checked rows: those with a known name that conform to their type, as far as `strict` requires it, and the others.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
-    /// What can be used.
+    /// The usable rows.
     pub(crate) sound: Vec<Row>,
-    /// What does not keep to its type, and why.
+    /// The rows that violate their type, and why.
     pub wrong: Vec<(Name, String)>,
-    /// Why some rows cannot be told apart at all.
+    /// Why some rows cannot be identified.
     pub(crate) nameless: Option<String>,
 }
 
-/// What a device is known to hold of one type.
+/// The resources of one type on a device.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// What keeps to the schema, by name.
+    /// The valid resources, by name.
     known: IndexMap<Name, Resource>,
-    /// What does not, and why.
+    /// The invalid resources, and why.
     wrong: HashMap<Name, String>,
-    /// Why some rows cannot be told apart at all.
+    /// Why some rows cannot be identified.
     nameless: Option<String>,
 }
 
 impl Strictness {
-    /// As many warnings are told in a run as Puppet tells: a table may have a hundred thousand rows.
+    /// The number of warnings in a run, as in Puppet. A table may have a hundred thousand rows.
     const MOST_WARNINGS: usize = 100;
 
     pub(crate) fn new(strict: Strict) -> Self {
@@ -63,10 +62,10 @@ impl Strictness {
         }
     }
 
-    /// Tells what is wrong, as loud as it is to be told.
+    /// Reports a violation at the level for the strictness.
     ///
     /// # Errors
-    /// The message, where it is an error.
+    /// Fails with the message when violations are errors.
     pub(super) fn refuse(&self, ctx: &Context<'_>, message: String) -> Result<(), String> {
         match self.strict {
             Strict::Off => ctx.debug(message),
@@ -88,7 +87,7 @@ impl Strictness {
 }
 
 impl Checked {
-    /// Checks what a provider's `get` returned, secrets wrapped from then on.
+    /// Checks the result of a provider's `get`, and wraps its secrets.
     pub(crate) fn read(
         ctx: &Context<'_>,
         schema: &TypeSchema,
@@ -114,8 +113,8 @@ impl Checked {
         checked
     }
 
-    /// Takes out the rows whose name the device holds several times: nobody can know which of them
-    /// somebody means.
+    /// Moves the rows whose name occurs several times on the device to the invalid ones, because it is unknown which of
+    /// them is meant.
     pub(crate) fn without_ambiguous(mut self, schema: &TypeSchema) -> Self {
         let mut held: IndexMap<Name, usize> = IndexMap::new();
         for row in self.sound.iter().filter(|row| row.resource.is_present()) {
@@ -137,7 +136,7 @@ impl Checked {
 }
 
 impl Rows {
-    /// Checks what a provider's `get` returned, secrets wrapped from then on.
+    /// Reads the rows with a provider's `get`, checks them, and wraps their secrets.
     pub(super) async fn read(
         ctx: &Context<'_>,
         schema: &TypeSchema,
@@ -191,16 +190,16 @@ impl Rows {
         let named = named.without_ambiguous(schema);
         read.wrong.extend(named.wrong);
         for row in named.sound {
-            // One row of a name may be there, others may say that nothing is.
+            // One row may describe an existing resource while others of the same name are absent.
             read.known.entry(row.name).or_insert(row.resource);
         }
         read
     }
 
-    /// What the device holds of this name; nothing where it is not there.
+    /// Returns the resource of this name, if it exists.
     ///
     /// # Errors
-    /// That what it holds does not keep to the schema.
+    /// Fails when the resource on the device is invalid.
     pub(super) fn of(&self, name: &Name) -> Result<Option<&Resource>, String> {
         if let Some(message) = self.wrong.get(name).or(self.nameless.as_ref()) {
             return Err(message.clone());
@@ -208,10 +207,10 @@ impl Rows {
         Ok(self.known.get(name).filter(|row| row.is_present()))
     }
 
-    /// Everything that is there.
+    /// Returns all existing resources.
     ///
     /// # Errors
-    /// That not everything can be read.
+    /// Fails when some cannot be read.
     pub(super) fn all(&self) -> Result<impl Iterator<Item = (&Name, &Resource)>, String> {
         if let Some(message) = self.nameless.iter().chain(self.wrong.values()).next() {
             return Err(message.clone());
@@ -219,7 +218,7 @@ impl Rows {
         Ok(self.known.iter().filter(|(_, row)| row.is_present()))
     }
 
-    /// Takes over what was read again of these names.
+    /// Replaces the rows of these names by a later reading.
     pub(super) fn renew(&mut self, names: &[Name], mut again: Self) {
         for name in names {
             self.known.shift_remove(name);
@@ -254,7 +253,7 @@ mod tests {
         }
     }
 
-    /// How often it is told at each level what 250 rows do wrong, and how often it is an error.
+    /// Counts the messages at each level, and the errors, for 250 invalid rows.
     fn told(strict: Strict) -> (usize, usize, usize) {
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let ctx = Context::new("device", &heard, &retry_budget);

@@ -1,23 +1,23 @@
-//! The schedule of a run: what may be begun now, what failures hold back, who is told of changes.
+//! The schedule of a run: the nodes that may begin, those that failures hold back, and the notifications of changes.
 
 use std::collections::BTreeSet;
 
 use super::graph::{Graph, Queue};
 
-/// How far a run has come. Nodes are those of a plan: its resources, then what stands for containers.
+/// The progress of a run. Its nodes are those of a plan: its resources, then those of containers.
 pub(super) struct Schedule {
     graph: Graph,
     queue: Queue,
-    /// How many nodes are resources.
+    /// The number of nodes that are resources.
     resources: usize,
-    /// For each node that is settled, the failures that it or anything before it has met.
+    /// For each settled node, the failures of itself and of all nodes before it.
     failures: Vec<BTreeSet<usize>>,
-    /// For each resource, those before it that were changed and tell it so.
+    /// For each resource, the changed resources that notify it.
     notified_by: Vec<Vec<usize>>,
 }
 
 impl Schedule {
-    /// Nothing is begun. The graph has no cycle.
+    /// Creates the schedule of a graph without cycles.
     pub(super) fn new(graph: Graph, resources: usize) -> Self {
         Self {
             queue: Queue::new(&graph),
@@ -28,19 +28,19 @@ impl Schedule {
         }
     }
 
-    /// What nothing holds back any more, in its order.
+    /// Returns the nodes that nothing holds back any more, in their order.
     pub(super) fn ready(&self) -> impl Iterator<Item = usize> {
         self.queue.ready()
     }
 
-    /// The failures that whatever comes before a node has met.
+    /// Returns the failures of all nodes before a node.
     pub(super) fn failures_before(&self, node: usize) -> BTreeSet<usize> {
         let before = self.graph.before(node).iter();
         let failures = before.flat_map(|edge| &self.failures[edge.node]);
         failures.copied().collect()
     }
 
-    /// Whether anything before a node, however far, is such a node.
+    /// Whether a matching node comes before a node, directly or indirectly.
     pub(super) fn is_behind(&self, node: usize, such: impl Fn(usize) -> bool) -> bool {
         let (mut open, mut seen) = (vec![node], BTreeSet::new());
         while let Some(node) = open.pop() {
@@ -63,22 +63,22 @@ impl Schedule {
         self.settle(node);
     }
 
-    /// A node is no longer ready, but begun.
+    /// Begins a ready node.
     pub(super) fn begin(&mut self, node: usize) {
         self.queue.begin(node);
     }
 
-    /// A node that was begun has failed.
+    /// Records the failure of a node.
     pub(super) fn fail(&mut self, node: usize) {
         self.failures[node].insert(node);
     }
 
-    /// A node is done with, whatever became of it.
+    /// Settles a node, whatever its outcome.
     pub(super) fn settle(&mut self, node: usize) {
         self.queue.settle(&self.graph, node);
     }
 
-    /// A resource was changed: whom it notifies, through containers too, learns that.
+    /// Records that a resource was changed, and notifies its subscribers, through containers, too.
     pub(super) fn notify(&mut self, changed: usize) {
         let mut open = vec![changed];
         while let Some(node) = open.pop() {
@@ -92,7 +92,7 @@ impl Schedule {
         }
     }
 
-    /// The changed resources that have told a resource so.
+    /// Returns the changed resources that have notified a resource.
     pub(super) fn notified_by(&self, resource: usize) -> &[usize] {
         &self.notified_by[resource]
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::metaparameters::is_tag;
 
-/// Adds a word to tags, and the segments of a word with `::`; what cannot be a tag is left out.
+/// Adds a word to tags, and the segments of a word with `::`. Invalid tags are left out.
 pub(super) fn add(tags: &mut BTreeSet<String>, word: &str) {
     let word = word.to_lowercase();
     for tag in [word.as_str()].into_iter().chain(word.split("::")) {
@@ -14,8 +14,8 @@ pub(super) fn add(tags: &mut BTreeSet<String>, word: &str) {
     }
 }
 
-/// Whether a resource with these tags is wanted: any of the wanted words will do, and without any
-/// word everything is wanted.
+/// Whether a resource with these tags is wanted: it needs one of the wanted tags. Without wanted tags, every resource
+/// is wanted.
 pub(super) fn are_wanted(tags: &BTreeSet<String>, wanted: &[String]) -> bool {
     let has = |word: &String| tags.contains(&word.to_lowercase());
     wanted.is_empty() || wanted.iter().any(has)

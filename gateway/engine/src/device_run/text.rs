@@ -1,9 +1,8 @@
-//! A report as people read it: what was done and what went wrong, and one line for all the rest.
+//! The report for people: what was changed and what went wrong, and one line for all the rest.
 
 use devgate_schemas::{EventStatus, Report, ResourceReport};
 
-/// The report in words. Changes that are only told are shown with what would be sent, others with
-/// `diff` alone.
+/// Formats the report as text. Changes in noop mode are shown with what would be sent, others only with `diff`.
 pub fn text(report: &Report, diff: bool) -> String {
     let mut text = String::new();
     for resource in &report.resources {
@@ -50,7 +49,7 @@ pub fn text(report: &Report, diff: bool) -> String {
     text
 }
 
-/// What became of a resource; nothing where there is nothing to say.
+/// Returns the word for a resource's outcome, or `None` if it is not shown.
 fn word(report: &Report, resource: &ResourceReport) -> Option<&'static str> {
     let has = |status| resource.events.iter().any(|event| event.status == status);
     Some(match resource {

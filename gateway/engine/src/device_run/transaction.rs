@@ -1,8 +1,8 @@
-//! The transaction: from a plan to a device that holds what is desired, and a report that is true.
+//! The transaction: brings a device to the state that a plan desires, and reports truthfully what was done.
 //!
-//! Resources go in batches: of those that nothing before them holds back, all of one type together,
-//! so that a type is read once and changed at once where order allows. What depends on a failure is
-//! left alone.
+//! Resources are processed in batches. A batch contains all resources of one type that nothing before them holds back,
+//! so that a type is read once and changed at once where the order permits. Resources that depend on a failed one are
+//! skipped.
 
 mod foresee;
 
@@ -25,22 +25,21 @@ use super::way_back::WayBack;
 use super::words::time;
 use devgate_core::cancel::{CancelToken, Stage};
 
-/// What somebody wants of a run.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Whether the device may be changed.
     pub mode: Mode,
-    /// Only resources with one of these tags; all, where there are none.
+    /// Restricts the run to resources with one of these tags. Without tags, all are wanted.
     pub tags: Vec<String>,
-    /// What becomes of providers that do not keep to their types.
+    /// How strictly providers are held to the schemas of their types.
     pub strict: Strict,
 }
 
-/// Brings the device behind `ctx` to the desired state, or under noop tells what would change.
+/// Brings the device behind `ctx` to the desired state, or in noop mode reports what would change.
 ///
-/// A resource that fails takes no other down but those that depend on it, unless `rollback` is to bring
-/// the device back to where it was then. When the run is to be stopped, what is under way comes to
-/// its end, and the rest is left alone.
+/// A failed resource affects only those that depend on it, unless `rollback` is to restore the state before the run.
+/// When the run is cancelled, the current batch is finished, and the rest is skipped.
 pub(crate) async fn run(
     ctx: &Context<'_>,
     plan: &Plan<'_>,
@@ -75,25 +74,25 @@ pub(crate) async fn run(
 struct Run<'a> {
     plan: &'a Plan<'a>,
     options: &'a Options,
-    /// By the plan's graph, and the relations that resources have by themselves.
+    /// The order by the plan's graph and by the automatic relations of resources.
     schedule: Schedule,
     types: Vec<OfType<'a>>,
-    /// The resources that have not been begun, by their nodes.
+    /// The resources that have not begun, by their nodes.
     waiting: Vec<Option<Entry>>,
-    /// Why nothing of the device is changed, where the catalog is wrong for it.
+    /// Why nothing on the device is changed, if the catalog is invalid for it.
     unfit: Option<String>,
     way_back: WayBack<'a>,
     audited: &'a mut Audited,
     done: Vec<ResourceReport>,
 }
 
-/// What is to become of a node that nothing holds back any more.
+/// What happens to a node that nothing holds back any more.
 enum Verdict {
-    /// There is nothing to do about it.
+    /// Nothing: the node has no resource to process.
     Pass,
-    /// It is left alone; what is to be said of that, and how loud.
+    /// It is skipped, with these messages at this level.
     Skip(Level, Vec<String>),
-    /// It is to be brought about: its type, and its mode.
+    /// It is processed: its type and mode.
     Do(usize, Mode),
 }
 
@@ -152,7 +151,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Goes through everything. Whether nothing was left alone because somebody stopped the run.
+    /// Processes all nodes. Returns whether none was skipped because the run was cancelled.
     async fn all(&mut self, ctx: &Context<'_>, stop: &CancelToken) -> bool {
         if self.options.mode == Mode::Enforce {
             self.foresee(ctx, stop).await;
@@ -167,7 +166,7 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Passes what needs no device, then says what is first of all that is ready: its type and mode.
+    /// Passes nodes that need no device, then returns the type and mode of the first node that is ready.
     fn next(&mut self, ctx: &Context<'_>) -> Option<(usize, Mode)> {
         loop {
             let (mut first, mut has_passed) = (None, false);
@@ -191,9 +190,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What is to become of a node that nothing holds back any more.
+    /// Decides what happens to a node that nothing holds back any more.
     fn verdict(&self, node: usize) -> Verdict {
-        // What stands for a container has no resource.
+        // The nodes of containers have no resource.
         let Some(of) = self.plan.nodes.get(node) else {
             return Verdict::Pass;
         };
@@ -225,12 +224,12 @@ impl<'a> Run<'a> {
         Verdict::Skip(Level::Warning, messages)
     }
 
-    /// Whether a resource has none of the tags that are wanted.
+    /// Whether a resource has none of the wanted tags.
     fn is_left_out(&self, of: &Node) -> bool {
         !tags::are_wanted(&of.tags, &self.options.tags)
     }
 
-    /// Leaves a resource alone, and says why.
+    /// Skips a resource, and reports why.
     fn skip(&mut self, ctx: &Context<'_>, node: usize, level: Level, messages: Vec<String>) {
         if let Some(mut entry) = self.waiting[node].take() {
             let about = ctx.about(&entry.report.reference);
@@ -244,7 +243,7 @@ impl<'a> Run<'a> {
         self.schedule.pass(node);
     }
 
-    /// Does everything that is ready of one type, in one mode.
+    /// Processes all ready resources of one type and mode.
     async fn batch(&mut self, ctx: &Context<'_>, kind: usize, mode: Mode) {
         let (began, at) = (Instant::now(), time(SystemTime::now()));
         let plan = self.plan;
@@ -288,7 +287,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes what became of a resource, and tells those that want to know.
+    /// Records the outcome of a resource, and notifies those that subscribe to it.
     fn finish(&mut self, ctx: &Context<'_>, mut entry: Entry) {
         let of = &self.plan.nodes[entry.node];
         let report = &mut entry.report;
@@ -314,7 +313,7 @@ impl<'a> Run<'a> {
         self.done.push(entry.report);
     }
 
-    /// Leaves everything alone that has not been begun.
+    /// Skips everything that has not begun.
     fn leave(&mut self) {
         for mut entry in self.waiting.iter_mut().filter_map(Option::take) {
             entry.skip(["interrupted: nothing was done".to_owned()]);
@@ -323,7 +322,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The resource of a node, as it is declared.
+/// Creates the entry of a node's declared resource.
 fn entry(ctx: &Context<'_>, index: usize, node: &Node, mode: Mode) -> Option<Entry> {
     let noop = match (mode, node.noop) {
         (Mode::Noop, Some(false)) => {

@@ -1,10 +1,10 @@
-//! The way back: a mark before the first change of a run, gone back to when something has failed.
+//! Rollback: a restore point is created before the first change of a run, and restored after a failure.
 
 use devgate_devices::{DeviceRollback, RestorePoint};
 use devgate_schemas::{Report, RunStatus};
 use devgate_transports::Context;
 
-/// The way back of one run, where somebody wants one.
+/// The rollback of one run, if it is requested.
 pub(super) struct WayBack<'a> {
     rollback: Option<&'a dyn DeviceRollback>,
     mark: Option<RestorePoint>,
@@ -18,10 +18,10 @@ impl<'a> WayBack<'a> {
         }
     }
 
-    /// Marks where the device is, unless that was done: something is about to be changed.
+    /// Creates the restore point before the first change, unless that was done.
     ///
     /// # Errors
-    /// Why nothing may be changed.
+    /// Fails when there is no restore point, so that nothing may be changed.
     pub(super) async fn mark(&mut self, ctx: &Context<'_>) -> Result<(), String> {
         if let (Some(rollback), None) = (self.rollback, &self.mark) {
             let mark = rollback.begin(ctx).await;
@@ -32,7 +32,7 @@ impl<'a> WayBack<'a> {
         Ok(())
     }
 
-    /// Goes back if the run has failed, or else lets its changes stand; and notes that.
+    /// Restores the device if the run has failed, or else keeps its changes, and records the outcome.
     pub(super) async fn end(self, ctx: &Context<'_>, report: &mut Report) {
         let (Some(rollback), Some(mark)) = (self.rollback, self.mark) else {
             return;

@@ -1,10 +1,10 @@
-//! Values and times as Puppet writes them.
+//! Formats values and times as Puppet does.
 
 use std::time::SystemTime;
 
 use devgate_schemas::Value;
 
-/// A value as Puppet's messages show it: texts in single quotes, secrets redacted.
+/// Formats a value as in Puppet's messages: texts in single quotes, secrets redacted.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Sensitive(_) => "[redacted]".to_owned(),
@@ -20,12 +20,12 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// A time as Puppet's reports have it: RFC 3339 with nine decimals, in UTC.
+/// Formats a time as in Puppet's reports: RFC 3339 with nine decimals, in UTC.
 pub fn time(at: SystemTime) -> String {
     let since = at
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
-    // Only a year after 9999 has no such text.
+    // Only a year after 9999 has no such format.
     let whole = der::DateTime::from_unix_duration(since);
     let whole = whole.map_or_else(|_| since.as_secs().to_string(), |time| time.to_string());
     let nanoseconds = since.subsec_nanos();

@@ -1,4 +1,4 @@
-//! The runs that somebody has submitted and that have not ended: whoever ends the engine ends them, and waits for them.
+//! The submitted runs that have not ended. Shutting down the engine cancels them and waits for them.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -11,23 +11,23 @@ use tokio::task::JoinSet;
 use crate::run::Run;
 use devgate_core::cancel::Reason;
 
-/// How often somebody has to be in a hurry until nothing is waited for any more, as with a run.
+/// How many requests it takes until nothing is waited for any more, as with a run.
 const PATIENT: u32 = 3;
 
-/// The runs of an engine.
+/// The active runs of an engine.
 #[derive(Debug, Default)]
 pub(super) struct ActiveRuns {
     runs: RefCell<Vec<Weak<Run>>>,
-    /// At this many runs, those that have ended are taken out.
+    /// When this many runs are listed, those that have ended are removed.
     many: Cell<usize>,
     tasks: RefCell<JoinSet<()>>,
     is_closing: Cell<bool>,
-    /// How often somebody was in a hurry.
+    /// How often the shutdown was hurried.
     hurries: watch::Sender<u32>,
 }
 
 impl ActiveRuns {
-    /// Does the work of a run, whoever waits for it.
+    /// Spawns the work of a run, which continues whether or not anybody waits for it.
     pub(super) fn begin(&self, run: &Rc<Run>, work: impl Future<Output = ()> + 'static) {
         let mut runs = self.runs.borrow_mut();
         if runs.len() >= self.many.get() {
@@ -40,13 +40,12 @@ impl ActiveRuns {
         tasks.spawn_local(work);
     }
 
-    /// Whether nothing is begun any more.
+    /// Whether the engine is shutting down and accepts no new run.
     pub(super) fn is_closing(&self) -> bool {
         self.is_closing.get()
     }
 
-    /// Has all runs end, by stages, and waits until they have; those that do not, however much somebody is in a hurry,
-    /// are left.
+    /// Cancels all runs in stages and waits for their end. Runs that have not ended after the last stage are abandoned.
     pub(super) async fn end(&self) {
         self.is_closing.set(true);
         self.hurries.send_replace(0);
@@ -67,7 +66,7 @@ impl ActiveRuns {
         self.tasks.borrow_mut().abort_all();
     }
 
-    /// Somebody does not want to wait for the end; what is not ending is not meant.
+    /// Hurries a shutdown in progress. Otherwise, this does nothing.
     pub(super) fn hurry(&self) {
         if self.is_closing() {
             self.hurries.send_modify(|hurries| *hurries += 1);
@@ -75,14 +74,14 @@ impl ActiveRuns {
         }
     }
 
-    /// Waits until somebody is in a hurry, so many times in all.
+    /// Waits until the shutdown was hurried `times` times in all.
     pub(super) async fn is_hurried(&self, times: u32) {
         let mut hurries = self.hurries.subscribe();
-        // The sender is ours.
+        // Cannot fail: `self` owns the sender.
         let _ = hurries.wait_for(|hurries| *hurries >= times).await;
     }
 
-    /// How often somebody was in a hurry.
+    /// Returns how often the shutdown was hurried.
     pub(super) fn hurries(&self) -> u32 {
         *self.hurries.borrow()
     }

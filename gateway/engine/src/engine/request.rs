@@ -1,4 +1,4 @@
-//! Requests to the engine, and the runs that they become.
+//! Requests to the engine, and the runs that they start.
 
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
@@ -16,36 +16,36 @@ use crate::workspace::SelectedTargets;
 use devgate_core::events::{Events, RUN};
 use devgate_core::failure::Failure;
 
-/// How many keys are remembered; beyond that the oldest whose run has ended is forgotten.
+/// The number of idempotency keys that are remembered. Beyond that, the oldest key whose run has ended is forgotten.
 const KEYS: usize = 10_000;
 
-/// What somebody asks.
+/// A request to run an operation on targets.
 #[derive(Debug)]
 pub struct RunRequest {
-    /// The principal that sends it.
+    /// The principal that sends the request.
     pub principal: Principal,
-    /// The idempotency key: the same request under the same key is the same run.
+    /// The idempotency key. A repeated request with the same key returns the same run.
     pub key: Option<IdempotencyKey>,
-    /// The transports and types that the run knows.
+    /// The transports and resource types that are available to the run.
     pub registry: Rc<Registry>,
     /// The targets.
     pub chosen: SelectedTargets,
-    /// What is done with them.
+    /// The operation on the targets.
     pub operation: Operation,
-    /// How much the run may take.
+    /// The limits of the run.
     pub limits: RunLimits,
 }
 
-/// Who asks for something, as the front end knows them.
+/// The sender of a request, as the front end identifies it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
-/// What a request is called by whoever asks it: asked again, it is the run that it became.
+/// The idempotency key of a request. A repeated request with the same key returns the run of the first.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
-    /// What it is called.
+    /// The name that the sender chose.
     pub name: String,
-    /// The digest of the request: a different one needs a different name.
+    /// The digest of the request. A different request needs a different name.
     pub digest: [u8; 32],
 }
 
@@ -58,12 +58,12 @@ pub struct RunHandle {
 }
 
 impl Engine {
-    /// Begins what is asked for, or finds the run that the same request has become.
+    /// Starts the requested run, or returns the run that the same request has started before.
     ///
-    /// It goes on whether somebody keeps the handle or not.
+    /// The run continues even if the handle is dropped.
     ///
     /// # Errors
-    /// Another request has the same key, there are too many, or the engine is about to end.
+    /// Fails when another request has the same key, when there are too many keys, or when the engine is shutting down.
     pub fn submit(self: &Rc<Self>, request: RunRequest) -> Result<RunHandle, Failure> {
         if let Some(known) = self.known(&request)? {
             return Ok(known);
@@ -109,10 +109,10 @@ impl Engine {
         Ok(handle)
     }
 
-    /// Makes room for one more key: that of the oldest run that has ended is forgotten.
+    /// Makes room for one more key by forgetting that of the oldest run that has ended.
     ///
     /// # Errors
-    /// None of them has ended.
+    /// Fails when none of the runs has ended.
     fn forget_a_key(&self) -> Result<(), Failure> {
         let mut keys = self.keys.borrow_mut();
         if keys.len() < KEYS {
@@ -131,7 +131,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The run that a request has become which was asked for before.
+    /// Returns the run that an earlier, identical request with the same key has started.
     fn known(&self, request: &RunRequest) -> Result<Option<RunHandle>, Failure> {
         let Some(IdempotencyKey { name, digest }) = &request.key else {
             return Ok(None);
@@ -151,7 +151,7 @@ impl Engine {
     }
 }
 
-/// Tells what has become of a run, whatever ends it.
+/// Reports the outcome of a run, however it ends.
 struct End {
     told: watch::Sender<Option<Result<Rc<Summary>, Failure>>>,
     events: Arc<Events>,
@@ -159,7 +159,7 @@ struct End {
 
 impl End {
     fn tell(&self, done: Result<Summary, Failure>) {
-        // Nobody may wait for it.
+        // There may be no receiver.
         let _ = self.told.send(Some(done.map(Rc::new)));
     }
 }
@@ -175,25 +175,25 @@ impl Drop for End {
 }
 
 impl RunHandle {
-    /// Who has asked for it.
+    /// Returns the principal that requested the run.
     pub fn principal(&self) -> &Principal {
         &self.principal
     }
 
-    /// The run: its number, its events, and how to end it.
+    /// Returns the run.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// Waits for what becomes of it.
+    /// Waits for the summary of the run.
     ///
     /// # Errors
-    /// Why nothing could be begun.
+    /// Fails when the operation could not begin.
     pub async fn summary(&self) -> Result<Rc<Summary>, Failure> {
         let mut outcome = self.outcome.clone();
         let told = outcome.wait_for(Option::is_some).await;
         let told = told.ok().and_then(|told| told.clone());
-        // Only one that was dropped with all others has told nothing.
+        // Only a run that was dropped at shutdown has no outcome.
         told.unwrap_or_else(|| Err(panicked()))
     }
 

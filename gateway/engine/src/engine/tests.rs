@@ -1,4 +1,4 @@
-//! Many runs in one process: what they share, and what is each one's own.
+//! Many runs in one process: what they share, and what each has for itself.
 
 mod counter;
 mod many;
@@ -31,7 +31,7 @@ use devgate_core::results::{Action, TargetResult};
 
 const ACTION: Action = Action::new("test");
 
-/// An engine, and devices that it can reach.
+/// An engine, and the devices that it can reach.
 struct Bench {
     engine: Rc<Engine>,
     registry: Rc<Registry>,
@@ -40,7 +40,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// With so many devices, `d0` and so on.
+    /// Creates a bench with this many devices: `d0` and so on.
     fn new(devices: usize, counters: Counters) -> Self {
         let mut text =
             "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter}}\n\
@@ -98,7 +98,7 @@ impl Bench {
     }
 }
 
-/// Types a line on the device of a job.
+/// Sends a line to the device of a job.
 async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetResult, Failure> {
     let lines = [Line::new(line)];
     session::with_session(run.sessions(), job, SessionAccess::Write, async |ctx, _| {
@@ -109,7 +109,7 @@ async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetR
     Ok(TargetResult::success(json!({})))
 }
 
-/// All that a run has told, to which somebody has listened from the beginning.
+/// Returns all events of a run whose follower has been there from the beginning.
 fn told(listening: &mut events::Follower) -> Vec<Arc<Event>> {
     std::iter::from_fn(|| listening.waiting())
         .map(|heard| match heard {

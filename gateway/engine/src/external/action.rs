@@ -1,30 +1,30 @@
-//! What a program can be asked to do: the actions of its contract.
+//! The actions of a program: the requests of its contract.
 
 use std::fmt;
 
-/// An action, named on the program's command line or in a request.
+/// An action, given on the program's command line or in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// To say what it is.
+    /// Describes the program.
     Schema,
-    /// To stay, and to answer requests until nobody can make more.
+    /// Keeps the program running to answer requests until its input ends.
     Serve,
-    /// Of a transport: to test that the target answers.
+    /// Transport: tests that the target answers.
     Verify,
-    /// Of a transport: to tell what the target is.
+    /// Transport: collects the facts of the target.
     Facts,
-    /// Of a resource type: to read resources.
+    /// Resource type: reads resources.
     Get,
-    /// Of a resource type: to bring resources to a state.
+    /// Resource type: brings resources to a state.
     Set,
-    /// Of a resource type: to bring values into the one form that `get` returns.
+    /// Resource type: brings values into the canonical form that `get` returns.
     Canonicalize,
-    /// Of a resource type: to say whether a property is as desired.
+    /// Resource type: decides whether a property is in sync.
     Insync,
 }
 
 impl Action {
-    /// Its name in the contract.
+    /// Returns the name in the contract.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Schema => "schema",

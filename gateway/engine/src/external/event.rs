@@ -1,9 +1,9 @@
-//! What a program tells while it works: messages, and what became of resources.
+//! The events of a program at work: messages, and the outcomes of resources.
 
 use devgate_schemas::{Hash, Level, Mask, Value};
 use devgate_transports::Context;
 
-/// What an event may say.
+/// The keys of an event.
 const KEYS: [&str; 7] = [
     "level",
     "message",
@@ -19,18 +19,18 @@ const EXPECTED: &str = "an event is an object of `level` (debug, info, notice, w
                         updated, deleted, unchanged, failed, attribute_changed), `title` and perhaps \
                         `message`";
 
-/// Tells an event, without these secrets.
+/// Reports an event without these secrets.
 ///
 /// # Errors
-/// What an event must be, where this is none.
+/// Fails with a description of valid events if this is none.
 pub(super) fn tell(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Result<(), String> {
     tell_known(ctx, mask, event).ok_or_else(|| EXPECTED.to_owned())
 }
 
-/// Tells the events of a list, as results have it.
+/// Reports the events of a list, as results contain it.
 ///
 /// # Errors
-/// What an event must be, where one is none.
+/// Fails with a description of valid events if one is invalid.
 pub(super) fn tell_all(ctx: &Context<'_>, mask: &Mask, events: &Value) -> Result<(), String> {
     let Value::Array(events) = events else {
         return Err("expected `events` as a list".to_owned());
@@ -47,7 +47,7 @@ fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
     {
         return None;
     }
-    // A text, if it is given; what is no text is no event.
+    // A text is optional. Any other value makes the event invalid.
     let text = |key: &str| match event.get(key) {
         None | Some(Value::Undef) => Some(None),
         Some(value) => Some(Some(value.as_str()?)),
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// What is heard of an event, and which titles failed by it.
+    /// Returns the messages of an event, and the titles that failed by it.
     fn told(event: serde_json::Value) -> (Result<(), String>, Vec<String>, Vec<String>) {
         let definition =
             "{name: port, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";

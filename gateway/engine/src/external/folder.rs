@@ -1,4 +1,4 @@
-//! The programs in a family's folder: which there are, and what they say that they are.
+//! Finds the programs in a family's folder, and asks for their descriptions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,19 +19,19 @@ use super::session::{Asked, Reaching, Way};
 use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
 
-/// The programs of a family that have not been asked yet what they are.
+/// The programs of a family that have not described themselves yet.
 #[derive(Debug)]
 pub(crate) struct Programs {
     /// The family's name.
     name: String,
     transport: Option<Program>,
-    /// By the names of the types.
+    /// The programs of resource types, by the type's name.
     types: Vec<(String, Program)>,
-    /// What lies there and cannot be run.
+    /// The files that cannot be run.
     wrong: Vec<String>,
 }
 
-/// What a program may take to say what it is.
+/// The limits for a program's description.
 const LIMITS: ProcessLimits = ProcessLimits {
     time: Some(Duration::from_secs(10)),
     stdout: 1024 * 1024,
@@ -41,13 +41,13 @@ const LIMITS: ProcessLimits = ProcessLimits {
     drain: Duration::from_secs(1),
 };
 
-/// What an operator says that the programs of any family may take.
+/// The options that limit the programs of every family.
 pub(super) static SETTINGS: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 impl Programs {
-    /// The programs in a family's folder: `transport`, and each file in `types` that has no extension.
-    /// None where there are none.
+    /// Finds the programs in a family's folder: `transport`, and each file in `types` without an extension. Returns
+    /// `None` if there are none.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let mut found = Self {
             name: name_of(folder),
@@ -89,16 +89,16 @@ impl Programs {
         }
     }
 
-    /// The names of the types that are programs.
+    /// Returns the names of the types that are programs.
     pub(crate) fn type_names(&self) -> impl Iterator<Item = &str> {
         self.types.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Asks every program what it is, for ten seconds at most, and makes a family of them and of what is declared in
-    /// the same folder.
+    /// Asks every program for its description, for ten seconds at most. Returns the family of these and of the
+    /// declarations in the same folder.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// Fails with all problems of the descriptions.
     pub(crate) async fn ask(
         &self,
         declared: Option<Arc<devgate_devices::Family>>,
@@ -166,7 +166,7 @@ impl Programs {
     }
 }
 
-/// A transport as its program describes it.
+/// Returns the transport that its program describes.
 async fn transport_of(name: &str, program: &Program) -> Result<(TransportSchema, Asked), String> {
     let (definition, asked) = described(program).await?;
     let schema = TransportSchema::register(&definition);
@@ -175,7 +175,7 @@ async fn transport_of(name: &str, program: &Program) -> Result<(TransportSchema,
     Ok((schema, asked))
 }
 
-/// A resource type as its program describes it.
+/// Returns the resource type that its program describes.
 async fn type_of(name: &str, program: &Program) -> Result<Box<dyn ResourceType>, String> {
     let (definition, asked) = described(program).await?;
     let schema = TypeSchema::register(&definition);
@@ -184,7 +184,7 @@ async fn type_of(name: &str, program: &Program) -> Result<Box<dyn ResourceType>,
     Ok(Box::new(ExternalType { schema, asked }))
 }
 
-/// What a program says that it is.
+/// Returns the description of a program.
 async fn described(program: &Program) -> Result<(Value, Asked), String> {
     let asked = program.once(Action::Schema, Hash::new(), &LIMITS);
     let asked = asked.await.results.and_then(|mut definition| {
@@ -208,7 +208,7 @@ fn check_name(program: &Program, said: &str, name: &str, whose: &str) -> Result<
     Err(told(program, Problem::new(problem)))
 }
 
-/// Everything that is wrong with a definition.
+/// Formats all problems of a definition.
 pub(super) fn unfit(program: &Program, problems: &Problems) -> String {
     let problems = problems.iter().map(|problem| {
         let path = problem.path.join(".");
@@ -226,7 +226,7 @@ pub(super) fn told(program: &Program, problem: Problem) -> String {
     Error::to_string(&program.error(Action::Schema, problem))
 }
 
-/// The last part of a path, as text.
+/// Returns the last part of a path as text.
 pub(crate) fn name_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()

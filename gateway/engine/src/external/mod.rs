@@ -1,5 +1,5 @@
-//! Programs of modules that are transports, or manage types of resources. What they must keep to is
-//! written in docs/external.md; what is above the registry cannot tell them from what is built in.
+//! Programs in modules that are transports or manage resource types. Their contract is docs/external.md. For everything
+//! above the registry, they look like built-in ones.
 
 mod action;
 mod event;

@@ -1,4 +1,4 @@
-//! One program: what it is asked, and what it is told to do when it is started.
+//! One program: its requests, and how it is started.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,24 +14,24 @@ use super::results::{self, Problem};
 use crate::process::{self, Failure, OutputLimit, ProcessLimits};
 use devgate_core::cancel::CancelSource;
 
-/// A program that is a transport, or manages a type of resource.
+/// A program that is a transport or manages a resource type.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// Where it was found.
+    /// The path at which it was found.
     file: PathBuf,
-    /// The same without links: two that are one file are asked in one process, where they stay.
+    /// The path without links. Names of the same file share a process, if it is persistent.
     real: PathBuf,
-    /// The resource type, if it is one.
+    /// The resource type, if it manages one.
     type_name: Option<String>,
-    /// How its host is started, if it is none that is started itself.
+    /// How its host is started, if it is not started itself.
     host: Option<Vec<OsString>>,
 }
 
-/// What came of asking a program.
+/// The reply of a program.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) results: Result<Hash, Problem>,
-    /// Its words to people.
+    /// Its messages for people.
     pub(super) stderr: CapturedOutput,
 }
 
@@ -45,7 +45,7 @@ impl Program {
         }
     }
 
-    /// A file that another program serves, which is started by these words.
+    /// Creates the program for a file that a host serves. The host is started by these words.
     pub(super) fn hosted(file: &Path, words: Vec<OsString>) -> Self {
         Self {
             host: Some(words),
@@ -53,12 +53,12 @@ impl Program {
         }
     }
 
-    /// Whether another program serves it.
+    /// Whether a host serves it.
     pub(super) fn is_hosted(&self) -> bool {
         self.host.is_some()
     }
 
-    /// The same program, asked about a resource type.
+    /// Returns the same program for a resource type.
     pub(super) fn of_type(&self, name: &str) -> Self {
         Self {
             type_name: Some(name.to_owned()),
@@ -66,30 +66,30 @@ impl Program {
         }
     }
 
-    /// Where it was found.
+    /// Returns the path at which it was found.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Where it is.
+    /// Returns the path without links.
     pub(super) fn real(&self) -> &Path {
         &self.real
     }
 
-    /// Asks it one thing in a process of its own.
+    /// Sends one request to a process of its own.
     pub(super) async fn once(&self, action: Action, input: Hash, limits: &ProcessLimits) -> Reply {
         let request = Value::Hash([("input", self.input(input))].into_iter().collect());
         let program = process::Program {
             stdin: Some(revealed(&request)),
             ..self.started(action)
         };
-        // Who does not want to wait any longer drops this future, and the process is killed.
+        // If the caller drops this future, the process is killed.
         let cancel_source = CancelSource::default();
         let excess = OutputLimit::over(limits.stdout);
         let stop = cancel_source.stop();
         let run = tokio::select! {
             run = process::run(&program, limits, &stop, &excess) => run,
-            // It need not end by itself.
+            // The program need not end by itself.
             () = excess.comes() => {
                 let message = results::too_long(limits.stdout);
                 return Reply::failed(message, CapturedOutput::default());
@@ -107,7 +107,7 @@ impl Program {
         }
     }
 
-    /// How it is started to do something.
+    /// Returns how it is started for an action.
     pub(super) fn started(&self, action: Action) -> process::Program {
         let mut words = match (&self.host, action) {
             (Some(words), _) => words.clone(),
@@ -122,7 +122,7 @@ impl Program {
         }
     }
 
-    /// Why the operating system did not start it.
+    /// Returns why the operating system did not start it.
     pub(super) fn not_started(&self, error: &io::Error) -> String {
         if self.host.is_some() && error.kind() == io::ErrorKind::NotFound {
             return format!(
@@ -133,7 +133,7 @@ impl Program {
         process::not_started(error)
     }
 
-    /// What it is asked about, and of which type.
+    /// Adds the resource type to the input of a request.
     pub(super) fn input(&self, mut input: Hash) -> Value {
         if let Some(name) = &self.type_name {
             input.insert("type", Value::from(name.as_str()));
@@ -141,7 +141,7 @@ impl Program {
         Value::Hash(input)
     }
 
-    /// That it failed, or did not do as it must.
+    /// Returns the error of a program that failed or violated its contract.
     pub(super) fn error(&self, action: Action, problem: Problem) -> Error {
         Error::Program(Box::new(ProgramProblem {
             program: self.file.display().to_string(),
@@ -162,14 +162,14 @@ impl Reply {
     }
 }
 
-/// A request as it is written to a program, with its secrets.
+/// Encodes a request for a program, with its secrets.
 pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
     let mut line = request.reveal_json().to_string();
     line.push('\n');
     Sensitive::new(line.into_bytes())
 }
 
-/// That a program has taken longer than it may.
+/// Returns the message for a program that took too long.
 pub(super) fn timed_out(action: Action, limits: &ProcessLimits) -> String {
     let seconds = limits.time.unwrap_or_default().as_secs_f64();
     let (limit, hint) = if action == Action::Schema {

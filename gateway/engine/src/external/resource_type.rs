@@ -11,7 +11,7 @@ use super::action::Action;
 use super::results::Problem;
 use super::session::{self, Asked};
 
-/// A resource type whose definition and whose providers are a program.
+/// A resource type whose definition and providers are a program.
 #[derive(Clone, Debug)]
 pub(crate) struct ExternalType {
     pub(super) schema: TypeSchema,
@@ -110,7 +110,7 @@ impl Provider for ExternalType {
     }
 }
 
-/// What a program says of a property; nothing where it says what nobody may say.
+/// Returns a program's verdict on a property, or `None` if it is invalid.
 fn verdict(results: &Hash) -> Option<InSync> {
     let why = results.get("message").filter(|why| !why.is_undef());
     match (results.get("in_sync"), why) {
@@ -130,7 +130,7 @@ impl ExternalType {
         Ok(session.ask(ctx, &self.asked, action, input).await?)
     }
 
-    /// The resources among results, their secrets wrapped.
+    /// Returns the resources in results, with their secrets wrapped.
     fn resources(&self, action: Action, mut results: Hash) -> Result<Vec<Resource>> {
         let misfit = || self.misfit(action, "expected `resources` as a list of objects");
         let Some(Value::Array(rows)) = results.remove("resources") else {
@@ -166,7 +166,7 @@ impl ExternalType {
     }
 }
 
-/// A value with its secrets wrapped, as Puppet's rich data marks them.
+/// Wraps the secrets in a value, which are marked as in Puppet's rich data.
 fn with_secrets(value: Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.into_iter().map(with_secrets).collect()),
@@ -186,7 +186,7 @@ fn with_secrets(value: Value) -> Value {
     }
 }
 
-/// What identifies a resource: the value of its namevar, or of several as an object.
+/// Returns the identity of a resource: the value of its namevar, or an object of several.
 fn name(name: &Name) -> Value {
     let mut namevars = name.namevars().iter();
     match (namevars.next(), namevars.next()) {
@@ -204,7 +204,7 @@ fn hash(resource: &Resource) -> Value {
     )
 }
 
-/// A change as programs are asked for it. Providers in Ruby are used to be given all of what is to go.
+/// Returns a change as programs expect it. Providers in Ruby expect the whole resource also when it is to be removed.
 fn asked_for(title: &Name, change: &Change, wants_all: bool) -> Value {
     let mut asked: Hash = [("title", Value::from(title.title())), ("name", name(title))]
         .into_iter()
@@ -233,7 +233,7 @@ mod tests {
         let wrapped = with_secrets(plain.clone());
         assert_eq!(wrapped.reveal_json()["a"][0], "canary");
         assert_eq!(wrapped.to_json()["a"][0], "Sensitive [value redacted]");
-        // What is marked as anything else stays as it is.
+        // Other marked values stay as they are.
         assert_eq!(wrapped.to_json()["b"], plain.to_json()["b"]);
     }
 

@@ -1,9 +1,9 @@
-//! What a program says that it was asked: its results, or why it has none.
+//! Reads the results of a program, or why there are none.
 
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_schemas::{Hash, Mask, Value, read_json};
 
-/// Why a program has no results: what it said itself, or what was expected of it.
+/// Why a program has no results: its own message, or what was expected of it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Problem {
     pub(super) message: String,
@@ -12,7 +12,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// That it does not keep to the contract.
+    /// Creates the problem of a program that violates its contract.
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -20,7 +20,7 @@ impl Problem {
         }
     }
 
-    /// The same, without these secrets.
+    /// Returns the problem with these secrets masked.
     pub(super) fn masked(self, mask: &Mask) -> Self {
         Self {
             message: mask.text(&self.message).into_owned(),
@@ -30,11 +30,11 @@ impl Problem {
     }
 }
 
-/// The results of a program that was asked one thing and has ended.
+/// Reads the results of a program that answered one request and ended.
 ///
 /// # Errors
-/// What it says that went wrong, or what was expected of its output. None of that is quoted, for it
-/// may hold what a device keeps secret.
+/// Fails with the program's own message, or with what was expected of its output. The output is not quoted, because it
+/// may contain a device's secrets.
 pub(super) fn of(outcome: &Outcome) -> Result<Hash, Problem> {
     let Outcome {
         exit,
@@ -53,7 +53,7 @@ pub(super) fn of(outcome: &Outcome) -> Result<Hash, Problem> {
     }
 }
 
-/// What an error says that a program has written: the specification's `{kind, msg, details}`, or a text.
+/// Reads a program's error: `{kind, msg, details}` as in the specification, or a text.
 pub(super) fn said(error: &Value) -> Problem {
     let text = |key: &str| error.as_hash()?.get(key)?.as_str().map(str::to_owned);
     match error.as_str().map(str::to_owned).or_else(|| text("msg")) {
@@ -69,7 +69,7 @@ pub(super) fn said(error: &Value) -> Problem {
     }
 }
 
-/// How a program ended, behind what it says of it at last.
+/// Describes how a program ended, with its last words on stderr.
 pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
     match stderr.last_words() {
         None => format!("{how}, without a word on stderr"),
@@ -77,15 +77,15 @@ pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
     }
 }
 
-/// What a program is to write.
+/// The expected output of a program.
 const EXPECTED: &str = "expected one JSON object on stdout";
 
-/// That a program has written more than so many bytes.
+/// Returns the message for an output of more bytes than the limit.
 pub(super) fn too_long(most: usize) -> String {
     format!("{EXPECTED}, it wrote more than {most} bytes (`output-limit`)")
 }
 
-/// The one JSON object on stdout.
+/// Parses the one JSON object on stdout.
 fn object(stdout: &CapturedOutput) -> Result<Hash, String> {
     let bytes = &stdout.bytes;
     let expected = EXPECTED;
@@ -98,7 +98,7 @@ fn object(stdout: &CapturedOutput) -> Result<Hash, String> {
     match read_json(bytes).map(Value::from) {
         Ok(Value::Hash(results)) => Ok(results),
         Ok(_) => Err(format!("{expected}, it wrote other JSON")),
-        // An error of syntax quotes nothing.
+        // A syntax error quotes nothing.
         Err(error) => Err(format!("{expected}: {error}")),
     }
 }

@@ -1,5 +1,5 @@
-//! Modules for Puppet in Ruby: what their files say without Ruby, and what they say themselves when
-//! somebody needs to know. They are asked by a program of ours, the host, as docs/external.md has it.
+//! Puppet modules in Ruby: what their files show without Ruby, and their own descriptions when these are needed. A
+//! program of ours, the host, asks for them as described in docs/external.md.
 
 use std::fs;
 use std::io;
@@ -26,22 +26,22 @@ use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
 use devgate_core::trust;
 
-/// A transport in Ruby, which has not been asked yet what it is.
+/// A transport in Ruby that has not described itself yet.
 #[derive(Clone, Debug)]
 pub(crate) struct RubyTransport {
     name: String,
-    /// Its schema, by whose name it is known.
+    /// The file of its schema, which has its name.
     file: PathBuf,
     modules: Arc<Modules>,
 }
 
-/// The folders in which Ruby is looked for, and what is in them.
+/// The folders in which Ruby searches, and their files.
 #[derive(Debug)]
 struct Modules {
     libs: Vec<PathBuf>,
-    /// The files of all types, by their names: read when a type is asked for.
+    /// The files of all types by their names. They are listed when they are first needed.
     types: OnceLock<IndexMap<String, PathBuf>>,
-    /// The host's own folder, once it is needed.
+    /// The host's own folder. It is created when it is first needed.
     host: OnceLock<Result<TempDir, String>>,
 }
 
@@ -56,10 +56,10 @@ const HOST: [(&str, &str); 7] = [
     ("target.rb", include_str!("ruby/target.rb")),
 ];
 
-/// Where modules have the schemas of transports.
+/// The folder of transport schemas in modules.
 const SCHEMAS: &str = "puppet/transport/schema";
 
-/// What modules may take to say what they are: a second, where nobody else wants the processor.
+/// The limits for descriptions. They take a second on an idle processor.
 const LIMITS: ProcessLimits = ProcessLimits {
     time: Some(Duration::from_secs(60)),
     stdout: 50 * 1024 * 1024,
@@ -69,17 +69,17 @@ const LIMITS: ProcessLimits = ProcessLimits {
     drain: Duration::from_secs(1),
 };
 
-/// Who is asked, and of which types.
+/// The program to ask, and the types to ask for.
 struct Question {
     program: Program,
     types: Vec<Value>,
-    /// Why others are not asked for.
+    /// Why other types are left out.
     left_out: IndexMap<String, String>,
 }
 
 impl RubyTransport {
-    /// The transports of a module path, and of a folder like `lib` of a module, which comes first. Of
-    /// modules with one name, the first counts.
+    /// Returns the transports of a module path, and of a folder like a module's `lib`, which comes first. Of modules
+    /// with the same name, the first is used.
     pub(crate) fn all(modulepath: &[PathBuf], libdir: Option<&Path>) -> Vec<Self> {
         let mut modules: IndexMap<String, PathBuf> = IndexMap::new();
         for module in modulepath.iter().flat_map(|root| entries(root)) {
@@ -90,7 +90,7 @@ impl RubyTransport {
         }
         let libs = libdir.map(Path::to_owned).into_iter();
         let libs = libs.chain(modules.into_values());
-        // A module may change its directory, and must find its files all the same.
+        // A module may change its directory and must still find its files.
         let absolute = |lib: PathBuf| std::path::absolute(&lib).unwrap_or(lib);
         let libs: Vec<PathBuf> = libs.map(absolute).collect();
         let transports = named(&libs, SCHEMAS);
@@ -107,17 +107,17 @@ impl RubyTransport {
         transports.collect()
     }
 
-    /// The transport's name.
+    /// Returns the transport's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its schema is.
+    /// Returns the file of the schema.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The names of what may be types for its devices.
+    /// Returns the names of possible types for its devices.
     pub(crate) fn type_names(&self) -> impl Iterator<Item = &str> {
         let names = self.modules.types().keys();
         names
@@ -125,7 +125,7 @@ impl RubyTransport {
             .filter(|name| self.has_provider(name))
     }
 
-    /// Whether there is a provider of a type: one for this transport, or one for all.
+    /// Whether a type has a provider for this transport or for all.
     fn has_provider(&self, type_name: &str) -> bool {
         let [own, common] =
             [&self.name, type_name].map(|name| format!("puppet/provider/{type_name}/{name}.rb"));
@@ -135,18 +135,18 @@ impl RubyTransport {
         })
     }
 
-    /// Whether what a folder has for all devices is for those of this transport. A module that brings
-    /// transports means its own.
+    /// Whether the general providers in a folder serve the devices of this transport. A module with transports serves
+    /// only its own.
     fn is_served_by(&self, lib: &PathBuf) -> bool {
         let brought = named(slice::from_ref(lib), SCHEMAS);
         brought.is_empty() || brought.contains_key(&self.name)
     }
 
-    /// Asks the transport and all types what they are.
+    /// Asks for the description of the transport and of all types.
     ///
     /// # Errors
-    /// That there is no Ruby for modules, or what is wrong with the transport. A type that is wrong is
-    /// left out, for types are everybody's.
+    /// Fails when there is no Ruby for modules, or when the transport is invalid. Invalid types are left out, because
+    /// types are shared by all transports.
     pub(crate) async fn ask(&self) -> Result<Family, String> {
         let own = self.clone();
         // A module path may have many files.
@@ -158,7 +158,7 @@ impl RubyTransport {
         self.family(question, reply.results)
     }
 
-    /// Who is asked, and of which types.
+    /// Determines the program to ask, and the types to ask for.
     fn question(&self) -> Result<Question, String> {
         self.modules.trusted()?;
         let host = self.modules.host().map_err(|problem| {
@@ -188,7 +188,7 @@ impl RubyTransport {
         })
     }
 
-    /// What the answer makes of it.
+    /// Creates the family from the answer.
     fn family(&self, question: Question, results: Result<Hash, Problem>) -> Result<Family, String> {
         let Question {
             program,
@@ -226,7 +226,7 @@ impl RubyTransport {
         Ok(Family::of_ruby(connect, types, left_out, warnings))
     }
 
-    /// Why a type need not be asked what it is.
+    /// Returns why a type need not be asked for its description.
     fn unfit_to_ask(&self, name: &str, file: &Path) -> Option<String> {
         let text = match reading::bytes(file) {
             Ok(text) => text,
@@ -250,7 +250,7 @@ impl RubyTransport {
     }
 }
 
-/// A type as the host has described it, and the gem's warnings of it.
+/// Returns a type as the host describes it, and the gem's warnings.
 fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), String> {
     let Value::Hash(mut described) = described else {
         return Err("the host says nothing of it".to_owned());
@@ -276,12 +276,13 @@ fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), St
 }
 
 impl Modules {
-    /// Looks whether somebody else could change what Ruby loads: it may be any file of any of the folders.
+    /// Checks whether another user could change the files that Ruby loads, which may be any file in these folders.
     ///
     /// # Errors
-    /// For root: who could; a link that leads out of the module path.
+    /// Fails when a link leads out of the module path and, for root only, when another user could change a file. For other
+    /// users, the latter is a warning.
     fn trusted(&self) -> Result<(), String> {
-        // A module, and the folder of the module path that it is in.
+        // The module, and the folder of the module path that contains it.
         let folders = self
             .libs
             .iter()
@@ -295,7 +296,7 @@ impl Modules {
         self.types.get_or_init(|| named(&self.libs, "puppet/type"))
     }
 
-    /// The host's main file, in a folder that nobody else can enter.
+    /// Returns the host's main file, in a folder that no other user can enter.
     fn host(&self) -> Result<PathBuf, String> {
         let written = self
             .host
@@ -316,7 +317,7 @@ fn written() -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// The files of Ruby in one folder of each of these, by their names; the first of a name counts.
+/// Returns the Ruby files in one subfolder of each of these, by their names. The first of a name is used.
 fn named(libs: &[PathBuf], folder: &str) -> IndexMap<String, PathBuf> {
     let mut found = IndexMap::new();
     for file in libs.iter().flat_map(|lib| entries(&lib.join(folder))) {
@@ -328,7 +329,7 @@ fn named(libs: &[PathBuf], folder: &str) -> IndexMap<String, PathBuf> {
     found
 }
 
-/// What is in a folder, sorted, so that every run is alike.
+/// Returns the entries of a folder. They are sorted, so that every run is alike.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! Sessions of families that have programs: who is asked what about the target, and with what.
+//! Sessions of families with programs: requests to programs about a target.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::results::Problem;
 use super::talk::Talks;
 use crate::process::ProcessLimits;
 
-/// The factory of a family with programs.
+/// Connects to the targets of a family with programs.
 #[derive(Debug)]
 pub(super) struct Reaching {
     pub(super) schema: TransportSchema,
@@ -30,7 +30,7 @@ pub(super) enum Way<P> {
     Protocol(P),
 }
 
-/// A program, and whether it stays to be asked more.
+/// A program, and whether it is persistent.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) program: Program,
@@ -38,7 +38,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// The same, asked about a resource type.
+    /// Returns the same program for a resource type.
     pub(super) fn of_type(&self, name: &str) -> Self {
         Self {
             program: self.program.of_type(name),
@@ -47,7 +47,7 @@ impl Asked {
     }
 }
 
-/// What is asked of programs about one target.
+/// A session in which programs act on one target.
 #[derive(Debug)]
 pub(super) struct Session {
     way: Way<Box<dyn Transport>>,
@@ -56,7 +56,7 @@ pub(super) struct Session {
     talks: Talks,
 }
 
-/// How long a program may take where nobody says anything.
+/// The default time limit of a program.
 const TIME: Duration = Duration::from_secs(300);
 
 #[async_trait]
@@ -71,7 +71,7 @@ impl Connect for Reaching {
         info: &ConnectionInfo,
     ) -> Result<Box<dyn Transport>> {
         let way = match &self.way {
-            // It logs in when it is first asked.
+            // A program connects when it gets its first request.
             Way::Program(asked) => Way::Program(asked.clone()),
             Way::Protocol(protocol) => Way::Protocol(protocol.connect(ctx, info).await?),
         };
@@ -84,10 +84,10 @@ impl Connect for Reaching {
     }
 }
 
-/// What programs may take of a target that is reached with this info.
+/// Returns the limits of programs for a target with this connection info.
 fn limits(info: &ConnectionInfo) -> ProcessLimits {
     let time = info.number("task-timeout");
-    // More seconds than there are mean no limit.
+    // A number of seconds that is too large for a duration means no limit.
     let time = time.map_or(Some(TIME), |time| Duration::try_from_secs_f64(time).ok());
     let limits = ProcessLimits::default();
     let output = info.integer("output-limit");
@@ -100,10 +100,10 @@ fn limits(info: &ConnectionInfo) -> ProcessLimits {
 }
 
 impl Session {
-    /// Asks a program about the target; gives its results, its events told.
+    /// Sends a request about the target to a program. Reports its events, and returns its results.
     ///
     /// # Errors
-    /// What it says went wrong, or that it did not do as it must.
+    /// Fails with the program's own failure, or when it violates its contract.
     pub(super) async fn ask(
         &self,
         ctx: &Context<'_>,
@@ -180,7 +180,7 @@ impl Transport for Session {
     }
 }
 
-/// The session that programs are asked in.
+/// Returns the session in which programs act.
 pub(super) fn of<'c>(ctx: &Context<'c>) -> Result<&'c Session> {
     ctx.transport::<Session>().ok_or_else(|| {
         Error::Unsupported("the session is none of a family that has programs".to_owned())

@@ -1,4 +1,4 @@
-//! Programs that stay: one process each, for as long as a session, asked by lines of JSON.
+//! Persistent programs: one process for each, for the time of a session, with requests as lines of JSON.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,7 +22,7 @@ use devgate_core::lock::locked;
 #[derive(Debug, Default)]
 pub(super) struct Talks(Mutex<HashMap<PathBuf, Arc<Turn<Option<Talk>>>>>);
 
-/// A process that is asked one thing after the other.
+/// A process that answers requests one after another.
 #[derive(Debug)]
 struct Talk {
     dialogue: Dialogue,
@@ -34,7 +34,7 @@ const EXPECTED: &str = "expected a line of JSON, `{id, event}`, `{id, results}` 
                         request's id; words for people go to stderr";
 
 impl Talks {
-    /// Asks a program in its process, which is started if it does not run; `tell` hears its events.
+    /// Sends a request to the program's process, which is started if it does not run. `tell` receives its events.
     pub(super) async fn ask(
         &self,
         program: &Program,
@@ -48,7 +48,7 @@ impl Talks {
             .or_default()
             .clone();
         let mut place = place.lock().await;
-        // It is put back when it has answered: one that was left in the middle is asked nothing more.
+        // The process is put back after its answer. One that was left in the middle gets no further request.
         let mut talk = match Talk::going(place.take(), program).await {
             Ok(talk) => talk,
             Err(error) => {
@@ -81,7 +81,7 @@ impl Talks {
         }
     }
 
-    /// Lets all processes end.
+    /// Ends all processes.
     pub(super) async fn end(self) {
         let places = self.0.into_inner();
         let places = places.unwrap_or_else(PoisonError::into_inner);
@@ -94,16 +94,16 @@ impl Talks {
     }
 }
 
-/// Why a process that was asked is of no more use.
+/// Why a process cannot be used any more.
 #[derive(Debug)]
 enum Why {
     Broken(Broken),
-    /// It did not do as it must.
+    /// It violated the contract.
     Misfit(String),
 }
 
 impl Talk {
-    /// This one, if it still runs; else a new one.
+    /// Returns the known process if it still runs, or else starts a new one.
     async fn going(known: Option<Self>, program: &Program) -> io::Result<Self> {
         if let Some(mut known) = known
             && !known.dialogue.has_ended()
@@ -114,7 +114,7 @@ impl Talk {
         Ok(Self { dialogue, last: 0 })
     }
 
-    /// Asks it one thing; the answer may be that it failed.
+    /// Sends a request. The answer may be a failure.
     async fn ask(
         &mut self,
         action: Action,
@@ -165,7 +165,7 @@ impl Why {
     }
 }
 
-/// A line that a program has written.
+/// A line of a program's output.
 #[derive(Debug)]
 enum Line {
     Event(Value),
@@ -173,10 +173,10 @@ enum Line {
 }
 
 impl Line {
-    /// Reads a line that is about the request with this number.
+    /// Parses a line that concerns the request with this number.
     ///
     /// # Errors
-    /// What was expected; the line is not quoted, for it may hold a secret.
+    /// Fails with what was expected. The line is not quoted, because it may contain a secret.
     fn read(line: &[u8], id: i64) -> Result<Self, String> {
         if values(line) > MAX_VALUES {
             return Err(format!("{EXPECTED}; it has more than {MAX_VALUES} values"));

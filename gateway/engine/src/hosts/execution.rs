@@ -11,31 +11,31 @@ use devgate_core::failure::Failure;
 /// Why a task has no output.
 #[derive(Debug)]
 pub enum TaskNotRun {
-    /// The host could not start it: nothing of it has run, and another host may.
+    /// The host could not start the task. Nothing of it has run, and another host may run it.
     NotStarted(Failure),
-    /// It cannot be run anywhere, or was ended, or what it did is not known.
+    /// The task cannot run anywhere, it was ended, or its effects are not known.
     Task(TaskError),
 }
 
-/// What one task on a host is subject to.
+/// The limits of one task on a host, its cancellation and its output sink.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskControl<'a> {
-    /// How long it may take and how much it may write.
+    /// How long the task may take and how much it may write.
     pub limits: &'a ProcessLimits,
-    /// How it learns that it is to end.
+    /// The token that tells the task's runner to end it.
     pub stop: &'a CancelToken,
-    /// Receives its output while it runs.
+    /// Receives the output while the task runs.
     pub sink: &'a dyn OutputSink,
 }
 
-/// What a task has given.
+/// The output of a task.
 #[derive(Debug)]
 pub(crate) struct TaskOutput {
-    /// The result; a failure is in its `_error`, what the task called `_sensitive` is hidden.
+    /// The result. A failure is in its `_error`; what the task returned as `_sensitive` is hidden.
     pub value: Hash,
-    /// How its process ended.
+    /// How the process ended.
     pub exit: Exit,
-    /// What it wrote to stderr, for the log. It has not been masked.
+    /// The stderr of the task, for the log. It has not been masked.
     pub stderr: String,
 }
 

@@ -1,4 +1,4 @@
-//! A host, whichever kind it is.
+//! A host of any kind.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +7,22 @@ use super::shell::Shell;
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
 use crate::tasks::Invocation;
 
-/// A place that runs tasks, for as long as one run of devgate.
+/// A host that runs tasks, for the duration of one run of devgate.
 #[derive(Debug)]
 pub(crate) enum Host<'v> {
-    /// This node, as who we are.
+    /// This node, under our own user.
     Local(Box<Local>),
-    /// A host behind SSH, or this node as another user.
+    /// A host behind SSH, or this node under another user.
     Shell(Box<Shell<'v>>),
 }
 
 impl Host<'_> {
-    /// This node, as who we are.
+    /// Creates the host for this node, under our own user.
     pub(crate) fn local(settings: TaskHostSettings) -> Self {
         Self::Local(Box::new(Local::new(settings)))
     }
 
-    /// What tasks may require of it.
+    /// Returns the features of the host that tasks may require.
     pub(crate) fn features(&self) -> &BTreeSet<String> {
         match self {
             Self::Local(local) => local.features(),
@@ -30,7 +30,7 @@ impl Host<'_> {
         }
     }
 
-    /// What each task on it may take.
+    /// Returns the limits of each task on the host.
     pub(crate) fn budget(&self) -> &TaskBudget {
         match self {
             Self::Local(local) => local.budget(),
@@ -38,18 +38,18 @@ impl Host<'_> {
         }
     }
 
-    /// Whether its tasks can use a session that this process holds: its socket is of this node, and
-    /// of our own user.
+    /// Whether tasks on the host can use a session that this process holds. Its socket belongs to this node and to our
+    /// own user.
     pub(crate) fn shares_sessions(&self) -> bool {
         matches!(self, Self::Local(_))
     }
 
-    /// Runs a task. When this future is dropped, the task's processes are killed: at once on this
-    /// node, when it is left on another or of another user.
+    /// Runs a task. When this future is dropped, the task's processes are killed: at once on this node under our own
+    /// user, otherwise when the host is closed.
     ///
     /// # Errors
-    /// The task could not be started or executed, or took longer than it may. That it failed by
-    /// itself is in its output.
+    /// Fails when the task could not be started or executed, or took too long. A failure of the task itself is in its
+    /// output.
     pub(crate) async fn run(
         &self,
         invocation: Invocation,
@@ -57,15 +57,15 @@ impl Host<'_> {
     ) -> Result<TaskOutput, TaskNotRun> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, order).await?),
-            // Boxed, so that a task of this node does not carry the room for one behind a shell.
+            // Boxed, so that a task on this node does not carry the space for one behind a shell.
             Self::Shell(shell) => Box::pin(shell.run(&invocation, order)).await,
         }
     }
 
-    /// Leaves it, and nothing of this run on it.
+    /// Closes the host and removes everything of this run from it.
     pub(crate) async fn close(&self) {
         match self {
-            // What was laid out on this node is removed when it is forgotten.
+            // The staged files on this node are removed when they are dropped.
             Self::Local(_) => {}
             Self::Shell(shell) => shell.close().await,
         }

@@ -7,7 +7,7 @@ use devgate_transports::{Context, RetryBudget};
 
 use devgate_core::redactor::{Redactor, Sink};
 
-/// What calls on a host need to know of the run.
+/// What calls on a host need from the run.
 #[derive(Debug)]
 pub(crate) struct HostContext<'v> {
     name: String,
@@ -28,12 +28,12 @@ impl<'v> HostContext<'v> {
         &self.name
     }
 
-    /// The context of calls on the host.
+    /// Returns the context for calls on the host.
     pub(crate) fn ctx(&self) -> Context<'_> {
         Context::new(&self.name, &self.redactor, &self.retry_budget)
     }
 
-    /// Keeps these secrets out of everything that is said from now on.
+    /// Hides these secrets in all later messages.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.redactor.hide(secrets);
     }

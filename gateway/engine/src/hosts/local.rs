@@ -1,4 +1,4 @@
-//! This node as a host, as who we are: its processes run tasks, from files laid out once for a run.
+//! This node as a host, under our own user: its processes run tasks, from files that are laid out once for a run.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use crate::tasks::{Invocation, TaskError, TaskOutputs};
 use devgate_core::cancel::CancelToken;
 use devgate_core::trust;
 
-/// This node, for as long as one run.
+/// This node, for the duration of one run.
 #[derive(Debug)]
 pub(crate) struct Local {
     settings: TaskHostSettings,
@@ -25,7 +25,7 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// This node; its features are what is there: a shell, PowerShell, and Puppet's own Ruby.
+    /// Creates the host. It detects its features: a shell, PowerShell, and Puppet's own Ruby.
     pub(crate) fn new(settings: TaskHostSettings) -> Self {
         let there = [
             ("shell", Path::new("/bin/sh").exists()),
@@ -54,8 +54,7 @@ impl Local {
         &self.settings.budget
     }
 
-    /// Runs a task on this node. When this future is dropped, the task's whole process group is
-    /// killed.
+    /// Runs a task on this node. When this future is dropped, the task's whole process group is killed.
     pub(super) async fn run(
         &self,
         invocation: Invocation,
@@ -109,8 +108,7 @@ impl Local {
             && program.words.len() == 1
             && is_text(stage.executable())
         {
-            // A script without a first line that names its interpreter is the shell's, as it would
-            // be had a shell been asked to run it.
+            // A script without a first line that names its interpreter is run by the shell, as a shell would do.
             program.words.insert(0, OsString::from("/bin/sh"));
             ended = process::run(&program, limits, stop, sink).await;
         }
@@ -128,7 +126,7 @@ impl Local {
     }
 }
 
-/// A task that was ended before it ended by itself.
+/// Returns the error of a task that was ended before it ended by itself.
 fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
     let Ended {
         limit,
@@ -150,7 +148,7 @@ fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
     }
 }
 
-/// Why the operating system did not run a task, with the most frequent cause: the interpreter.
+/// Returns why the operating system did not run a task, with the most frequent cause: the interpreter.
 fn unexecutable(
     invocation: &Invocation,
     program: &Program,
@@ -186,7 +184,7 @@ fn unexecutable(
     }
 }
 
-/// A script's line `#!…`, as far as it is text.
+/// Returns a script's line `#!…`, if it is text.
 fn first_line(executable: &Path) -> Option<String> {
     let head = head(executable);
     let line = head.split(|byte| *byte == b'\n').next()?;
@@ -194,7 +192,7 @@ fn first_line(executable: &Path) -> Option<String> {
         .then(|| String::from_utf8_lossy(line).into_owned())
 }
 
-/// Whether a file may be a script: programs have NUL bytes at their beginning.
+/// Whether a file may be a script. Programs have NUL bytes at their beginning.
 fn is_text(executable: &Path) -> bool {
     !head(executable).contains(&0)
 }

@@ -1,5 +1,5 @@
-//! Hosts: where programs run. This node is one; every normal target is one, for its own tasks and,
-//! as a proxy, for those of remote targets.
+//! Hosts: where programs run. This node is a host. Every normal target is one, for its own tasks and, as a proxy, for
+//! those of remote targets.
 
 mod execution;
 mod host;

@@ -1,4 +1,4 @@
-//! What an inventory says of a host: the options of its transport that are about running tasks.
+//! The host settings of an inventory: the options of a transport that concern running tasks.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,61 +14,61 @@ use nix::unistd::{Uid, User};
 
 use crate::inventory::{Kind, Target};
 
-/// How tasks run on a host: one form for this node and for those behind SSH.
+/// How tasks run on a host. This node and hosts behind SSH have the same settings.
 #[derive(Clone, Debug)]
 pub struct TaskHostSettings {
-    /// Where the directories of tasks are made; the host's own place if nothing is said.
+    /// Where the directories of tasks are created. Without it, the host's default is used.
     pub tmpdir: Option<PathBuf>,
-    /// Whether they are removed.
+    /// Whether the directories of tasks are removed.
     pub cleanup: bool,
-    /// What runs files, by their extension without its dot.
+    /// The interpreters of files, by the extension without its dot.
     pub(crate) interpreters: Vec<(String, Vec<String>)>,
-    /// As whom tasks run, if not as who is logged in.
+    /// The user under which tasks run, unless it is the logged-in user.
     pub(crate) run_as: Option<RunAs>,
-    /// What tasks may take.
+    /// The limits of tasks.
     pub(crate) budget: TaskBudget,
 }
 
-/// What changes the user.
+/// How the user is changed.
 #[derive(Clone, Debug)]
 pub(crate) struct RunAs {
-    /// The user as whom tasks run.
+    /// The user under which tasks run.
     pub user: String,
     /// What is run instead of sudo and its options, before the user and the command.
     pub command: Option<Vec<String>>,
     /// The program that changes the user.
     pub sudo: String,
-    /// What it is told when it asks: a hidden text.
+    /// The password for that program: a hidden text.
     pub password: Option<Value>,
 }
 
 impl RunAs {
-    /// Whether this is who runs devgate: then nobody needs to be changed.
+    /// Whether this is the user that runs devgate, so that no change is needed.
     fn is_us(&self) -> bool {
         let user = User::from_name(&self.user).ok().flatten();
         user.is_some_and(|user| user.uid == Uid::effective())
     }
 }
 
-/// What tasks may take, of a host or for a target behind one; what is not said is not limited here.
+/// The limits of tasks, of a host or for a target behind one. A missing limit is not set here.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct TaskBudget {
-    /// The time of one task.
+    /// The longest time of one task.
     pub time: Option<Duration>,
     /// The bytes of stdout that are kept of one task.
     pub output: Option<usize>,
-    /// The tasks at once.
+    /// The number of tasks at once.
     pub concurrency: Option<NonZeroUsize>,
 }
 
-/// How tasks run on a host: all that is said of this node.
+/// The options of this node: how tasks run on a host.
 static LOCAL: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
-/// What is said of a host behind SSH: how it is reached, too.
+/// The options of a host behind SSH: those of this node, and how it is reached.
 static SSH: LazyLock<TransportSchema> = LazyLock::new(|| HostSettings::schema().with(&LOCAL));
 
-/// What a remote target's options tell the gateway: no transport knows them.
+/// The options of a remote target that are for the gateway, and that no transport knows.
 static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
     LOCAL
         .only(&TransportSchema::GATEWAYS)
@@ -76,11 +76,11 @@ static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
 });
 
 impl TaskHostSettings {
-    /// The settings of this node, of a target whose transport is `local`. `tell` hears of keys that
-    /// nobody knows.
+    /// Reads the settings of this node, of a target whose transport is `local`. `tell` receives a warning about unknown
+    /// keys.
     ///
     /// # Errors
-    /// Everything that has a wrong type.
+    /// Fails with every option of a wrong type.
     pub fn local(
         target: &Target,
         environment: &Environment,
@@ -95,11 +95,11 @@ impl TaskHostSettings {
         Ok(settings)
     }
 
-    /// What is said of a host behind SSH: its settings, and all of it for who connects. `tell` hears
-    /// of keys that nobody knows.
+    /// Reads the settings of a host behind SSH, and the connection info with all its options. `tell` receives a warning
+    /// about unknown keys.
     ///
     /// # Errors
-    /// Everything that has a wrong type or is missing.
+    /// Fails with every option that has a wrong type or is missing.
     pub fn ssh(
         target: &Target,
         tell: impl FnMut(Level, String),
@@ -107,14 +107,14 @@ impl TaskHostSettings {
         let info = SSH.read(target.connection_info(), tell)?;
         let mut settings = Self::of(&info);
         if let Some(run_as) = &mut settings.run_as {
-            // As in Bolt, sudo is told what the login was.
+            // As in Bolt, sudo gets the password of the login.
             let password = || info.get("password").cloned();
             run_as.password = run_as.password.take().or_else(password);
         }
         Ok((settings, info))
     }
 
-    /// What may be said of a target that is a host.
+    /// Returns the schema of the options of a target that is a host.
     pub fn schema(target: &Target) -> Option<&'static TransportSchema> {
         match target.kind {
             Kind::Local => Some(&LOCAL),
@@ -142,14 +142,14 @@ impl TaskHostSettings {
         }
     }
 
-    /// What runs a file with this extension, where something is to.
+    /// Returns the interpreter for files with this extension, if one is configured.
     pub(crate) fn interpreter(&self, extension: &str) -> Option<&[String]> {
         let mut all = self.interpreters.iter();
         let found = all.find(|(known, _)| known.eq_ignore_ascii_case(extension))?;
         Some(&found.1)
     }
 
-    /// What nobody may see.
+    /// Returns the secrets in the settings.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
         self.run_as
             .iter()
@@ -170,15 +170,15 @@ impl Default for TaskHostSettings {
 }
 
 impl TaskBudget {
-    /// Of which of a remote target's options this is made.
+    /// Returns the schema of the options of a remote target that set the limits.
     pub(crate) fn schema() -> &'static TransportSchema {
         &REMOTE
     }
 
-    /// What a remote target's own options say.
+    /// Reads the limits from a remote target's own options.
     ///
     /// # Errors
-    /// Everything that has a wrong type.
+    /// Fails with every option of a wrong type.
     pub(crate) fn remote(target: &Target) -> Result<Self, InvalidConnectionInfo> {
         let options = target.connection_info().into_hash().into_iter();
         let ours: Hash = options
@@ -194,7 +194,7 @@ impl TaskBudget {
             NonZeroUsize::new(usize::try_from(count).unwrap_or(usize::MAX))
         };
         Self {
-            // More seconds than there are mean no limit.
+            // A number of seconds that is too large for a duration means no limit.
             time: info
                 .number("task-timeout")
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
@@ -214,7 +214,7 @@ fn interpreters(value: &Value) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// A text as one word, a list as its words.
+/// Returns a text as one word, and a list as its words.
 fn words(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(words).collect(),

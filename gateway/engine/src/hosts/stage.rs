@@ -1,5 +1,5 @@
-//! Where tasks' files lie on this node: a private directory for each implementation, laid out once
-//! and shared by all targets of a run.
+//! The staged files of tasks on this node: a private directory for each implementation, laid out once and shared by all
+//! targets of a run.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -18,32 +18,32 @@ use devgate_core::lock::locked;
 #[derive(Debug, Default)]
 pub(super) struct Stages(Mutex<Vec<Of>>);
 
-/// The stage of one implementation, once it is there.
+/// The stage of one implementation. It is laid out when it is first needed.
 #[derive(Debug)]
 struct Of {
     implementation: Arc<Implementation>,
     stage: Arc<OnceCell<Stage>>,
 }
 
-/// A directory with the files of an implementation: removed when this is dropped.
+/// A directory with the files of an implementation. It is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// None where it is kept.
+    /// `None` if the directory is kept.
     dir: Option<TempDir>,
     executable: PathBuf,
     installdir: Option<PathBuf>,
 }
 
-/// What happens to a stage when nobody needs it any more.
+/// What happens to a stage that is no longer needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
     Remove,
-    /// For who wants to look at it.
+    /// Keeps the files for inspection.
     Keep,
 }
 
 impl Stages {
-    /// The stage of an implementation, laid out in `base` by whoever asks first.
+    /// Returns the stage of an implementation. The first call lays it out in `base`.
     pub(super) async fn of(
         &self,
         implementation: &Arc<Implementation>,
@@ -83,7 +83,7 @@ impl Stage {
         let dir = tempfile::Builder::new()
             .prefix("devgate-task-")
             .permissions(Permissions::from_mode(0o700))
-            // A task may change its directory, and must find `_installdir` all the same.
+            // A task may change its directory and must still find `_installdir`.
             .tempdir_in(std::path::absolute(base)?)?;
         let layout = &implementation.layout;
         for file in layout.files() {
@@ -107,12 +107,12 @@ impl Stage {
         })
     }
 
-    /// What is run.
+    /// Returns the path of the executable.
     pub(super) fn executable(&self) -> &Path {
         &self.executable
     }
 
-    /// The task's `_installdir`.
+    /// Returns the task's `_installdir`.
     pub(super) fn installdir(&self) -> Option<&Path> {
         self.installdir.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The words that run a task's file on a host: itself, an interpreter and it, or PowerShell.
+//! The command line that runs a task's file on a host: the file itself, an interpreter and the file, or PowerShell.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,12 +8,12 @@ use devgate_schemas::task::InputMethod;
 use super::TaskHostSettings;
 use crate::tasks::Implementation;
 
-/// PowerShell as it is called where no interpreter is configured for `.ps1`.
+/// The command for PowerShell, unless an interpreter is configured for `.ps1`.
 pub(super) const PWSH: &str = "pwsh";
 
-/// Gives a script its parameters by name, as JSON on stdin tells them: a command line can be read by
-/// everybody. Those that the script does not declare are left out, as in Bolt, unless it declares
-/// none at all; texts that look like dates stay texts.
+/// Passes a script its parameters by name, from JSON on stdin, because a command line can be read by everybody.
+/// Parameters that the script does not declare are left out, as in Bolt, unless it declares none at all. Texts that
+/// look like dates stay texts.
 const BY_NAME: &str = "\
 $ErrorActionPreference = 'Stop'
 $text = @($input) -join \"`n\"
@@ -30,7 +30,7 @@ try { & $script @named } catch { [Console]::Error.WriteLine($_); exit 1 }
 exit $LASTEXITCODE
 ";
 
-/// The words that run an implementation's executable, which stands at this place. None is a secret.
+/// Returns the words that run an implementation's executable at this path. None is a secret.
 pub(super) fn words(
     implementation: &Implementation,
     executable: &Path,
@@ -60,7 +60,7 @@ pub(super) fn words(
     words
 }
 
-/// Whether PowerShell runs an implementation: by its input method, or by its extension.
+/// Whether PowerShell runs an implementation, by its input method or by its extension.
 fn is_powershell(implementation: &Implementation) -> bool {
     implementation.input_method == InputMethod::Powershell
         || implementation.file_name().to_lowercase().ends_with(".ps1")

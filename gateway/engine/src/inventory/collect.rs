@@ -1,4 +1,4 @@
-//! From names to targets: all that is said of each, made when it is chosen and not before.
+//! Creates targets from names: their data are merged when they are selected and not before.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::target::{LOCALHOST, Listed, REMOTE_TRANSPORT};
 use super::uri::Uri;
 use super::{Inventory, InventoryError, Overrides, PluginError, Problem, Target, reference_key};
 
-/// How many references are looked up at once.
+/// The number of references that are resolved at once.
 const LOOKUPS: usize = 16;
 
 impl Inventory {
-    /// Makes the targets of these names. What they need of plugins is looked up first, each
-    /// reference once; what nothing shows is not asked for.
+    /// Creates the targets of these names. The references that they need are resolved first, each once. A reference
+    /// without influence on the result is not resolved.
     pub(super) async fn targets(
         &self,
         chosen: IndexMap<String, Option<Uri>>,
@@ -52,7 +52,7 @@ impl Inventory {
             });
             stream::iter(missing.into_values())
                 .map(async |reference| {
-                    // What comes of it is known from now on.
+                    // The result is remembered by the resolver.
                     let _ = self.plugins.look_up(&reference).await;
                 })
                 .buffer_unordered(LOOKUPS)
@@ -66,13 +66,13 @@ impl Inventory {
         }
     }
 
-    /// Makes the targets of these names as far as nothing has to be looked up.
+    /// Creates the targets of these names as far as no reference must be resolved.
     pub(super) fn seen(&self, chosen: &IndexMap<String, Option<Uri>>) -> Vec<Arc<Target>> {
         let overrides = Overrides::default();
         let made = chosen.iter().map(|(name, uri)| {
             let mut lookup = Lookup::new(&*self.plugins);
             let target = self.target(name, uri.as_ref(), &overrides, &mut lookup);
-            // That there is no such plugin is known without asking it.
+            // Whether a plugin exists is known without calling it.
             let missing = lookup.into_missing();
             let unknown = missing
                 .iter()
@@ -88,7 +88,7 @@ impl Inventory {
         made.collect()
     }
 
-    /// One target with all that is known of it.
+    /// Creates one target with all known data.
     fn target(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ impl Inventory {
             }
         };
         if entry.is_none() && target.name == LOCALHOST {
-            // The proxy must stay reachable when `all` says that everything is remote.
+            // The proxy must stay reachable when `all` says that every target is remote.
             config.remove("transport");
         }
         let transport = match &overrides.transport {
@@ -178,7 +178,7 @@ impl Inventory {
                     Hash::new()
                 }
             };
-            // What the command line says is not asked of a plugin.
+            // An option of the command line is not resolved by a plugin.
             let options = overrides.over(transport, options).into_iter();
             let options = options.filter_map(|(key, value)| {
                 let known = lookup.knows(|lookup| lookup.all(value));
@@ -214,7 +214,7 @@ impl Inventory {
         }
     }
 
-    /// That a plugin does not say what a target needs: told with the place of the reference.
+    /// Returns the error of a target whose plugin failed, with the position of the reference.
     fn failed(&self, name: &str, reference: &Hash, error: &PluginError) -> InventoryError {
         let key = reference_key(&Value::Hash(reference.clone()));
         let message = format!("the target {name}: {error}");
@@ -223,7 +223,7 @@ impl Inventory {
                 message,
                 ..place.clone()
             },
-            // It came out of another plugin.
+            // The reference came from another plugin.
             None => Problem::nowhere(message),
         };
         let kind = error.kind();
@@ -231,7 +231,7 @@ impl Inventory {
     }
 }
 
-/// Features, and those that plugins gave: each a text or a list of them.
+/// Adds the features that plugins gave, each a text or a list of texts.
 fn features(mut all: BTreeSet<String>, more: Vec<Value>) -> Result<BTreeSet<String>, ()> {
     for feature in more {
         match feature {

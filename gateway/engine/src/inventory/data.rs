@@ -1,4 +1,4 @@
-//! What groups and targets can say of a target, and how one says more than another.
+//! The data that groups and targets have in common, and how they are merged.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::uri::Uri;
 
 /// The data keys that groups and targets share (Bolt's `DATA_KEYS`), and an entry's URI.
 ///
-/// Anywhere in them may be a reference to a plugin: it is looked up when a target needs it.
+/// A value may be a reference to a plugin. It is resolved when a target needs it.
 #[derive(Clone, Default)]
 pub(super) struct Data {
     pub(super) uri: Option<Box<Uri>>,
@@ -18,13 +18,13 @@ pub(super) struct Data {
     pub(super) vars: Hash,
     pub(super) facts: Hash,
     pub(super) features: BTreeSet<String>,
-    /// References that stand for features.
+    /// References to further features.
     pub(super) more_features: Vec<Hash>,
     pub(super) plugin_hooks: Hash,
 }
 
 impl Data {
-    /// Lays other data over this: config and facts go deep, vars and hooks key by key, features add up.
+    /// Merges other data over this: config and facts deeply, vars and hooks key by key. Features add up.
     pub(super) fn overlay(&mut self, over: &Self, lookup: &mut Lookup<'_>) {
         if over.uri.is_some() {
             self.uri.clone_from(&over.uri);
@@ -41,8 +41,8 @@ impl Data {
 
 type Merge = fn(&mut Hash, &Hash, &mut Lookup<'_>);
 
-/// Merges two hashes, either of which may as a whole be a reference. Where one is not known, it stays
-/// what it is: nothing of what comes of both is known, either.
+/// Merges two hashes. Each may as a whole be a reference. An unknown reference is kept as it is, because the result of
+/// the merge is unknown, too.
 fn lay_over(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>, merge: Merge) {
     if over.is_empty() {
         return;
@@ -67,7 +67,7 @@ fn lay_over(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>, merge: Merge)
     }
 }
 
-/// Takes every `null` out, so that it hides nothing that an outer group says.
+/// Removes every `null`, so that it hides no value of an outer group.
 pub(super) fn without_undef(hash: Hash) -> Hash {
     if is_reference(&hash) {
         return hash;
@@ -84,9 +84,9 @@ pub(super) fn without_undef(hash: Hash) -> Hash {
         .collect()
 }
 
-/// What stands above counts, but hashes are merged. A reference may stand for a hash, or for
-/// nothing, which hides nothing: it is looked up where it stands above something. One that is not known
-/// stays in its place, so that nobody takes what the other says for what counts.
+/// The values of `over` win, but hashes are merged. A reference may stand for a hash, or for nothing, which hides
+/// nothing. So it is resolved if there is a value below it. An unknown reference stays, so that the other value is not
+/// used in its place.
 fn deep(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>) {
     for (key, above) in over.iter() {
         let Some(below) = base.get_mut(key) else {

@@ -1,4 +1,4 @@
-//! Devices of a `device.conf` as targets: what `puppet device` reaches, every command does.
+//! The devices of a `device.conf` as targets: what `puppet device` reaches, every command reaches.
 
 use std::fmt;
 use std::fs;
@@ -15,38 +15,38 @@ use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
 use super::{InventoryError, Kind, Overrides, Problem, Target};
 
-/// A device that a `device.conf` lists.
+/// A device in a `device.conf`.
 #[derive(Debug)]
 pub struct Device {
     pub(super) name: String,
     type_name: String,
-    /// May hold a password; it is never shown as it is.
+    /// The URL, which may contain a password and is never shown as it is.
     url: String,
-    /// Where its transport is looked up when it is used: some must be asked what they are.
+    /// Resolves the transport when it is used, because some must be asked for their description.
     transports: Rc<dyn TransportOptions>,
 }
 
-/// What is known of the transports of devices.
+/// Access to the options of transports.
 #[async_trait(?Send)]
 pub(crate) trait TransportOptions: fmt::Debug {
-    /// Learns what a transport is, where that has to be asked.
+    /// Asks a transport for its description, where that is necessary.
     async fn prepare(&self, transport: &str);
 
     /// Whether a transport is known to have an option of this name.
     fn has_option(&self, transport: &str, name: &str) -> bool;
 }
 
-/// How the address of a credential file begins.
+/// The prefix of a URL that names a credential file.
 const FILE: &str = "file://";
 
-/// Names of credential files, as modules for Puppet have them, and of transports here.
+/// Names in credential files, as modules for Puppet have them, and the names of the transports here.
 const ALIASES: [(&str, &str); 3] = [
     ("address", "host"),
     ("hostname", "host"),
     ("username", "user"),
 ];
 
-/// Where `puppet device` has its file: root's, of Puppet's packages and of Debian's; or the user's.
+/// Returns the default file of `puppet device`: root's, from Puppet's or Debian's packages, or the user's.
 pub fn default_file(environment: &Environment) -> Option<PathBuf> {
     let places = if nix::unistd::Uid::effective().is_root() {
         ["/etc/puppetlabs/puppet", "/etc/puppet"]
@@ -62,10 +62,10 @@ pub fn default_file(environment: &Environment) -> Option<PathBuf> {
     files.find(|file| file.exists())
 }
 
-/// Reads a `device.conf`; the credentials are read when a device is used.
+/// Reads a `device.conf`. Credentials are read when a device is used.
 ///
 /// # Errors
-/// That it cannot be read, or everything that is wrong with it, in Puppet's words.
+/// Fails when the file cannot be read, or with everything that is wrong with it, in Puppet's words.
 pub(crate) fn read(
     path: &Path,
     transports: &Rc<dyn TransportOptions>,
@@ -94,14 +94,14 @@ impl Device {
         }
     }
 
-    /// Learns what its transport is, where a file says how it is reached.
+    /// Asks the transport for its description, where a file contains the connection info.
     pub(super) async fn prepare(&self) {
         if self.url.starts_with(FILE) {
             self.transports.prepare(&self.type_name).await;
         }
     }
 
-    /// The device as a target.
+    /// Turns the device into a target.
     pub(super) fn target(&self, overrides: &Overrides) -> Target {
         match self.reached(self.bare()) {
             Ok(target) => {
@@ -116,7 +116,7 @@ impl Device {
         }
     }
 
-    /// What its section says, but for how it is reached.
+    /// Returns the target without its connection info.
     fn bare(&self) -> Target {
         let options = [(REMOTE_TRANSPORT, Value::from(self.type_name.as_str()))];
         Target {
@@ -131,7 +131,7 @@ impl Device {
         }
     }
 
-    /// How it is reached: as its URL says, or the file to which that leads.
+    /// Adds the connection info: that of the URL, or of the file that the URL names.
     fn reached(&self, target: Target) -> Result<Target, String> {
         let Some(file) = self.url.strip_prefix(FILE) else {
             let uri = Uri::parse(&self.url).map_err(str::to_owned)?;
@@ -169,7 +169,7 @@ impl Device {
         })
     }
 
-    /// The names in credential files stand for others, where the transport has none of its own.
+    /// Renames the keys of credential files, unless the transport itself has an option of that name.
     fn renamed(&self, info: Hash) -> Hash {
         let has = |name: &str| self.transports.has_option(&self.type_name, name);
         let mut renamed = Hash::new();
@@ -178,7 +178,7 @@ impl Device {
                 .iter()
                 .find(|(alias, _)| key.as_str() == Some(alias) && !has(alias));
             match alias {
-                // What has the right name already counts.
+                // A value under the right name wins.
                 Some((_, name)) if renamed.get(name).is_some() => {}
                 Some((_, name)) => {
                     renamed.insert(Key::from(*name), value);

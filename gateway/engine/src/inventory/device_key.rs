@@ -1,4 +1,4 @@
-//! Where a target is: what tells devices apart.
+//! Device keys: identify the device of a target.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,18 +9,18 @@ use sha2::{Digest, Sha256};
 use super::Target;
 use super::target::LOCALHOST;
 
-/// Where a target is: two in the same place are one device, whatever they are called.
+/// Identifies a device. Targets with the same key are one device, whatever their names are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct DeviceKey(u128);
 
-/// Shown as a number that says nothing but that, the same in every release.
+/// Shows the key as an opaque number. It is the same in every release.
 impl fmt::Display for DeviceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-/// An address in the one form that all its spellings have in common; a name is not resolved.
+/// Returns the canonical form of an address. A name is not resolved.
 fn canonical(host: &str) -> String {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let address = bare.parse::<IpAddr>();
@@ -31,8 +31,8 @@ fn canonical(host: &str) -> String {
 }
 
 impl Target {
-    /// Where it is: what leads there, as it is declared, with its host and port; without a host, its name. `usual` is
-    /// the port where nobody names one; names are not resolved.
+    /// Computes the device key from the way to the device as declared, with its host and port, or from the name of a
+    /// target without a host. `usual` is the default port. Names are not resolved.
     pub(crate) fn place(&self, usual: Option<i64>) -> DeviceKey {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let host = self.host();
@@ -41,7 +41,7 @@ impl Target {
         let port = port.map(|port| port.to_string());
         let last = match host {
             None => ["name", &self.name, ""],
-            // Who knows no port knows no more than how it is spoken to.
+            // Without a port, the transport takes its place.
             Some(ref host) => [
                 "host",
                 host,
@@ -50,19 +50,19 @@ impl Target {
                     .unwrap_or(""),
             ],
         };
-        // Whatever stands beside it: this node reaches it.
+        // If this node is one of the proxies, the others do not matter.
         let site = if self.is_near() {
             LOCALHOST
         } else {
             self.run_on()
         };
-        // OpenSSH's word for none.
+        // `none` is OpenSSH's word for no jump host.
         let jumps = text("proxyjump").filter(|jumps| *jumps != "none");
         let way = [site, jumps.unwrap_or("")];
         let mut place = Sha256::new();
         for part in way.into_iter().chain(last) {
             place.update(part.as_bytes());
-            // No part of a place holds one.
+            // No part of the key contains a NUL.
             place.update([0]);
         }
         let mut bytes = [0; size_of::<DeviceKey>()];

@@ -1,4 +1,4 @@
-//! An entry of `targets`: its name, its URI, its aliases.
+//! Reads the entries of `targets`: name, URI and aliases.
 
 use devgate_schemas::yaml::{Mapping, Node};
 
@@ -12,7 +12,7 @@ use super::uri::Uri;
 const TARGET_KEYS: [&str; 3] = ["name", "alias", "uri"];
 
 impl<'n> InventoryReader<'n> {
-    /// Reads an entry. What is wrong with it is its own: the target is there and cannot be used.
+    /// Reads an entry. A problem concerns only this entry: the target exists and cannot be used.
     pub(super) fn target(&mut self, node: &'n Node, group: usize) {
         if node.as_str().is_some() {
             return self.bare.push((group, node));
@@ -33,7 +33,7 @@ impl<'n> InventoryReader<'n> {
         self.fault(name, group, faults);
     }
 
-    /// Keeps what is wrong with an entry under its name, or else under its place.
+    /// Records the problems of an entry under its name, or else under its position.
     pub(super) fn fault(&mut self, name: Option<String>, group: usize, faults: Vec<Problem>) {
         let Some(first) = faults.first() else {
             return;
@@ -128,7 +128,7 @@ impl<'n> InventoryReader<'n> {
     }
 }
 
-/// What an entry with keys is called, and where it is.
+/// The name of an entry with keys, its position, and its URI.
 struct Identity<'n> {
     name: String,
     place: &'n Node,

@@ -1,4 +1,4 @@
-//! What can be wrong with an inventory, or with the words that choose from it.
+//! Errors of inventories and of the words that select from them.
 
 use std::fmt;
 use std::io;
@@ -27,7 +27,7 @@ pub enum InventoryError {
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -39,33 +39,33 @@ pub enum InventoryError {
     Syntax {
         /// The file, or `BOLT_INVENTORY`.
         file: String,
-        /// Where and why.
+        /// The position and the cause.
         error: yaml::Error,
     },
-    /// The inventory says what it must not; all of it at once.
+    /// The inventory is invalid; all problems at once.
     #[error("{}", lines(.0))]
     Invalid(Vec<Problem>),
-    /// A plugin does not give what the inventory leaves to it.
+    /// A plugin does not give a value that the inventory needs.
     #[error("{problem}")]
     Plugin {
-        /// What kind of error of plugins it is.
+        /// The kind of the plugin's error.
         kind: &'static str,
-        /// Where the reference is, and why it stands for nothing.
+        /// The position of the reference, and why it has no value.
         problem: Problem,
     },
-    /// One target is wrong, and nothing is to be done with the others either.
+    /// One target is invalid, and in strict mode the others are not used either.
     #[error("{0}")]
     Strict(Arc<Self>),
-    /// Somebody did not want to wait for plugins any longer.
+    /// The user did not want to wait for plugins any longer.
     #[error("interrupted while plugins were asked: nothing was done")]
     Interrupted,
     /// No target matches a pattern.
     #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
     NoMatch(Vec<String>),
-    /// A word names neither a target nor a place.
+    /// A word names neither a target nor an address.
     #[error("target word {number}: {message}")]
     InvalidWord {
-        /// Which word, from 1: the word itself may hold a password.
+        /// The number of the word, from 1. The word itself may contain a password.
         number: usize,
         /// What was expected.
         message: &'static str,
@@ -75,16 +75,16 @@ pub enum InventoryError {
     UnknownTransport {
         /// The target's name.
         target: String,
-        /// What its URI or config says.
+        /// The transport in its URI or config.
         transport: String,
-        /// What there is.
+        /// The known transports.
         known: &'static [&'static str],
-        /// What was probably meant, to end the message with.
+        /// A suggestion, to end the message with.
         hint: String,
     },
 }
 
-/// A place in an inventory and what is wrong there.
+/// A problem at a position in an inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file, or `BOLT_INVENTORY`.
@@ -95,12 +95,12 @@ pub struct Problem {
     pub column: u32,
     /// The group and the groups around it, outermost first.
     pub path: Vec<String>,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
 }
 
 impl InventoryError {
-    /// The kind under which a caller finds this error, Bolt's where Bolt has one.
+    /// Returns the kind by which a caller recognizes this error; it is Bolt's where Bolt has one.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::TwoSources => "bolt/cli-error",
@@ -115,7 +115,7 @@ impl InventoryError {
         }
     }
 
-    /// The details that go with the kind: for an invalid inventory the path of the first problem's
+    /// Returns the details that belong to the kind. For an invalid inventory, these are the path of the first problem's
     /// group, as in Bolt, and all problems.
     pub fn details(&self) -> Value {
         match self {
@@ -143,13 +143,13 @@ impl InventoryError {
 }
 
 impl Problem {
-    /// The place, as the name of what has no other.
+    /// Returns the position, as a name for an entry without one.
     pub(super) fn place(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
         format!("{file}:{}:{}", self.line, self.column)
     }
 
-    /// What is wrong at no place that somebody wrote.
+    /// Creates a problem without a position.
     pub(super) fn nowhere(message: String) -> Self {
         Self {
             file: String::new(),
@@ -198,7 +198,7 @@ fn lines(problems: &[Problem]) -> String {
         .join("\n")
 }
 
-/// That a target's connection info does not fit its transport.
+/// Returns the failure of a target whose connection info is invalid for its transport.
 pub fn invalid_connection_info(target: &Target, why: &InvalidConnectionInfo) -> Failure {
     Failure::new(
         "devgate/invalid-connection-info",
@@ -206,7 +206,7 @@ pub fn invalid_connection_info(target: &Target, why: &InvalidConnectionInfo) -> 
     )
 }
 
-/// That a name on the command line is no target's, and no address that can be used as it is.
+/// Returns the failure of a name on the command line that is no target and no usable address.
 pub fn unknown_target(target: &Target) -> Failure {
     let name = &target.name;
     let why = match &target.namesake {

@@ -1,5 +1,5 @@
-//! Groups and targets that a plugin lists: looked up while an inventory is read, again and again until
-//! everything that has a name has it.
+//! Expands the groups and targets that plugins list. This is done while an inventory is read, until every group and
+//! target has its name.
 
 use std::iter::repeat;
 
@@ -10,18 +10,18 @@ use super::nodes::is_reference;
 use super::references::ReferenceResolver;
 use super::{InventoryError, PluginError, Problem};
 
-/// How many times a list may come out of another.
+/// How deep lists may be nested, and how many may come from each other.
 const MAX_DEPTH: usize = 50;
 
-/// Reads an inventory's lists with the help of plugins.
+/// Expands an inventory's lists with plugins.
 pub(super) struct Expanding<'a> {
     pub(super) file: &'a str,
     pub(super) plugins: &'a dyn ReferenceResolver,
 }
 
 impl Expanding<'_> {
-    /// A group, its own lists and those of the groups in it without references; of a target its
-    /// name, its URI and its aliases. All other data stay as they are.
+    /// Expands the lists of a group and of the groups in it. Of a target, the name, the URI and the aliases are
+    /// resolved. All other data stay as they are.
     pub(super) async fn group(&self, node: Node, path: &[String]) -> Result<Node, InventoryError> {
         if path.len() > MAX_DEPTH {
             return Err(self.failed(&PluginError::Loop, (node.line, node.column), path));
@@ -63,8 +63,7 @@ impl Expanding<'_> {
         Ok(node)
     }
 
-    /// Makes one flat list of a list in which references stand for items, or for lists of them; lists
-    /// within it are part of it.
+    /// Makes one flat list of a list whose items may be references and lists.
     async fn list(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
         if is_reference(node) {
             self.in_place(node, path).await?;
@@ -77,7 +76,7 @@ impl Expanding<'_> {
             return Ok(());
         }
         let mut flat = Vec::new();
-        // The next item is at the end; with each, in how many lists and references it was.
+        // The next item is at the end, each with the number of lists and references around it.
         let items_within = |items: Vec<Node>, depth| items.into_iter().rev().zip(repeat(depth));
         let mut left: Vec<_> = items_within(std::mem::take(items), 0).collect();
         while let Some((item, depth)) = left.pop() {
@@ -104,7 +103,7 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// What a node stands for: itself, or what its reference gives in the end.
+    /// Returns the node itself, or the final value of its reference.
     async fn value(&self, mut node: Node, path: &[String]) -> Result<Node, InventoryError> {
         let (line, column) = (node.line, node.column);
         for _ in 0..MAX_DEPTH {

@@ -1,4 +1,4 @@
-//! Secrets in clear in a file that others may read.
+//! Finds plain secrets in files that other users may read.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use devgate_schemas::is_secret_name;
 use devgate_schemas::yaml::Node;
 use devgate_transports::permissions::others_may_read;
 
-/// Where a secret stands in clear, and what it is called; nothing, where nobody else may read the file.
+/// Finds a plain secret and its name. Returns `None` when no other user may read the file.
 pub(super) fn secret_in<'n>(file: &Path, root: &'n Node) -> Option<(&'n Node, String)> {
     if others_may_read(file) {
         find(root)
@@ -30,7 +30,7 @@ fn find(node: &Node) -> Option<(&Node, String)> {
     })
 }
 
-/// Whether a text is a secret: by its name, but a path of a key is none; or a URL with a password in it.
+/// Whether a text is a secret: by its name, unless it is the path of a key, or because it is a URL with a password.
 fn is_secret(name: &str, text: &str) -> bool {
     if text.is_empty() {
         return false;

@@ -2,7 +2,7 @@
 
 /// Whether a word is a pattern rather than a name.
 ///
-/// A URI may hold `?` and `[`, so that alone does not make it one.
+/// A URI may contain `?` and `[`, so that these alone do not make it a pattern.
 pub(super) fn is_glob(word: &str) -> bool {
     word.contains(['*', '{']) || (word.contains(['?', '[']) && !may_be_address(word))
 }
@@ -11,21 +11,21 @@ fn may_be_address(word: &str) -> bool {
     word.contains("://") || (word.contains('[') && word.contains("::"))
 }
 
-/// A pattern, its braces expanded.
+/// A pattern with its braces expanded.
 pub struct Glob(Vec<Vec<char>>);
 
-/// What is said of a pattern that stands for too many others.
+/// The message for a pattern that stands for too many names.
 pub const TOO_MANY: &str =
     "expected a pattern whose braces stand for at most 1,000 names; give several words instead";
 
-/// How many patterns the braces of one may stand for.
+/// The number of patterns that the braces of one may expand to.
 const MOST: usize = 1_000;
 
-/// How many braces a pattern may have, which may stand within each other.
+/// The number of braces in a pattern; they may be nested.
 const MOST_BRACES: usize = 100;
 
 impl Glob {
-    /// The pattern of a text; none where its braces stand for too many ([`TOO_MANY`]).
+    /// Parses a pattern. Returns `None` when its braces stand for too many names ([`TOO_MANY`]).
     pub fn new(pattern: &str) -> Option<Self> {
         if pattern.matches('{').count() > MOST_BRACES {
             return None;
@@ -34,14 +34,15 @@ impl Glob {
         expand(&pattern.to_lowercase(), &mut expanded).then_some(Self(expanded))
     }
 
-    /// Whether a name is one of those that are meant.
+    /// Whether the pattern matches a name.
     pub fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.to_lowercase().chars().collect();
         self.0.iter().any(|pattern| matches(pattern, &name))
     }
 }
 
-/// `a{b,c{d,e}}` is `ab`, `acd`, `ace`; an unclosed brace stands for itself. Whether there are few enough.
+/// Expands `a{b,c{d,e}}` to `ab`, `acd`, `ace`. An unclosed brace is kept. Returns whether there are few enough
+/// patterns.
 fn expand(pattern: &str, expanded: &mut Vec<Vec<char>>) -> bool {
     let Some((before, choices, after)) = braces(pattern) else {
         expanded.push(pattern.chars().collect());
@@ -52,7 +53,7 @@ fn expand(pattern: &str, expanded: &mut Vec<Vec<char>>) -> bool {
         .all(|choice| expand(&format!("{before}{choice}{after}"), expanded))
 }
 
-/// The choices of the first braces, with what stands before and behind them.
+/// Returns the choices of the first braces, with the texts before and after them.
 fn braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
     let open = pattern.find('{')?;
     let (mut depth, mut start, mut choices) = (0_usize, open + 1, Vec::new());
@@ -74,7 +75,7 @@ fn braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
     None
 }
 
-/// Matches with one step back to the last `*`: linear for any pattern that people write.
+/// Matches a name, going back only to the last `*`. This is linear for any pattern that people write.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -102,7 +103,7 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// The length of a character class that holds `c`; an unclosed class is a plain `[`.
+/// Returns the length of a character class that contains `c`. An unclosed class is a plain `[`.
 fn class(pattern: &[char], c: char) -> Option<usize> {
     let negated = matches!(pattern.get(1), Some('!' | '^'));
     let start = if negated { 2 } else { 1 };

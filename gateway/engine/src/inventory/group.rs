@@ -1,4 +1,4 @@
-//! Groups and target entries as an inventory holds them, with the merge that makes one target of both.
+//! The groups and target entries of an inventory, and the merge that makes a target of both.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,30 +10,30 @@ use super::Problem;
 use super::data::Data;
 use super::lookup::Lookup;
 
-/// A group of targets, and of groups.
+/// A group of targets and of groups.
 pub struct Group {
     /// The group's name; the outermost is `all`.
     pub name: String,
     pub(super) parent: Option<usize>,
     pub(super) children: Vec<usize>,
     pub(super) data: Data,
-    /// The names of the targets that the group itself lists: entries with keys first, as in Bolt.
+    /// The names of the targets that the group itself lists. Entries with keys come first, as in Bolt.
     pub(super) targets: Vec<String>,
 }
 
-/// All that the groups say of one name.
+/// All definitions of one name in the groups.
 #[derive(Default)]
 pub(super) struct Entry {
-    /// With the number of the group that says it, in the order of the groups. A list, because most
-    /// targets are in one group.
+    /// The definitions, each with the number of its group, in the order of the groups. A list, because most targets are
+    /// in one group.
     definitions: Vec<(usize, Data)>,
     pub(super) aliases: Vec<String>,
-    /// What is wrong with it: it cannot be used, and says why.
+    /// The problems of the entry. With one, the target cannot be used.
     pub(super) faults: Vec<Problem>,
 }
 
 impl Entry {
-    /// What a group says of it.
+    /// Returns the definition in a group.
     pub(super) fn of(&self, group: usize) -> Option<&Data> {
         let at = self
             .definitions
@@ -41,12 +41,12 @@ impl Entry {
         at.ok().map(|at| &self.definitions[at].1)
     }
 
-    /// Everything that is said of it.
+    /// Returns all definitions.
     pub(super) fn said(&self) -> impl Iterator<Item = &Data> {
         self.definitions.iter().map(|(_, data)| data)
     }
 
-    /// Adds what a group says of it that has said nothing yet.
+    /// Adds the definition in a group that has none yet.
     pub(super) fn define(&mut self, group: usize, data: Data) {
         let at = self
             .definitions
@@ -60,17 +60,17 @@ impl Entry {
     }
 }
 
-/// Groups by number, in the order in which they were written: an outer before its inner ones.
+/// Groups by number, in the order of the file: an outer group comes before its inner ones.
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) groups: Vec<Group>,
     pub(super) entries: IndexMap<String, Entry>,
-    /// What groups say together: many targets are in the same ones.
+    /// The merged data of groups, because many targets are in the same ones.
     merged: RefCell<HashMap<Vec<usize>, Rc<Data>>>,
 }
 
 impl Tree {
-    /// The names of a group from the outermost inwards.
+    /// Returns the names of a group and of those around it, outermost first.
     pub(super) fn path(&self, group: usize) -> Vec<String> {
         let mut path: Vec<_> = self
             .lineage(group)
@@ -80,12 +80,12 @@ impl Tree {
         path
     }
 
-    /// The group and those around it, innermost first.
+    /// Returns the group and those around it, innermost first.
     fn lineage(&self, group: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(group), |at| self.groups[*at].parent)
     }
 
-    /// The names of all targets of a group: its own, then those of its groups.
+    /// Returns the names of all targets of a group: its own, then those of its groups.
     pub(super) fn members(&self, group: usize) -> Vec<&str> {
         let mut names: Vec<_> = self.groups[group]
             .targets
@@ -98,7 +98,7 @@ impl Tree {
         names
     }
 
-    /// The groups that a target is in, and those around them. A target without an entry is in `all`.
+    /// Returns the groups that a target is in, and those around them. A target without an entry is in `all`.
     fn relevant(&self, entry: Option<&Entry>) -> Vec<usize> {
         let groups = entry.into_iter().flat_map(Entry::groups);
         let relevant: BTreeSet<usize> = groups
@@ -108,8 +108,8 @@ impl Tree {
         relevant.into_iter().collect()
     }
 
-    /// What the groups say of a target, merged (Bolt: `group_collect`): an inner group beats its
-    /// outer, the first of siblings beats the others.
+    /// Merges the data of a target's groups (Bolt: `group_collect`). An inner group beats its outer one, and the first
+    /// of siblings beats the others.
     pub(super) fn groups_say(&self, entry: Option<&Entry>, lookup: &mut Lookup<'_>) -> Rc<Data> {
         let relevant = self.relevant(entry);
         if let Some(merged) = self.merged.borrow().get(&relevant) {
@@ -125,8 +125,7 @@ impl Tree {
         data
     }
 
-    /// What entries say of a target, merged in the same way (Bolt: `target_collect`): it beats every
-    /// group.
+    /// Merges the data of a target's entries in the same way (Bolt: `target_collect`). They beat every group.
     pub(super) fn entries_say(&self, entry: &Entry, lookup: &mut Lookup<'_>) -> Data {
         if let [(_, data)] = entry.definitions.as_slice() {
             return data.clone();
@@ -135,7 +134,7 @@ impl Tree {
         merge(0, &children, &|group| entry.of(group), lookup).unwrap_or_default()
     }
 
-    /// The inner groups of each of some groups, in order; only those among them, however many there are.
+    /// Returns the inner groups of each of some groups, in order, and only those among them.
     fn children(&self, relevant: &[usize]) -> BTreeMap<usize, Vec<usize>> {
         let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for group in relevant {
@@ -146,8 +145,8 @@ impl Tree {
         children
     }
 
-    /// The names of all groups that a target is in: what beats stands first, so an inner group before
-    /// its outer, and siblings as they were written.
+    /// Returns the names of all groups that a target is in, the strongest first: an inner group before its outer one,
+    /// and siblings in the order of the file.
     pub(super) fn groups_of(&self, entry: Option<&Entry>) -> Vec<&str> {
         let (mut around, mut groups) = (Vec::new(), Vec::new());
         for group in self.relevant(entry) {

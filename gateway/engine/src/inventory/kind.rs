@@ -1,4 +1,4 @@
-//! How a target is reached: the transports of an inventory.
+//! The kinds of targets, by the transports of an inventory.
 
 use devgate_schemas::did_you_mean;
 
@@ -10,7 +10,7 @@ pub(super) const TRANSPORTS: [&str; 9] = [
 /// How a target is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// As a process of this host.
+    /// As a process on this host.
     Local,
     /// Over SSH.
     Ssh,
@@ -18,10 +18,10 @@ pub enum Kind {
     Remote {
         /// The family or protocol that `remote-transport` names.
         transport: Option<String>,
-        /// The proxies: a name, or anything else that selects targets.
+        /// The proxies: a name, or another word that selects targets.
         run_on: String,
     },
-    /// By a transport that exists in Bolt and not here, or nobody can tell which.
+    /// By a transport that Bolt has and devgate does not, or by an unknown one.
     Other(&'static str),
 }
 
@@ -32,7 +32,7 @@ impl Default for Kind {
 }
 
 impl Kind {
-    /// The transport's name in an inventory.
+    /// Returns the transport's name in an inventory.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -43,8 +43,7 @@ impl Kind {
     }
 }
 
-/// What somebody probably meant who names a transport that is none of an inventory's: a way to devices is named one
-/// level below.
+/// Suggests a transport for an unknown name. Transports of devices are named one level below, as `remote-transport`.
 pub(super) fn meant_transport(named: &str) -> String {
     let protocols = devgate_transports::all().iter();
     let mut ways = protocols

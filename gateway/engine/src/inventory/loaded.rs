@@ -1,4 +1,4 @@
-//! An inventory that was read: its groups, its targets, and what is wrong with them.
+//! A loaded inventory: its groups, its targets, and their problems.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use super::read::InventoryReader;
 use super::references::ReferenceResolver;
 use super::{InventoryError, Problem, Source, exposed};
 
-/// Groups and targets.
+/// The groups and targets of an inventory.
 pub struct Inventory {
     pub(super) tree: Tree,
     pub(super) names: Names,
@@ -26,11 +26,11 @@ pub struct Inventory {
     pub(super) plugins: Rc<dyn ReferenceResolver>,
     pub(super) strict: bool,
     pub(super) missing: Option<PathBuf>,
-    /// Those of a `device.conf`.
+    /// The devices of a `device.conf`.
     pub(super) devices: IndexMap<String, Device>,
 }
 
-/// It may hold secrets.
+/// Shows no data, because they may contain secrets.
 impl fmt::Debug for Inventory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inventory").finish_non_exhaustive()
@@ -38,13 +38,12 @@ impl fmt::Debug for Inventory {
 }
 
 impl Inventory {
-    /// Reads and checks an inventory; what plugins list is looked up.
+    /// Reads and checks an inventory, and expands the lists of plugins.
     ///
-    /// A target that is wrong is there and says so when it is used; with `strict` it is an error.
+    /// An invalid target is kept and fails when it is used. With `strict`, it is an error.
     ///
     /// # Errors
-    ///
-    /// A file that cannot be read or is not YAML, and all that it says and must not.
+    /// Fails when a file cannot be read or is not YAML, and with all problems of the inventory.
     pub(crate) async fn load(
         source: Source,
         plugins: Rc<dyn ReferenceResolver>,
@@ -61,11 +60,10 @@ impl Inventory {
         Self::parse(&name, &text, plugins, strict).await
     }
 
-    /// Reads and checks the text of an inventory; `file` is its name in messages.
+    /// Reads and checks the text of an inventory. `file` is its name in messages.
     ///
     /// # Errors
-    ///
-    /// As [`load`](Self::load).
+    /// Fails as [`load`](Self::load).
     pub(crate) async fn parse(
         file: &str,
         text: &str,
@@ -76,7 +74,7 @@ impl Inventory {
             file: file.to_owned(),
             error,
         })?;
-        // Most inventories have no reference, and those that have need no second look at the rest.
+        // Most inventories have no reference, and then nothing needs to be expanded.
         if text.contains("_plugin") {
             let expanding = Expanding {
                 file,
@@ -122,12 +120,12 @@ impl Inventory {
         })
     }
 
-    /// All groups, an outer one before those in it; the first is `all`.
+    /// Returns all groups, an outer one before those in it. The first is `all`.
     pub fn groups(&self) -> &[Group] {
         &self.tree.groups
     }
 
-    /// The names of all targets of a group, those of its groups included.
+    /// Returns the names of all targets of a group, including those of its groups.
     pub fn members(&self, group: &str) -> Option<Vec<&str>> {
         let mut names = self.all_members(*self.names.groups.get(group)?);
         let mut seen = std::collections::HashSet::new();
@@ -135,12 +133,12 @@ impl Inventory {
         Some(names)
     }
 
-    /// The project's inventory, where nobody named another and it is not there.
+    /// Returns the path of the project's inventory if no other was named and it does not exist.
     pub fn missing(&self) -> Option<&Path> {
         self.missing.as_deref()
     }
 
-    /// The targets that cannot be used, each with what is wrong with it.
+    /// Returns the targets that cannot be used, with their problems.
     pub(crate) fn faults(&self) -> impl Iterator<Item = (&str, &[Problem])> {
         let faulty = self.tree.entries.iter();
         faulty
@@ -148,15 +146,15 @@ impl Inventory {
             .map(|(name, entry)| (name.as_str(), entry.faults.as_slice()))
     }
 
-    /// What looks like a mistake and is none that stops a run: unknown keys, targets listed twice.
+    /// Returns the probable mistakes that stop no run: unknown keys, targets that are listed twice.
     pub(crate) fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 }
 
 impl Inventory {
-    /// Adds the devices of a `device.conf`. They are in the group `all` and in no other; a name that the
-    /// inventory has, too, is the inventory's: those are given back.
+    /// Adds the devices of a `device.conf` to the group `all`. A device whose name is in the inventory is not added;
+    /// the names of these are returned.
     pub(crate) fn add_devices(&mut self, devices: Vec<Device>) -> Vec<String> {
         let (ours, new): (Vec<Device>, Vec<Device>) = devices
             .into_iter()
@@ -166,7 +164,7 @@ impl Inventory {
         ours.into_iter().map(|device| device.name).collect()
     }
 
-    /// The names of all targets of a group, those of its groups included; some more than once.
+    /// Returns the names of all targets of a group, including those of its groups. Some may occur more than once.
     pub(super) fn all_members(&self, group: usize) -> Vec<&str> {
         let mut names = self.tree.members(group);
         if group == 0 {
@@ -175,7 +173,7 @@ impl Inventory {
         names
     }
 
-    /// The names of the devices of a `device.conf`, in its order.
+    /// Returns the names of the devices of a `device.conf`, in its order.
     pub fn device_names(&self) -> impl Iterator<Item = &str> {
         self.devices.keys().map(String::as_str)
     }

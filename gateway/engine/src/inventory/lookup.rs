@@ -1,4 +1,4 @@
-//! References in a target's data: which are needed, and what those that were looked up stand for.
+//! Resolves references in a target's data, and records those that are missing.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,9 @@ use devgate_schemas::{Hash, Value};
 use super::PluginError;
 use super::references::{ReferenceResolver, is_reference};
 
-/// Looks at what is known while data are merged, and remembers what is not.
+/// Provides the known values of references during a merge, and records the unknown ones.
 ///
-/// Merging is done with what is known; where something is missing, that is looked up and the merge
-/// done again.
+/// The merge is done with what is known. If a reference is missing, it is resolved and the merge is repeated.
 pub(super) struct Lookup<'p> {
     plugins: Option<&'p dyn ReferenceResolver>,
     missing: Vec<Hash>,
@@ -25,7 +24,7 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    /// Knows nothing: every reference that matters is missing.
+    /// Creates a lookup without known values: every reference that matters is missing.
     pub(super) fn nothing() -> Self {
         Self {
             plugins: None,
@@ -34,19 +33,19 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    /// Whether all that mattered was known.
+    /// Whether every reference that mattered was known.
     pub(super) fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.failed.is_none()
     }
 
-    /// Whether what something gives is known: nothing that it needs has to be looked up.
+    /// Returns the result of `of` if it needed no unknown reference.
     pub(super) fn knows<T>(&mut self, of: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let missing = self.missing.len();
         let given = of(self);
         (self.missing.len() == missing).then_some(given)
     }
 
-    /// What has to be looked up; nothing, where something else cannot be.
+    /// Returns the references to resolve, or none if another one has failed.
     pub(super) fn into_missing(self) -> Vec<Hash> {
         match self.failed {
             Some(_) => Vec::new(),
@@ -54,12 +53,12 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    /// The first reference that cannot be looked up, and why.
+    /// Returns the first reference that cannot be resolved, and why.
     pub(super) fn failed(&self) -> Option<&(Hash, PluginError)> {
         self.failed.as_ref()
     }
 
-    /// What a value stands for: itself, or what its plugin gave; nothing where that is not known.
+    /// Returns the value itself, or the value of its reference. An unknown reference gives no value.
     pub(super) fn value<'v>(&mut self, value: &'v Value) -> Cow<'v, Value> {
         match value {
             Value::Hash(hash) if is_reference(hash) => Cow::Owned(self.reference(hash)),
@@ -67,7 +66,7 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    /// What a reference stands for that must be a hash; an empty one where it is none.
+    /// Returns the value of a reference that must be a hash, or an empty hash.
     pub(super) fn hash(&mut self, reference: &Hash) -> Hash {
         match self.reference(reference) {
             Value::Hash(hash) => hash,
@@ -82,7 +81,7 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    /// What all references in a value stand for.
+    /// Resolves all references in a value.
     pub(super) fn all(&mut self, value: Value) -> Value {
         self.all_within(value, MAX_CHAIN)
     }
@@ -131,5 +130,5 @@ impl<'p> Lookup<'p> {
     }
 }
 
-/// How many references may stand for each other in a row, or within each other.
+/// How deep references may be nested, and how many may follow each other.
 const MAX_CHAIN: usize = 50;

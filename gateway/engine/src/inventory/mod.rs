@@ -1,8 +1,8 @@
-//! Bolt's inventory, version 2: which targets there are, and what is said of them.
+//! Bolt's inventory, version 2: the targets and their data.
 //!
-//! A file is read and checked as a whole, with all problems told at once; what groups and entries
-//! say of one target is merged when that target is selected. No message and no `Debug` form shows
-//! the password of a URI or any value of an entry.
+//! A file is read and checked as a whole, and all problems are reported at once. The data of groups and entries are
+//! merged when a target is selected. No message and no `Debug` form shows the password of a URI or any value of an
+//! entry.
 
 mod collect;
 mod data;

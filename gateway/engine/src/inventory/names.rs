@@ -1,4 +1,4 @@
-//! Who is meant by each name: entries that are a text alone, and conflicts between groups, targets and aliases.
+//! Resolves names: entries that are only a text, and conflicts between groups, targets and aliases.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use super::read::{Alias, InventoryReader};
 use super::target_name::target_name;
 use super::uri::Uri;
 
-/// The meaning of names other than the targets' own.
+/// The names of groups and aliases.
 #[derive(Default)]
 pub(super) struct Names {
     /// Groups by name.
     pub(super) groups: HashMap<String, usize>,
-    /// Targets' names by alias, in the order in which they were written.
+    /// The targets' names by alias, in the order of the file.
     pub(super) aliases: IndexMap<String, String>,
 }
 
@@ -50,7 +50,7 @@ impl InventoryReader<'_> {
         names
     }
 
-    /// Makes what is wrong with single targets as bad as what is wrong with the whole.
+    /// Turns problems of single targets into problems of the whole inventory.
     pub(super) fn take_faults(&mut self) {
         for entry in self.tree.entries.values_mut() {
             self.problems.append(&mut entry.faults);
@@ -83,7 +83,7 @@ impl InventoryReader<'_> {
         self.aliases = aliases;
     }
 
-    /// A text alone means a target defined elsewhere, by name or by alias, or else is the URI of a new one.
+    /// A text alone is the name or alias of a target that is defined elsewhere, or the URI of a new one.
     fn name_bare_targets(&mut self, names: &Names) {
         for (group, node) in std::mem::take(&mut self.bare) {
             let text = node.as_str().unwrap_or_default();
@@ -130,7 +130,7 @@ impl InventoryReader<'_> {
         }
     }
 
-    /// A target that is a text, and what is wrong with it: it cannot be told by its name.
+    /// Records the problem of a target that is only a text. It has no usable name.
     fn bad_text(&mut self, node: &Node, group: usize, message: String) {
         let fault = self.place((node.line, node.column), Some(group), message);
         self.fault(None, group, vec![fault]);
@@ -159,7 +159,7 @@ impl InventoryReader<'_> {
     }
 }
 
-/// Names of targets and aliases without case: where they stand among the entries.
+/// Maps the lower-case names of targets and aliases to the positions of the entries.
 pub(super) fn folded(
     entries: &IndexMap<String, Entry>,
     aliases: &IndexMap<String, String>,

@@ -1,15 +1,15 @@
-//! What a mapping of an inventory has at its keys.
+//! Reads the keys of mappings in an inventory.
 
 use devgate_schemas::yaml::{Mapping, Node};
 
 pub(super) const DATA_KEYS: [&str; 5] = ["config", "facts", "vars", "features", "plugin_hooks"];
 
-/// The value at a key, unless nothing is said there.
+/// Returns the value at a key, unless it is missing or null.
 pub(super) fn said<'n>(mapping: &'n Mapping, key: &str) -> Option<&'n Node> {
     mapping.get(key).filter(|node| !node.is_undef())
 }
 
-/// The value at a key that was written there: a reference says what it is when it is looked up.
+/// Returns the value at a key, unless it is a reference. References are resolved later.
 pub(super) fn written<'n>(mapping: &'n Mapping, key: &str) -> Option<&'n Node> {
     said(mapping, key).filter(|node| !is_reference(node))
 }

@@ -1,21 +1,21 @@
-//! What a command line says of how the targets that it chooses are reached.
+//! The connection options of a command line, which override those of the inventory.
 
 use devgate_schemas::Hash;
 
-/// Laid over what the inventory's config says of every chosen target. As in Bolt, parts of a
-/// target's URI beat even this.
+/// Options that are merged over the config of every selected target. As in Bolt, parts of a target's URI beat even
+/// these.
 #[derive(Clone, Default)]
 pub struct Overrides {
-    /// The transport, where it is not the inventory's.
+    /// The transport, unless it is that of the inventory.
     pub transport: Option<String>,
-    /// Options of the target's own transport, where that is not `remote`; secrets come wrapped.
+    /// Options of the target's own transport, unless that is `remote`. Secrets are wrapped.
     pub options: Hash,
-    /// Options of remote targets, in the words of their transports.
+    /// Options of remote targets, as their transports name them.
     pub remote: Hash,
 }
 
 impl Overrides {
-    /// Lays the options over those of a transport.
+    /// Merges the overrides over the options of a transport.
     pub(super) fn over(&self, transport: &str, mut options: Hash) -> Hash {
         let over = match transport {
             "remote" => &self.remote,

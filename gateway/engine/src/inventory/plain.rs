@@ -1,10 +1,10 @@
-//! The names in an inventory as far as its text has them: no plugin is asked, and what is wrong with it is passed over.
+//! Extracts the names from the text of an inventory. No plugin is called, and problems are ignored.
 
 use devgate_schemas::yaml::{self, Node};
 
 use super::target_name::target_name;
 
-/// The names of groups, targets and aliases; of a target that is a URI without its password.
+/// Returns the names of groups, targets and aliases. URIs are without their passwords.
 pub fn names_in(text: &str) -> Vec<String> {
     let mut names = vec!["all".to_owned()];
     if let Ok(root) = yaml::parse(text) {

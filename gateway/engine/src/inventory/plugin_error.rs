@@ -1,9 +1,9 @@
-//! Why a plugin gives nothing.
+//! Why a plugin gives no value.
 
-/// What can go wrong between a reference and its value.
+/// An error in resolving a reference.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum PluginError {
-    /// Nobody has such a plugin.
+    /// There is no such plugin.
     #[error(
         "unknown plugin {plugin}{hint}: expected one of {}, or a module of the module path with a \
          bolt_plugin.json", .known.join(", ")
@@ -11,12 +11,12 @@ pub(crate) enum PluginError {
     Unknown {
         /// The name in the reference.
         plugin: String,
-        /// What was perhaps meant.
+        /// A suggestion.
         hint: String,
-        /// The plugins that are built in.
+        /// The built-in plugins.
         known: &'static [&'static str],
     },
-    /// The module has no task for it.
+    /// The module has no task that resolves references.
     #[error(
         "the plugin {plugin} does not support resolve_reference: expected a task \
          {plugin}::resolve_reference, or another that its bolt_plugin.json names"
@@ -25,15 +25,15 @@ pub(crate) enum PluginError {
         /// The plugin.
         plugin: String,
     },
-    /// The plugin was asked and has failed.
+    /// The plugin has failed.
     #[error("the plugin {plugin}: {message}")]
     Failed {
         /// The plugin.
         plugin: String,
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// What the reference or the project says to the plugin does not fit.
+    /// The options of the plugin, in the reference or in the project, are invalid.
     #[error("the plugin {plugin}: {message}")]
     Invalid {
         /// The plugin.
@@ -41,7 +41,7 @@ pub(crate) enum PluginError {
         /// What was expected.
         message: String,
     },
-    /// The module's description of its plugin is wrong.
+    /// The module's description of its plugin is invalid.
     #[error("the plugin {plugin}: bolt_plugin.json: {message}")]
     InvalidData {
         /// The plugin.
@@ -49,7 +49,7 @@ pub(crate) enum PluginError {
         /// What was expected.
         message: String,
     },
-    /// A plugin's own configuration needs a plugin that must first be loaded.
+    /// A plugin's own configuration needs a plugin that is not available yet.
     #[error(
         "cannot load the plugin {plugin}: `plugins` in bolt-project.yaml may use built-in plugins \
          other than task only"
@@ -58,13 +58,13 @@ pub(crate) enum PluginError {
         /// The plugin.
         plugin: String,
     },
-    /// References stand for each other without an end.
+    /// References refer to each other without an end.
     #[error("a reference stands for itself, or references stand for each other without an end")]
     Loop,
 }
 
 impl PluginError {
-    /// That a plugin has failed.
+    /// Creates the error of a plugin that has failed.
     pub(crate) fn failed(plugin: &str, message: impl Into<String>) -> Self {
         Self::Failed {
             plugin: plugin.to_owned(),
@@ -72,7 +72,7 @@ impl PluginError {
         }
     }
 
-    /// That a plugin cannot do anything with what it was given.
+    /// Creates the error of a plugin with invalid options.
     pub(crate) fn invalid(plugin: &str, message: impl Into<String>) -> Self {
         Self::Invalid {
             plugin: plugin.to_owned(),
@@ -80,7 +80,7 @@ impl PluginError {
         }
     }
 
-    /// The kind under which a caller finds this error, Bolt's where Bolt has one.
+    /// Returns the kind by which a caller recognizes this error; it is Bolt's where Bolt has one.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Unknown { .. } => "bolt/unknown-plugin",

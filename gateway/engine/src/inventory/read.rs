@@ -1,4 +1,4 @@
-//! From a document to groups and entries: the shape of Bolt's inventory version 2, all problems at once.
+//! Reads a document into groups and entries (Bolt's inventory version 2), and collects all problems.
 
 use std::collections::HashMap;
 
@@ -13,23 +13,23 @@ use super::reference_key;
 use super::target_name::illegal;
 const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
 
-/// What a document says, before the names in it are compared with each other.
+/// The contents of a document, before the names in it are compared.
 #[derive(Default)]
 pub(super) struct InventoryReader<'n> {
     pub(super) file: String,
     pub(super) tree: Tree,
-    /// Where each group is named.
+    /// The position of each group's name.
     pub(super) group_places: Vec<&'n Node>,
-    /// Entries that are a text alone: a new target, or the name or alias of one defined elsewhere.
+    /// Entries that are only a text: a new target, or the name or alias of one that is defined elsewhere.
     pub(super) bare: Vec<(usize, &'n Node)>,
     pub(super) aliases: Vec<Alias<'n>>,
-    /// Where each reference to a plugin stands first.
+    /// The first position of each reference to a plugin.
     pub(super) references: HashMap<String, Problem>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
 }
 
-/// One more name of a target.
+/// A further name of a target.
 pub(super) struct Alias<'n> {
     pub(super) group: usize,
     pub(super) alias: String,
@@ -87,7 +87,7 @@ impl<'n> InventoryReader<'n> {
         }
     }
 
-    /// Remembers where references to plugins stand, for what may be wrong with them later.
+    /// Records the positions of references to plugins, for later messages.
     pub(super) fn references(&mut self, node: &Node, group: usize) {
         if let Some(mapping) = node.as_mapping() {
             match mapping.get("_plugin") {
@@ -229,7 +229,7 @@ fn group(name: String, parent: Option<usize>) -> Group {
     }
 }
 
-/// Whose data are read: a group's own, or those of an entry in it.
+/// The owner of data: a group, or an entry in it.
 #[derive(Clone, Copy)]
 pub(super) struct Owner<'a> {
     pub(super) group: usize,

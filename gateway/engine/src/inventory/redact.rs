@@ -1,11 +1,10 @@
-//! What is said of a target as it may be shown, where no schema says what is secret.
+//! Redacts the data of targets for display, where no schema says what is secret.
 
 use devgate_schemas::{Hash, Key, Value, is_secret_name};
 
 use super::uri::Uri;
 
-/// The same hash without what is or may be a secret: values that came as secrets, values under keys
-/// that speak of secrets, and passwords in URIs.
+/// Masks secrets and what may be one: marked values, values whose key suggests a secret, and passwords in URIs.
 pub(super) fn redacted(hash: Hash) -> Hash {
     let show = |(key, value): (Key, Value)| {
         let value = if is_secret_name(&key.to_string()) && !is_harmless(&value) {
@@ -32,7 +31,7 @@ fn shown(value: Value) -> Value {
     }
 }
 
-/// Nothing, a yes or no, and the path of a key tell nobody a secret.
+/// Whether a value cannot be a secret: null, a boolean, or the path of a key.
 fn is_harmless(value: &Value) -> bool {
     match value {
         Value::Undef | Value::Boolean(_) => true,

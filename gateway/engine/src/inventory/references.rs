@@ -1,4 +1,4 @@
-//! References to plugins: how they are told apart, and who looks them up.
+//! References to plugins: their keys, and the trait that resolves them.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use devgate_schemas::{Hash, Value};
 
 use super::PluginError;
 
-/// Looks up what references stand for, each once, and keeps what it has found.
+/// Resolves references. Each is resolved once and its value remembered.
 #[async_trait(?Send)]
 pub(crate) trait ReferenceResolver: fmt::Debug {
-    /// What a reference was found to stand for, if it was looked up.
+    /// Returns the result of a reference that was resolved before.
     fn known(&self, reference: &Hash) -> Option<Result<Value, PluginError>>;
 
-    /// Looks up what a reference stands for, unless that is known. References in its options are
-    /// looked up before; references in what it gives are not.
+    /// Resolves a reference, unless that was done before. References in its options are resolved first; references in
+    /// its value are not.
     ///
     /// # Errors
-    /// Why it stands for nothing.
+    /// Fails when the plugin gives no value.
     async fn look_up(&self, reference: &Hash) -> Result<Value, PluginError>;
 
-    /// That nobody has the plugin of a reference, or of one in its options; nobody is asked.
+    /// Returns an error when the plugin of a reference, or of one in its options, does not exist. No plugin is called.
     fn unknown(&self, reference: &Hash) -> Option<PluginError>;
 }
 
-/// What tells a reference from others. A secret in it (from another plugin) tells nothing.
+/// Returns the key that identifies a reference. A secret in it (from another plugin) is not part of the key.
 pub(crate) fn reference_key(reference: &Value) -> String {
     reference.to_json().to_string()
 }
 
-/// Whether a hash stands for what a plugin gives.
+/// Whether a hash is a reference to a plugin.
 pub(super) fn is_reference(hash: &Hash) -> bool {
     hash.get("_plugin").is_some()
 }

@@ -1,4 +1,4 @@
-//! From the words of `-t` to targets.
+//! Selects targets by the words of `-t`.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use super::uri::Uri;
 use super::words::split;
 use super::{Inventory, InventoryError, Listed, Overrides, Target};
 
-/// Of how many strangers it is looked up whom they were meant to be: each is compared with every name.
+/// For how many unknown targets a similar one is searched: each is compared with every name.
 const GUESSES: usize = 10;
 
 impl Inventory {
-    /// The targets that words choose, each once, in the order of the words.
+    /// Selects targets by words: each target once, in the order of the words.
     ///
-    /// A word is the name of a group, of a target or an alias, a pattern over targets and aliases
-    /// (`r*`, `{r,sw}[1-3]`), or the URI of a target that the inventory need not know. Lists are
-    /// separated by commas or space. Names other than groups' are compared without regard to case.
+    /// A word is the name of a group, of a target or an alias, a pattern for targets and aliases (`r*`, `{r,sw}[1-3]`),
+    /// or the URI of a target that need not be in the inventory. Lists are separated by commas or white space. Names
+    /// other than those of groups are compared without regard to case.
     ///
-    /// The overrides are laid over what the inventory configures for each of them.
+    /// The overrides are merged over the configuration of each target.
     ///
     /// # Errors
-    ///
-    /// Patterns that match nothing, and words that are no URI. What is wrong with one target is in its [`fault`](Target::fault), unless the inventory was read strictly.
+    /// Fails for patterns without a match and for invalid URIs. A problem with one target is in its
+    /// [`fault`](Target::fault), unless the inventory was read strictly.
     pub async fn select(
         &self,
         words: &[String],
@@ -39,18 +39,17 @@ impl Inventory {
         Ok(targets)
     }
 
-    /// The targets that words choose, as far as they can be told without asking plugins.
+    /// Selects targets by words without calling plugins. Their data are incomplete where a plugin would be needed.
     ///
     /// # Errors
-    ///
-    /// As [`select`](Self::select).
+    /// Fails as [`select`](Self::select).
     pub fn glance(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
         let chosen = self.choose(words)?;
         Ok(self.seen(&chosen))
     }
 
-    /// Has it told of strangers that they are probably mistyped. Names and addresses need not be in an inventory,
-    /// so that this refuses nothing.
+    /// Adds a warning to targets that are not in the inventory and are probably mistyped. They are not refused, because
+    /// names and addresses need not be in an inventory.
     fn warn_of_strangers(&self, targets: &mut [Arc<Target>]) {
         let is_word = |name: &str| {
             name.chars()
@@ -72,7 +71,7 @@ impl Inventory {
         }
     }
 
-    /// Notes which targets are where strangers are: who names an address may mean one of them.
+    /// For unlisted targets, finds a listed target with the same address, which may be the one that was meant.
     fn find_namesakes(&self, targets: &mut [Arc<Target>]) {
         let strangers = targets.iter_mut();
         let strangers = strangers.filter(|target| target.listed == Listed::No);
@@ -88,8 +87,8 @@ impl Inventory {
         }
     }
 
-    /// The names that words choose, each once, in the order of the words; the URI of those that the
-    /// inventory does not know.
+    /// Returns the names that the words select, each once, in the order of the words, with the URI of those that are
+    /// not in the inventory.
     pub(super) fn choose(
         &self,
         words: &[String],
@@ -111,9 +110,9 @@ impl Inventory {
                     chosen.entry(name.to_owned()).or_insert(None);
                 });
             } else if self.names.groups.contains_key(word) {
-                // An empty group chooses nothing, and says so by choosing nothing.
+                // An empty group selects nothing, which is no error.
             } else if is_glob(word) {
-                // What may be a URI may hold a password.
+                // A word that may be a URI may contain a password.
                 let shown = word
                     .rsplit_once('@')
                     .filter(|(before, _)| before.contains(':'));
@@ -132,7 +131,7 @@ impl Inventory {
         }
     }
 
-    /// The targets of the inventory that a word names; nothing, where it is a pattern that stands for too many.
+    /// Returns the inventory's targets that a word names, or `None` for a pattern that stands for too many.
     fn named(&self, word: &str) -> Option<Vec<&str>> {
         if let Some(group) = self.names.groups.get(word) {
             return Some(self.all_members(*group));

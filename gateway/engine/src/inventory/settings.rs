@@ -1,4 +1,4 @@
-//! The data keys that groups and entries share: config, vars, facts, features, hooks.
+//! Reads the data keys that groups and entries share: config, vars, facts, features, hooks.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::kind::{TRANSPORTS, meant_transport};
 use super::nodes::{is_reference, said, written};
 use super::read::{InventoryReader, Owner};
 
-/// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
+/// Options of `remote` that determine how a target is reached, whatever its transport's schema says.
 const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
 
 impl InventoryReader<'_> {
@@ -46,7 +46,7 @@ impl InventoryReader<'_> {
         Hash::new()
     }
 
-    /// The features that are written, and the references that stand for others.
+    /// Reads the features, and the references to further ones.
     fn features(&mut self, mapping: &Mapping, owner: Owner<'_>) -> (BTreeSet<String>, Vec<Hash>) {
         let (mut features, mut references) = (BTreeSet::new(), Vec::new());
         let Some(node) = said(mapping, "features") else {
@@ -84,7 +84,7 @@ impl InventoryReader<'_> {
         self.problem(node, Some(owner.group), message);
     }
 
-    /// Options of transports are theirs to check, but for what decides how a target is reached.
+    /// Reads the config. Transports check their own options, except those that determine how a target is reached.
     fn config(&mut self, mapping: &Mapping, owner: Owner<'_>) {
         let known = [&["transport"][..], &TRANSPORTS].concat();
         self.unknown_keys(mapping, &known, owner.group, "config");

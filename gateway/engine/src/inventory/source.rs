@@ -1,4 +1,4 @@
-//! Where an inventory comes from.
+//! The source of an inventory.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,25 +8,24 @@ use devgate_transports::reading;
 
 use super::InventoryError;
 
-/// The place that an inventory is read from.
+/// The source of an inventory.
 #[derive(Clone)]
 pub enum Source {
-    /// A file that someone named: it must be there.
+    /// A file that was named explicitly. It must exist.
     File(PathBuf),
-    /// The project's file: where it is not, the inventory is empty.
+    /// The project's file. Without it, the inventory is empty.
     Default(PathBuf),
-    /// The inventory itself, in the environment variable `BOLT_INVENTORY`.
+    /// The text in the environment variable `BOLT_INVENTORY`.
     Environment(String),
-    /// The inventory itself, of the configuration of a PXP module.
+    /// The text in the configuration of a PXP module.
     Configuration(Sensitive<String>),
 }
 
 impl Source {
-    /// The environment's inventory, the one that somebody named, or the project's, as Bolt chooses.
+    /// Chooses the source as Bolt does: the environment's inventory, the one that was named, or the project's.
     ///
     /// # Errors
-    ///
-    /// When one is named although the environment has an inventory.
+    /// Fails when one is named although the environment has an inventory.
     pub fn choose(
         named: Option<Self>,
         environment: Option<Self>,
@@ -40,7 +39,7 @@ impl Source {
         }
     }
 
-    /// The name for messages, and the text.
+    /// Reads the text, and returns it with its name for messages.
     pub(super) fn text(self) -> Result<(String, String), InventoryError> {
         let path = match self {
             Self::Environment(text) => return Ok(("BOLT_INVENTORY".to_owned(), text)),
@@ -60,7 +59,7 @@ impl Source {
     }
 }
 
-/// An inventory may hold secrets.
+/// Shows no text, because an inventory may contain secrets.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! A target: its name, what is said of it, and the connection info that a transport gets.
+//! A target: its name, its data, and the connection info for a transport.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,56 +18,56 @@ pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
 /// The option that names the proxies of a remote target.
 const RUN_ON: &str = "run-on";
 
-/// What an operator names, with all that the inventory says of it.
+/// A target with all its data in the inventory.
 ///
-/// Shown by its name alone: config, vars and facts may hold secrets that no schema has read yet.
+/// It is shown by its name alone, because config, vars and facts may contain secrets that no schema has classified yet.
 #[derive(Default)]
 pub struct Target {
     /// The name, without a password where it is a URI.
     pub name: String,
-    /// Other names.
+    /// The aliases.
     pub aliases: Vec<String>,
     /// The groups it is in, innermost first.
     pub groups: Vec<String>,
-    /// Whether the inventory lists it, or a command line alone named it.
+    /// Whether the inventory lists the target, or only a command line names it.
     pub listed: Listed,
-    /// The target of the inventory that has its URI, where it is none itself.
+    /// For an unlisted target, the listed target with the same address.
     pub namesake: Option<String>,
-    /// Where it is, where an entry says so.
+    /// The URI, if an entry has one.
     pub(crate) uri: Option<Uri>,
-    /// How it is reached.
+    /// How the target is reached.
     pub kind: Kind,
     /// Variables for plans and templates.
     pub vars: Hash,
-    /// Facts that are known beforehand.
+    /// The facts from the inventory.
     pub facts: Hash,
-    /// What tasks may require.
+    /// The features that tasks may require.
     pub features: BTreeSet<String>,
-    /// Hooks of plugins, by name: kept, not run.
+    /// The hooks of plugins, by name. They are kept and not run.
     pub plugin_hooks: Hash,
-    /// Why it cannot be used: whatever is asked of it fails with this.
+    /// Why the target cannot be used. Every operation on it fails with this.
     pub fault: Option<Arc<InventoryError>>,
-    /// What is to be told when it is used.
+    /// The warnings to report when the target is used.
     pub warnings: Vec<String>,
     /// The options of its own transport (`config.ssh` of an SSH target).
     pub(super) options: Hash,
-    /// The options that are left to plugins which nobody has asked. With `remote-transport` among them
-    /// all are.
+    /// The options that depend on plugins which have not been called. If `remote-transport` is among them, all options
+    /// do.
     pub(super) open: Vec<String>,
 }
 
-/// Who knows of a target.
+/// Whether a target is in the inventory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listed {
-    /// The inventory, or it is `localhost`, which needs no entry.
+    /// The target is in the inventory, or it is `localhost`, which needs no entry.
     #[default]
     Yes,
-    /// Only who named it on the command line: a URI, or a name with a mistake in it.
+    /// Only the command line names the target: a URI, or a mistyped name.
     No,
 }
 
 impl Target {
-    /// The same target, which cannot be used. What is known of it can be shown.
+    /// Makes the target unusable. Its known data can still be shown.
     pub(super) fn broken(self, why: InventoryError) -> Self {
         Self {
             fault: Some(Arc::new(why)),
@@ -75,7 +75,7 @@ impl Target {
         }
     }
 
-    /// The same target, of which a plugin has said something that does not fit.
+    /// Makes the target unusable because a plugin gave an invalid value.
     pub(super) fn wrong(self, key: &str, expected: &str) -> Self {
         let message = format!(
             "the target {}: expected {key} to be {expected}, a plugin gave something else",
@@ -84,9 +84,8 @@ impl Target {
         self.broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
     }
 
-    /// The same target, reached by a transport with these options: `remote` by the URI or by the
-    /// config, whatever the scheme; else the scheme, else the config, else SSH. (Bolt:
-    /// `Target#transport`.)
+    /// Sets the transport and its options: `remote` if the URI or the config says so, whatever the scheme; else the
+    /// scheme, else the config, else SSH. (Bolt: `Target#transport`.)
     pub(super) fn reached(
         self,
         configured: Option<&str>,
@@ -143,8 +142,8 @@ impl Target {
         }
     }
 
-    /// All that is said of it as Bolt shows it, without secrets: what came as one, what
-    /// `is_sensitive` says of its options, and what may be one by its key.
+    /// Returns all data as Bolt shows them, without secrets. Secret are values that are marked as such, options for
+    /// which `is_sensitive` says so, and values whose key suggests a secret.
     pub fn detail(&self, is_sensitive: impl Fn(&str) -> bool) -> Json {
         let option = |(key, value): (Key, Value)| {
             let secret = key.as_str().is_some_and(&is_sensitive);
@@ -158,7 +157,7 @@ impl Target {
         let options = self.options.clone().into_iter().map(option).collect();
         let json = |hash: Hash| Value::Hash(redacted(hash)).to_json();
         let mut config = json!({});
-        // Of one that is wrong this may not be known.
+        // The kind of an invalid target may be unknown.
         if self.fault.is_none() || self.kind != Kind::default() {
             let transport = self.kind.name();
             config = json!({ "transport": transport, transport: json(options) });
@@ -176,7 +175,7 @@ impl Target {
         })
     }
 
-    /// Everything that is known to be secret: what plugins gave as such, and passwords.
+    /// Returns all known secrets: values that plugins marked as such, and passwords.
     pub fn secrets(&self) -> Vec<Value> {
         let mut secrets = Vec::new();
         for hash in [&self.vars, &self.facts] {
@@ -187,7 +186,7 @@ impl Target {
         secrets
     }
 
-    /// The family or protocol by which a remote target is reached.
+    /// Returns the family or protocol by which a remote target is reached.
     pub fn remote_transport(&self) -> Option<&str> {
         match &self.kind {
             Kind::Remote { transport, .. } => transport.as_deref(),
@@ -195,7 +194,7 @@ impl Target {
         }
     }
 
-    /// The proxy that runs programs for a remote target; `localhost` where nothing is said.
+    /// Returns the proxy that runs programs for a remote target. The default is `localhost`.
     pub fn run_on(&self) -> &str {
         match &self.kind {
             Kind::Remote { run_on, .. } => run_on,
@@ -203,13 +202,13 @@ impl Target {
         }
     }
 
-    /// Whether this node is among those that reach it.
+    /// Whether this node is one of the proxies.
     pub(crate) fn is_near(&self) -> bool {
         let mut words = self.run_on().split([',', ' ', '\n']).map(str::trim);
         words.any(|word| word == LOCALHOST)
     }
 
-    /// Where it is, for people, without credentials.
+    /// Returns the address for people, without credentials.
     pub fn address(&self) -> String {
         let info = self.connection_info();
         let text = |key: &str| info.get(key).and_then(Value::as_str);
@@ -221,13 +220,13 @@ impl Target {
         format!("{way}://{host}{port}")
     }
 
-    /// The options of which nothing is known, because no plugin was asked; nothing where none is.
+    /// Returns the options that are unknown because no plugin was called, or `None` if all options are unknown.
     pub fn open(&self) -> Option<&[String]> {
         let all = self.open.iter().any(|name| name == REMOTE_TRANSPORT);
         (!all).then_some(&self.open)
     }
 
-    /// How it is spoken to: the URI's scheme, unless that only says which transport is meant, or the option.
+    /// Returns the protocol: the URI's scheme, unless that only names the transport, or the option.
     pub fn protocol(&self) -> Value {
         let scheme = self.uri.as_ref().and_then(|uri| uri.scheme.as_deref());
         let is_way =
@@ -240,32 +239,31 @@ impl Target {
             .unwrap_or_else(|| Value::from(self.kind.name()))
     }
 
-    /// These of its transport's options.
+    /// Returns the named options of the transport.
     pub(crate) fn options_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> RawConnectionInfo {
         let option = |name: &'n str| Some((name, self.options.get(name)?.clone()));
         RawConnectionInfo::new(names.filter_map(option).collect())
     }
 
-    /// The host: the URI's, or the option.
+    /// Returns the host: the URI's, or the option.
     pub fn host(&self) -> Option<Value> {
         let host = self.uri.as_ref().and_then(|uri| uri.host.as_deref());
         host.map(Value::from)
             .or_else(|| self.options.get("host").cloned())
     }
 
-    /// The port: the URI's, or the option.
+    /// Returns the port: the URI's, or the option.
     pub fn port(&self) -> Option<Value> {
         let port = self.uri.as_ref().and_then(|uri| uri.port);
         port.map(|port| Value::Integer(port.into()))
             .or_else(|| self.options.get("port").cloned())
     }
 
-    /// What a task gets as `_target` and a transport as connection info: the transport's options,
-    /// then seven keys that override them, without what is not known; `run-on` is always there, as in Bolt.
+    /// Returns the connection info for a transport, which is also the `_target` of a task: the transport's options,
+    /// then seven keys that override them. Unknown values are left out; `run-on` is always there, as in Bolt.
     ///
-    /// As in Bolt, but that a `protocol` option counts where the URI has no scheme, or one that only
-    /// says which transport is meant (`remote://`, `rest://`). The URI's path and query are not passed on
-    /// their own.
+    /// Differing from Bolt, a `protocol` option is used where the URI has no scheme, or one that only names the
+    /// transport (`remote://`, `rest://`). The URI's path and query are not passed separately.
     pub fn connection_info(&self) -> RawConnectionInfo {
         let options = self.options.clone();
         let uri = self.uri.as_ref();
@@ -318,10 +316,10 @@ impl fmt::Debug for Target {
     }
 }
 
-/// The target that is always there, and the proxy of who names none.
+/// The target that always exists, and the default proxy.
 pub const LOCALHOST: &str = "localhost";
 
-/// What selects targets: a text, or the texts of a list with commas between them.
+/// Returns a selection of targets: a text, or the texts of a list joined with commas.
 fn selection(value: &Value) -> Option<String> {
     match value {
         Value::Array(items) => {

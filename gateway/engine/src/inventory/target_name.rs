@@ -1,13 +1,13 @@
-//! Names of targets: what they may hold.
+//! Checks the names of targets.
 
 use super::uri::Uri;
 
-/// A target's name from what someone wrote: without the password where it is a URI.
+/// Turns a text into a target's name. The password of a URI is removed.
 pub(super) fn target_name(text: &str) -> Result<String, String> {
     if text.is_empty() {
         return Err("expected a target's name that is not empty".to_owned());
     }
-    // A name need not be a URI, but where it has the `@` of one it may hold a password.
+    // A name need not be a URI, but with an `@` it may contain a password.
     if !text.contains('@') {
         return checked_name(text.to_owned());
     }
@@ -27,7 +27,7 @@ pub(super) fn checked_name(name: String) -> Result<String, String> {
     }
 }
 
-/// What would end the name in a list of targets.
+/// Returns a character that would end the name in a list of targets.
 pub(super) fn illegal(name: &str) -> Option<char> {
     name.chars()
         .find(|c| c.is_whitespace() || c.is_control() || *c == ',')

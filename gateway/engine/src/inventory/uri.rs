@@ -1,17 +1,17 @@
-//! The URI of a target: where it is and as whom, with a password that never shows.
+//! The URI of a target: its address and user, with a password that is never shown.
 
 use std::fmt;
 
 use devgate_schemas::Value;
 
-/// `[scheme://][user[:password]@]host[:port][/path][?query]`, as Bolt reads it.
+/// A URI `[scheme://][user[:password]@]host[:port][/path][?query]`, as Bolt reads it.
 ///
-/// Shown without its password in every format.
+/// The password is omitted in every format.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Uri {
     text: String,
     safe: String,
-    /// The scheme, where the text has one.
+    /// The scheme, if there is one.
     pub scheme: Option<String>,
     /// The user, percent-decoded.
     pub user: Option<String>,
@@ -23,17 +23,16 @@ pub(crate) struct Uri {
 }
 
 impl Uri {
-    /// Whether both lead to one place by one way, whoever logs in there.
+    /// Whether both lead to the same address with the same scheme, whoever logs in.
     pub(super) fn is_same_place(&self, other: &Self) -> bool {
         self.host.is_some()
             && (&self.scheme, &self.host, self.port) == (&other.scheme, &other.host, other.port)
     }
 
-    /// Reads a URI.
+    /// Parses a URI.
     ///
     /// # Errors
-    ///
-    /// A sentence about what is wrong that quotes nothing, because any part may be the password.
+    /// Fails with a sentence that quotes nothing, because any part may be the password.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err("expected no space and no control character");
@@ -48,7 +47,7 @@ impl Uri {
         let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (userinfo, place) = match authority.rsplit_once('@') {
             Some((userinfo, place)) => (Some(userinfo), place),
-            // Half a password would otherwise be taken for a host or a path, and shown.
+            // Otherwise half a password would be taken for a host or a path, and shown.
             None if tail.contains('@') => {
                 return Err("expected `/`, `?` and `#` in a user or password as %2F, %3F and %23");
             }
@@ -78,12 +77,12 @@ impl Uri {
         })
     }
 
-    /// The whole text, password and all: for the target's own connection info.
+    /// Returns the whole text with the password, for the target's own connection info.
     pub(crate) fn to_value(&self) -> Value {
         Value::from(self.text.as_str())
     }
 
-    /// The password, for the target's own connection info.
+    /// Returns the password, for the target's own connection info.
     pub(crate) fn password_value(&self) -> Option<Value> {
         self.password.as_deref().map(Value::from)
     }
@@ -123,7 +122,7 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), &'static str> {
         )
     } else {
         match place.split_once(':') {
-            // A bare IPv6 address: no port can be told from it.
+            // A bare IPv6 address: a port cannot be told from it.
             Some((_, rest)) if rest.contains(':') => {
                 return if place
                     .chars()
@@ -151,7 +150,7 @@ fn filled(text: &str) -> Option<&str> {
     if text.is_empty() { None } else { Some(text) }
 }
 
-/// Percent-decodes; a `%` that starts no code stands for itself.
+/// Percent-decodes a text. A `%` that starts no code is kept.
 fn decoded(text: &str) -> Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! The words of a command line that name targets: lists, files and standard input taken apart.
+//! Splits the words of a command line that name targets: lists, files and standard input.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,11 +7,11 @@ use devgate_transports::reading;
 
 use super::InventoryError;
 
-/// Single words. `@file` reads words from a file, `-` from standard input, in which a `#` that begins a word begins a
-/// comment.
+/// Splits arguments into single words. `@file` reads words from a file, `-` from standard input; there, a `#` at the
+/// start of a word begins a comment.
 ///
 /// # Errors
-/// What cannot be read.
+/// Fails when an input cannot be read.
 pub fn words(given: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, InventoryError> {
     let mut all = Vec::new();
     for word in given {
@@ -36,7 +36,7 @@ pub fn words(given: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, Inve
     Ok(all)
 }
 
-/// The lines of a list without what stands behind a `#` that begins a word.
+/// Removes comments: everything on a line from a `#` that begins a word.
 fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {
@@ -50,7 +50,7 @@ fn without_comments(text: &str) -> String {
     kept
 }
 
-/// Splits at commas and space, but not within braces: `{a,b}` is one pattern.
+/// Splits at commas and white space, but not within braces: `{a,b}` is one pattern.
 pub(super) fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut depth) = (Vec::new(), String::new(), 0_usize);
     for c in text.chars() {

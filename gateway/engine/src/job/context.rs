@@ -1,4 +1,4 @@
-//! What all jobs of a run share.
+//! The context that all jobs of a run share.
 
 use std::fmt;
 use std::rc::Rc;
@@ -14,12 +14,12 @@ use devgate_core::events::Events;
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
 
-/// What all jobs of a run share.
+/// The context that all jobs of a run share.
 pub struct RunContext {
     pub(crate) id: RunId,
-    /// The transports and types that the run knows.
+    /// The transports and resource types that are available to the run.
     pub registry: Rc<Registry>,
-    /// What is lent to it.
+    /// The environment that transports borrow from the engine.
     pub(crate) environment: Arc<Environment>,
     pub(crate) events: Arc<Events>,
     pub(crate) limits: RunLimits,
@@ -27,7 +27,7 @@ pub struct RunContext {
 }
 
 impl RunContext {
-    /// The context of a run that has not begun.
+    /// Creates the context of a run that has not begun.
     pub(crate) fn new(
         id: RunId,
         registry: Rc<Registry>,
@@ -45,12 +45,12 @@ impl RunContext {
         }
     }
 
-    /// Where what is said in the run goes.
+    /// Returns the sink for the messages of the run.
     pub(crate) fn sink(&self) -> &dyn Sink {
         &*self.events
     }
 
-    /// That the run was stopped before anything was begun.
+    /// Returns the failure of a target whose work had not begun when the run was cancelled.
     pub(crate) fn interrupted(&self) -> Failure {
         interrupted(&self.cancel_source.stop(), false)
     }

@@ -1,9 +1,9 @@
-//! Why work on a target gives no result of its own: it was stopped, or devgate has a bug.
+//! Failures of targets without a result of their own: the run was cancelled, or devgate has a bug.
 
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
 
-/// That a target was not done with when somebody stopped the run.
+/// Returns the failure of a target that was unfinished when the run was cancelled.
 pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
     let done = if begun {
         "what had been done by then is not known"
@@ -14,8 +14,7 @@ pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
     Failure::new("devgate/interrupted", message).with("begun", begun)
 }
 
-/// That the work on a target has met a mistake in devgate, which the other targets do not suffer
-/// for.
+/// Returns the failure of a target whose work panicked. A bug in devgate fails only this target; the others go on.
 pub fn panicked() -> Failure {
     let message = "devgate itself has failed here: what it says on stderr is a bug, and worth a \
                    report; what had been done by then is not known";

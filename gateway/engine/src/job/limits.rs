@@ -1,4 +1,4 @@
-//! The number of a run, and how much it may take.
+//! The number and the limits of a run.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -6,25 +6,25 @@ use std::time::Duration;
 use devgate_schemas::Level;
 use devgate_transports::RetryBudget;
 
-/// How many targets a run works on at once when nobody says, as in Bolt.
+/// The default number of targets that a run works on at once, as in Bolt.
 pub const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
 
-/// A run's number, within its process.
+/// The number of a run, unique within its process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct RunId(pub(crate) u64);
 
-/// How much a run may take.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunLimits {
-    /// How many targets it works on at once.
+    /// The number of targets that the run works on at once.
     pub concurrency: NonZeroUsize,
-    /// How long each target is waited for that does not answer.
+    /// How long the run keeps trying a target that does not answer.
     pub retry_budget: Duration,
-    /// Messages below this level are not told.
+    /// The lowest level of messages that are reported.
     pub least: Level,
-    /// How many events are kept for those who come later.
+    /// The number of events that are kept for subscribers that join later.
     pub kept: usize,
-    /// How long it may take in all.
+    /// The longest time that the run may take in all.
     pub deadline: Option<Duration>,
 }
 

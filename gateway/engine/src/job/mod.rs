@@ -1,4 +1,4 @@
-//! One target's part of a run, and what it shares with the others.
+//! The work of a run on one target, and what it shares with the work on the other targets.
 
 mod context;
 mod failures;

@@ -1,4 +1,4 @@
-//! One target's part of a run.
+//! The work of a run on one target.
 
 use std::cell::OnceCell;
 use std::pin::pin;
@@ -14,14 +14,14 @@ use devgate_core::cancel::{CancelToken, Stage};
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Redactor;
 
-/// One target's part of a run.
+/// The work of a run on one target.
 #[derive(Debug)]
 pub struct TargetJob<'a> {
     /// The target.
     pub target: &'a Target,
-    /// Where that is, once somebody wants to know.
+    /// The device key of the target. It is computed when it is first needed.
     place: OnceCell<DeviceKey>,
-    /// What it is a part of.
+    /// The context of the run that the job belongs to.
     pub run: &'a RunContext,
     pub(crate) redactor: Redactor<'a>,
     retry_budget: RetryBudget,
@@ -29,7 +29,7 @@ pub struct TargetJob<'a> {
 }
 
 impl<'a> TargetJob<'a> {
-    /// The part of a target whose secrets are hidden already; `place` is where it is, as far as that is known.
+    /// Creates the job of a target whose secrets are hidden already. `place` is the device key, as far as it is known.
     pub(crate) fn new(run: &'a RunContext, target: &'a Target, place: OnceCell<DeviceKey>) -> Self {
         Self {
             target,
@@ -41,21 +41,21 @@ impl<'a> TargetJob<'a> {
         }
     }
 
-    /// Keeps these secrets out of every message and result of the target from now on.
+    /// Hides these secrets in every later message and result of the target.
     pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.redactor.hide(secrets);
     }
 
-    /// Where its target is.
+    /// Returns the device key of the target.
     pub(crate) fn place(&self) -> DeviceKey {
         let place = || self.run.registry.place(self.target);
         *self.place.get_or_init(place)
     }
 
-    /// Has what reaches its target asked what it is, where it is not one of those that a run works on.
+    /// Asks the transport of the target for its description, where the run has not done so for this target.
     ///
     /// # Errors
-    /// The run was to end before.
+    /// Fails when the run is cancelled before the transport has answered.
     pub async fn prepare(&self) -> Result<(), Failure> {
         let name = self.target.remote_transport();
         tokio::select! {
@@ -64,7 +64,7 @@ impl<'a> TargetJob<'a> {
         }
     }
 
-    /// Waits for its work. Once the run is to end, a target that has not answered so far is not tried again.
+    /// Waits for `work`. Once the run is to finish, a target that has not answered yet is not retried.
     pub(crate) async fn attend<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         tokio::select! {
@@ -78,34 +78,34 @@ impl<'a> TargetJob<'a> {
         work.await
     }
 
-    /// How its work learns that it is to end.
+    /// Returns the token by which the work learns that it is to end.
     pub fn stop(&self) -> &CancelToken {
         &self.stop
     }
 
-    /// Why something failed, without the secrets that are known in the run.
+    /// Returns the failure with all secrets known in the run masked.
     pub fn failure_without_secrets(&self, failure: Failure) -> Failure {
         let told = self.without_secrets(json!(failure));
         serde_json::from_value(told).unwrap_or(failure)
     }
 
-    /// A text without the secrets that are known in the run.
+    /// Returns the text with all secrets known in the run masked.
     pub fn masked(&self, text: &str) -> String {
         self.redactor.masked_text(text)
     }
 
-    /// What a target answers, without the secrets that are known in the run.
+    /// Returns the answer of a target with all secrets known in the run masked.
     pub(crate) fn without_secrets(&self, answer: Json) -> Json {
         self.redactor.masked_value(answer)
     }
 
-    /// The context of calls on the target.
+    /// Returns the context for calls to the target.
     pub fn context(&self) -> Context<'_> {
         Context::new(&self.target.name, &self.redactor, &self.retry_budget)
             .with_environment(&self.run.environment)
     }
 
-    /// That the target was not done with when somebody stopped the run.
+    /// Returns the failure of a target that was unfinished when the run was cancelled.
     pub fn interrupted(&self, begun: bool) -> Failure {
         interrupted(&self.stop, begun)
     }

@@ -1,8 +1,8 @@
-//! Compiled catalogs: JSON, as Puppet's compiler gives it to agents.
+//! Compiled catalogs: JSON, as Puppet's compiler sends it to agents.
 //!
-//! Stages, classes, nodes and what defined types make contain resources. So do, as empty ones,
-//! resources of hosts: nothing is done about them, and what comes before and after keeps its order.
-//! A catalog's exported resources are those that were collected, too, so they are like all others.
+//! Stages, classes, nodes and instances of defined types contain resources. Resources of hosts are ignored and become
+//! empty containers, so that what comes before and after them keeps its order. The exported resources of a catalog are
+//! those that were collected, too, so they are treated like all others.
 
 #[cfg(test)]
 mod tests;
@@ -17,9 +17,8 @@ use super::host_types::is_host_type;
 use crate::device_run::{Catalog, Container, Meta, Place, Ref, invalid};
 use devgate_core::failure::Failure;
 
-/// The document of a catalog in a text, if it is one: an object with a list of resources, or that in
-/// the envelope of older Puppets. The notice that `puppet catalog compile` prints before it may stand
-/// before it here.
+/// Returns the document of a catalog if a text is one: an object with a list of resources, or that in the envelope of
+/// older versions of Puppet. The notice that `puppet catalog compile` prints may precede it.
 pub(super) fn document(text: &str) -> Option<Json> {
     let text = match text.lines().next() {
         Some(first) if first.contains("Notice: Compiled catalog") => &text[first.len()..],
@@ -32,10 +31,10 @@ pub(super) fn document(text: &str) -> Option<Json> {
     document["resources"].is_array().then_some(document)
 }
 
-/// Reads a compiled catalog. `schema_of` knows the types of which any device has resources.
+/// Reads a compiled catalog. `schema_of` returns the schemas of the types of devices.
 ///
 /// # Errors
-/// Everything that is wrong with it; no value is quoted.
+/// Fails with all problems of the catalog. No value is quoted.
 pub(super) fn read<'t>(
     mut document: Json,
     file: &str,
@@ -68,19 +67,19 @@ pub(super) fn read<'t>(
 struct Reader {
     file: Arc<str>,
     catalog: Catalog,
-    /// What each resource is in.
+    /// The container of each resource.
     parents: HashMap<Ref, Ref>,
-    /// What has anything in it.
+    /// The names of everything that contains something.
     holders: HashSet<Ref>,
-    /// Containers whose place among the others is not known yet.
+    /// Containers that have not been added to the catalog.
     waiting: HashMap<Ref, Meta>,
-    /// Where containers stand in the catalog.
+    /// The indexes of containers in the catalog.
     indices: HashMap<Ref, usize>,
     wrong: Vec<String>,
 }
 
 impl Reader {
-    /// Edges say what is in what; relations are parameters.
+    /// Reads the edges, which are containments. Relations are parameters.
     fn edges(&mut self, edges: &Json) {
         for (index, edge) in edges.as_array().into_iter().flatten().enumerate() {
             let side = |side: &str| Ref::parse(edge.get(side)?.as_str()?);
@@ -127,7 +126,7 @@ impl Reader {
             leave_to_title(&mut attributes, schema, &name.title);
         }
         if contains || is_left_out {
-            // Where a class stands among the stages its edge says.
+            // The containment of a class in a stage is given by an edge.
             attributes.remove("stage");
         }
         let mut declared = self.catalog.declared(name, attributes, place, None);
@@ -148,7 +147,7 @@ impl Reader {
         }
     }
 
-    /// The parameters of a resource, the sensitive ones wrapped before anything else sees them.
+    /// Returns the parameters of a resource. The sensitive ones are wrapped before they are used.
     fn parameters(&mut self, resource: &mut Json, name: &Ref, place: &Place) -> Hash {
         let sensitive = resource["sensitive_parameters"].take();
         let is_sensitive = |parameter: &str| {
@@ -175,7 +174,7 @@ impl Reader {
         attributes
     }
 
-    /// Gives every resource and container its place in what contains it.
+    /// Assigns every resource and container to its container.
     fn contain(&mut self) {
         let containers: Vec<Ref> = self.waiting.keys().cloned().collect();
         for name in &containers {
@@ -187,7 +186,7 @@ impl Reader {
         }
     }
 
-    /// Where a container stands, behind all that it is in itself.
+    /// Returns the index of a container. Outer containers are added before it.
     fn index_of(&mut self, name: &Ref) -> Option<usize> {
         let mut inner = Vec::new();
         let mut within = None;
@@ -217,8 +216,8 @@ impl Reader {
     }
 }
 
-/// Takes the namevars away that only repeat the title: where a title has parts, the compiler adds them
-/// as texts, whatever their type is.
+/// Removes the namevars that only repeat the title. If a title has parts, the compiler adds them as texts, whatever
+/// their type is.
 fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
     let Ok(namevars) = schema.parse_title(title) else {
         return;
@@ -233,7 +232,7 @@ fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
     }
 }
 
-/// A value of a catalog, whose rich data (Puppet's `Pcore`) are objects with a `__ptype`.
+/// Converts a value of a catalog. Its rich data (Puppet's `Pcore`) are objects with a `__ptype`.
 fn rich(value: Json) -> Result<Value, String> {
     match value {
         Json::Array(items) => {
@@ -260,7 +259,7 @@ fn rich(value: Json) -> Result<Value, String> {
     }
 }
 
-/// A pair of a hash whose keys are not all texts.
+/// Converts a pair of a hash whose keys are not all texts.
 fn pair(pair: &[Json]) -> Result<(Key, Value), String> {
     let key = match &pair[0] {
         Json::String(text) => Key::String(text.clone()),

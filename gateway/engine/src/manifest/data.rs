@@ -1,7 +1,7 @@
 //! Manifests as YAML or JSON.
 //!
-//! `{TYPE: {TITLE: {attribute: value}}}`, or a list of titles where no attribute is given.
-//! Metaparameters stand among the attributes, references as texts: `require: Frr_interface[swp1]`.
+//! The form is `{TYPE: {TITLE: {attribute: value}}}`, or a list of titles without attributes. Metaparameters are given
+//! among the attributes, references as texts: `require: Frr_interface[swp1]`.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use devgate_schemas::{Hash, Value};
 use crate::device_run::{Catalog, Place, Places, Ref, invalid};
 use devgate_core::failure::Failure;
 
-/// Reads a manifest that is YAML or JSON.
+/// Reads a manifest in YAML or JSON.
 ///
 /// # Errors
-/// That it is neither, or everything that is wrong with its shape, with line and column.
+/// Fails when the text is neither, or with all problems of its structure, with line and column.
 pub(crate) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
     let document =
         yaml::parse(text).map_err(|error| invalid(&[format!("manifest {file}: {error}")]))?;

@@ -1,7 +1,6 @@
-//! Resource types of hosts: what Puppet's own types and its usual modules manage where an agent runs.
+//! Resource types of hosts: those that Puppet and its usual modules manage where an agent runs.
 
-/// The types of Puppet 5 to 8, of the modules that were taken out of it, and of those that nearly
-/// every site has.
+/// The types of Puppet 5 to 8, of the modules that were separated from it, and of those that nearly every site has.
 const HOST_TYPES: [&str; 39] = [
     "anchor",
     "archive",
@@ -44,7 +43,7 @@ const HOST_TYPES: [&str; 39] = [
     "zpool",
 ];
 
-/// Whether a type, in lower case, is of hosts: a device has no such resources.
+/// Whether a type, in lower case, is for hosts. Devices have no such resources.
 pub(super) fn is_host_type(name: &str) -> bool {
     HOST_TYPES.contains(&name)
 }

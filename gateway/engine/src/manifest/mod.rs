@@ -1,4 +1,4 @@
-//! Manifests: what reads the desired resources of a device from a file.
+//! Manifests: reads the desired resources of a device from a file.
 
 mod catalog;
 pub mod data;
@@ -21,24 +21,24 @@ use crate::registry::Registry;
 use devgate_core::failure::Failure;
 use devgate_core::trust;
 
-/// Where a manifest is, or a catalog that Puppet has compiled of one.
+/// The source of a manifest, or of a catalog that Puppet has compiled.
 pub enum Manifest {
-    /// In a file: by its extension, Puppet's code or data.
+    /// A file with Puppet's code or with data, as its extension says.
     File(PathBuf),
-    /// It is this text, YAML or JSON; it goes to no disk. The name is for messages.
+    /// A text in YAML or JSON that is not written to a disk.
     Text {
-        /// What it is called in errors.
+        /// The name in messages.
         name: &'static str,
-        /// The manifest itself.
+        /// The text.
         text: String,
     },
 }
 
 impl Manifest {
-    /// Reads it. A file that makes one wait (a pipe, a share that is down) keeps nobody else waiting.
+    /// Reads the manifest. A slow file (a pipe, a network share that is down) does not block others.
     ///
     /// # Errors
-    /// That its file cannot be read, or everything that is wrong with its shape, with line and column.
+    /// Fails when the file cannot be read, or with all problems of its structure, with line and column.
     pub(crate) async fn read(&self, registry: &Registry) -> Result<Catalog, Failure> {
         let path = match self {
             Self::Text { name, text } => return data_or_catalog(text, name, registry).await,
@@ -62,7 +62,7 @@ impl Manifest {
     }
 }
 
-/// A manifest may hold secrets.
+/// Shows no text, because a manifest may contain secrets.
 impl fmt::Debug for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -73,7 +73,7 @@ impl fmt::Debug for Manifest {
 }
 
 async fn data_or_catalog(text: &str, name: &str, registry: &Registry) -> Result<Catalog, Failure> {
-    // Once more, where programs have to say first what a type is.
+    // Repeats the reading if programs must describe their types first.
     while let Some(document) = catalog::document(text) {
         let open = RefCell::new(Vec::new());
         let catalog = catalog::read(document, name, |type_name| {

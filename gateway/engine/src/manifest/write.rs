@@ -1,12 +1,12 @@
-//! Writes what a device holds as a manifest: as Puppet's code, or as YAML. Applied again to the
-//! device, it changes nothing.
+//! Writes the resources of a device as a manifest, in Puppet's language or as YAML. Applied to the device, it changes
+//! nothing.
 //!
-//! What is only told (`read_only`) is left out; a secret is a comment that says that it is there.
+//! Read-only attributes (`read_only`) are left out. A secret becomes a comment.
 
 use devgate_schemas::{Behaviour, Hash, Key, Resource, TypeSchema, Value};
 use serde_json::to_string;
 
-/// Resources of one type as Puppet's code, as `puppet resource` prints it.
+/// Writes resources of one type in Puppet's language, as `puppet resource` prints them.
 pub(crate) fn to_pp(schema: &TypeSchema, resources: &[Resource]) -> String {
     let mut text = String::new();
     for resource in resources {
@@ -26,7 +26,7 @@ pub(crate) fn to_pp(schema: &TypeSchema, resources: &[Resource]) -> String {
     text
 }
 
-/// Resources of one type as YAML: `{TYPE: {TITLE: {attribute: value}}}`.
+/// Writes resources of one type as YAML: `{TYPE: {TITLE: {attribute: value}}}`.
 pub fn to_yaml(schema: &TypeSchema, resources: &[Resource]) -> String {
     if resources.is_empty() {
         return format!("{}: {{}}\n", schema.name());
@@ -47,8 +47,8 @@ pub fn to_yaml(schema: &TypeSchema, resources: &[Resource]) -> String {
     text
 }
 
-/// What a manifest says of a resource: `ensure` first, the rest by name; nothing for a secret's
-/// value. The title says the namevars.
+/// Returns the attributes for a manifest: `ensure` first, the rest by name. Secrets have no value. The title contains
+/// the namevars.
 fn attributes<'r>(
     schema: &TypeSchema,
     resource: &'r Resource,
@@ -81,7 +81,7 @@ fn title(schema: &TypeSchema, resource: &Resource) -> String {
     of("title").or_else(|| of(&first?)).unwrap_or_default()
 }
 
-/// A value in Puppet's language.
+/// Writes a value in Puppet's language.
 fn pp(value: &Value) -> String {
     match value {
         Value::Undef => "undef".to_owned(),
@@ -105,7 +105,7 @@ fn pairs(hash: &Hash) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// A text in single quotes; in double quotes where it has control characters.
+/// Writes a text in single quotes, or in double quotes if it contains control characters.
 fn quoted(text: &str) -> String {
     if !text.contains(char::is_control) {
         return format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
@@ -124,7 +124,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A text as JSON, which is YAML, too.
+/// Writes a text as JSON, which is YAML, too.
 fn json(text: &str) -> String {
     to_string(text).expect("a text is JSON")
 }

@@ -1,4 +1,4 @@
-//! Bringing devices to a desired state: the catalog is checked, then applied to each of them.
+//! Brings devices to a desired state: the catalog is checked first, then applied to each device.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,26 +28,26 @@ use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::redactor::say;
 use devgate_core::results::{Status, TargetResult};
 
-/// What is to be applied, and how.
+/// The desired resources, and the options for applying them.
 #[derive(Debug)]
 pub struct Apply {
     /// The desired resources.
     pub manifest: Manifest,
-    /// How they are applied.
+    /// The options of the transaction.
     pub options: Options,
-    /// Whether it is a success that no resource has the tags that are wanted.
+    /// Whether the run succeeds even though no resource has a wanted tag.
     pub allow_empty: bool,
-    /// When the device is brought back.
+    /// When the changes are rolled back.
     pub rollback: Rollback,
-    /// Whether every change is shown.
+    /// Whether the text result shows every difference.
     pub diff: bool,
-    /// What becomes of it where another run changes the device.
+    /// What happens when another run holds the device lock.
     pub busy: BusyPolicy,
-    /// How long it waits before each target.
+    /// The splay before each target.
     pub splay: Splay,
-    /// Where reports are kept, if anywhere.
+    /// Where reports are kept, if they are.
     pub reports: Option<Reports>,
-    /// The project, for which it is kept what was seen of resources that are audited.
+    /// The project that the recorded states of audited resources belong to.
     pub project: PathBuf,
 }
 
@@ -62,21 +62,21 @@ pub enum Rollback {
     OnError,
 }
 
-/// What a run has done with resources, in all.
+/// The changes to resources, over all targets of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes {
-    /// Whether one was changed.
+    /// Whether a resource was changed.
     pub changed: bool,
-    /// Whether one could not be brought to the desired state.
+    /// Whether a resource could not be brought to the desired state.
     pub failed: bool,
-    /// Whether one would be changed.
+    /// Whether a resource would be changed.
     pub drifted: bool,
-    /// How many targets have failed by their resources alone.
+    /// The number of targets that failed only because of their resources.
     pub by_resources: usize,
 }
 
 impl Changes {
-    /// With what became of one target's resources; whether it has also failed otherwise.
+    /// Adds the report of one target. `failed_otherwise` says whether the target also failed for another reason.
     pub fn with(self, report: &Report, failed_otherwise: bool) -> Self {
         let failed = report.summary.failed > 0;
         Self {
@@ -92,13 +92,13 @@ impl Apply {
     /// Brings every target to the desired state.
     ///
     /// # Errors
-    /// That the manifest is not there, or what is wrong with it: then nothing was done.
+    /// Fails when the manifest cannot be read or is invalid. Nothing has been done then.
     pub async fn run(
         &self,
         run: &Run,
         targets: &[Arc<Target>],
     ) -> Result<(RunSummary, Changes), Failure> {
-        // What is wrong with it whatever a device holds is known before any is asked.
+        // Find every error that does not depend on the state of a device before any device is contacted.
         let read = async {
             let catalog = self.manifest.read(run.registry()).await;
             run.registry().prepare(targets).await;
@@ -145,7 +145,7 @@ impl Apply {
         Ok((ran.await, changes.get()))
     }
 
-    /// What is to be done on each family of the targets.
+    /// Returns one plan for each family of the targets.
     fn plans<'c>(
         &self,
         run: &'c Run,
@@ -193,10 +193,10 @@ impl Apply {
         Ok(plans)
     }
 
-    /// Tells which of the tags that are wanted no resource has.
+    /// Reports the wanted tags that no resource has.
     ///
     /// # Errors
-    /// That no resource has any of them, so that there is nothing to do.
+    /// Fails when no resource has any wanted tag, so that there is nothing to do.
     fn untagged(&self, run: &Run, tags: &BTreeSet<&str>) -> Result<(), Failure> {
         let wanted = &self.options.tags;
         let unknown: Vec<&String> = wanted
@@ -219,7 +219,7 @@ impl Apply {
         Ok(())
     }
 
-    /// Runs the transaction; beside its report, why what was changed could not be saved.
+    /// Runs the transaction. Returns its report and, if the changes could not be saved, the reason.
     async fn enforce(
         &self,
         run: &Run,
@@ -259,7 +259,7 @@ impl Apply {
         };
         let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
         session::with_session(run.sessions(), job, access, async |ctx, _| {
-            // A run that is stopped has the time to come to the end of what it does, to go back, and to save.
+            // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());
             let report =
                 device_run::run(ctx, plan, options, rollback, &mut audited, job.stop()).await;
@@ -270,7 +270,7 @@ impl Apply {
                 let lost = |error| unusable(format!("what was audited is not kept: {error}"));
                 unsaved = kept.err().map(lost);
             }
-            // Where the way back has failed, nobody wants to keep what there is.
+            // After a failed rollback, the state of the device should not be saved.
             if report.summary.changed > 0
                 && report.problem.is_none()
                 && let Err(error) = family.save(ctx).await

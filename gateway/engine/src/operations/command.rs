@@ -1,4 +1,4 @@
-//! What a person would type on a device: commands, or configuration.
+//! Sends commands or configuration to devices, as a person would type them.
 
 use std::sync::Arc;
 
@@ -11,45 +11,45 @@ use crate::session::{self, SessionHandle, SessionPool};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Status, TargetResult};
 
-/// What is typed, and what becomes of it.
+/// The lines to send, and how to send them.
 #[derive(Debug)]
 pub struct CommandOrder {
-    /// What is typed, line by line.
+    /// The lines, in order.
     pub lines: Vec<String>,
-    /// As what it is typed.
+    /// What the lines are.
     pub how: CommandKind,
-    /// Whether it is only shown.
+    /// Whether the lines are only shown.
     pub noop: bool,
 }
 
-/// As what lines are typed.
+/// How lines are sent.
 #[derive(Debug)]
 pub enum CommandKind {
-    /// Each is a command, whose questions take these answers.
+    /// Each line is a command. The answers are for the questions that commands ask.
     Commands {
-        /// What is answered to questions, in this order.
+        /// The answers, in the order of the questions.
         answers: Vec<String>,
     },
-    /// They are configuration, which may be saved.
+    /// The lines are configuration.
     Configuration {
-        /// Whether it is saved.
+        /// Whether the configuration is saved.
         save: bool,
     },
 }
 
-/// What came of a command, or of configuration: for programs, and for people.
+/// The outcome of a command or of configuration: JSON for programs, text for people.
 pub type CommandOutput = (Json, String);
 
 impl CommandOrder {
-    /// The lines that are commands.
+    /// Returns the lines that are commands.
     fn commands(&self) -> impl Iterator<Item = &String> {
         self.lines.iter().filter(|line| !line.trim().is_empty())
     }
 
-    /// Types it in a session, and gives what comes of it, bit by bit.
+    /// Sends the lines in a session, and passes each output to `give` as soon as it is there.
     ///
     /// # Errors
-    /// What the device or the gateway says; what came before was given.
+    /// Fails when the device or the gateway reports an error. Earlier outputs have been passed to `give`.
     pub async fn with(
         &self,
         session: &mut SessionHandle<'_>,
@@ -92,14 +92,14 @@ impl CommandOrder {
         Ok(())
     }
 
-    /// Types it on every target, and gives what comes of it.
+    /// Sends the lines to every target.
     pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let on_each = async |job: &TargetJob<'_>| self.on(run.sessions(), job).await;
         run.on_targets(targets, Action::new("command"), on_each)
             .await
     }
 
-    /// What comes of it on one of many targets.
+    /// Sends the lines to one of many targets.
     async fn on(
         &self,
         sessions: &SessionPool,
@@ -112,7 +112,7 @@ impl CommandOrder {
         };
         let work = async |session: &mut SessionHandle<'_>| self.with(session, give).await;
         let outcome = session::with_handle(sessions, job, work).await;
-        // The form is that of what was asked, however far it came.
+        // The form of the result depends on the request alone, not on how far the work came.
         let value = match &self.how {
             CommandKind::Commands { .. } if self.commands().count() != 1 => {
                 json!({ "commands": values })
@@ -129,7 +129,7 @@ impl CommandOrder {
             };
             text.push_str(if *save { ", and saved" } else { "" });
         }
-        // Where it has failed, people read why, and what the device said until then.
+        // After a failure, people read the failure and the output until then.
         answer.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
         if let Err(error) = outcome {
             answer.status = Status::Failure;
@@ -139,7 +139,7 @@ impl CommandOrder {
     }
 }
 
-/// A text that ends with a newline, unless it is empty.
+/// Appends a newline unless the text is empty or ends with one.
 pub fn ended(mut text: String) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');

@@ -1,4 +1,4 @@
-//! What targets tell of themselves: now, or when they were last asked.
+//! Collects the facts of targets, from the devices or from the cache.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,22 +15,23 @@ use crate::store::{Store, StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Collected, Origin, TargetResult};
 
-/// Which facts are wanted: those of now, where nothing is kept.
+/// Which facts are wanted. By default, facts are collected now and not cached.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// For which project they are kept, if they are to be.
+    /// The project that facts are cached for, if they are cached.
     pub(crate) kept_for: Option<PathBuf>,
-    /// No target is asked whose facts were collected within this time.
+    /// Facts of at most this age are taken from the cache without asking the target.
     pub cached: Option<Duration>,
-    /// Where a target is down, its last facts are given.
+    /// Whether cached facts of any age stand in for a target that is down.
     pub stale_ok: bool,
 }
 
 impl Facts {
-    /// The facts that will do: kept ones of this age, or any of a target that is down.
+    /// Creates the operation: cached facts of at most the age `cached` are used, and with `stale_ok` also older facts
+    /// of a target that is down.
     ///
     /// # Errors
-    /// That facts cannot be kept.
+    /// Fails when the store cannot keep facts.
     pub fn of_age(
         cached: Option<Duration>,
         stale_ok: bool,
@@ -48,7 +49,7 @@ impl Facts {
         })
     }
 
-    /// Gives the facts of every target.
+    /// Collects the facts of every target.
     pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let store = &*run.services.store;
         let ran = run.on_targets(targets, Action::new("facts"), async |job| {
@@ -104,7 +105,7 @@ impl Facts {
     }
 }
 
-/// What the target tells of itself now.
+/// Collects the facts from the target.
 async fn ask(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
@@ -118,7 +119,7 @@ async fn ask(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failur
     Ok(Value::Hash(facts.await?.into_hash()).to_json())
 }
 
-/// Keeps what the target has told now.
+/// Stores facts that were just collected.
 async fn keep(
     store: &dyn Store,
     owner: &StoreKey,
@@ -141,7 +142,7 @@ async fn keep(
     answer
 }
 
-/// Facts of the cache as an answer.
+/// Turns cached facts into a result.
 fn cached(kept: StoredValue, because: Option<Failure>) -> TargetResult {
     let collected = Collected {
         at: shown(kept.at),
@@ -159,12 +160,12 @@ fn age(kept: &StoredValue) -> Duration {
     kept.at.elapsed().unwrap_or_default()
 }
 
-/// A time in the words of RFC 3339, in UTC.
+/// Formats a time as in RFC 3339, in UTC.
 pub fn shown(time: SystemTime) -> String {
     let since = time
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
-    // Only a year after 9999 has no such text.
+    // Only a year after 9999 has no such format.
     let whole = der::DateTime::from_unix_duration(since);
     whole.map_or_else(|_| since.as_secs().to_string(), |time| time.to_string())
 }

@@ -1,4 +1,4 @@
-//! What devices hold, of one type: for programs as JSON, for people as a manifest.
+//! Shows the resources of one type: as JSON for programs, as a manifest for people.
 
 use std::sync::Arc;
 
@@ -21,18 +21,18 @@ use crate::session::{self, SessionAccess, SessionPool};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
 
-/// Which resources are to be shown, and how.
+/// Which resources are shown, and how.
 #[derive(Debug)]
 pub struct Inspect {
-    /// Their type, as manifests name it, in any case.
+    /// The resource type, as manifests name it, in any case.
     pub type_name: String,
-    /// One resource; without it all of the type.
+    /// The title of one resource. Without it, all resources of the type are shown.
     pub title: Option<String>,
-    /// Whether people get YAML, not Puppet's language.
+    /// Whether the text is YAML instead of Puppet's language.
     pub as_yaml: bool,
-    /// What becomes of rows that do not keep to their type.
+    /// What happens to rows that violate the schema of the type.
     pub strict: Strict,
-    /// How long it waits before each target.
+    /// The splay before each target.
     pub splay: Splay,
 }
 
@@ -89,7 +89,7 @@ impl Inspect {
     }
 }
 
-/// What a device holds, and what is wrong with the rest of it.
+/// The resources of a device, and the problems with its other rows.
 struct Shown {
     rows: Vec<Resource>,
     wrong: Vec<String>,

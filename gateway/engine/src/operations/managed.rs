@@ -9,10 +9,10 @@ use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, say};
 use devgate_core::results::Action;
 
-/// What is done with the resources of devices.
+/// The action of operations on the resources of devices.
 pub(super) const DEVICE: Action = Action::new("device");
 
-/// The family of a target, which says what can be managed on it.
+/// Returns the family of a target, which determines the resource types that can be managed on it.
 pub(super) fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r Family, Failure> {
     match target.remote_transport() {
         Some(name) => registry.family(name),
@@ -20,10 +20,10 @@ pub(super) fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r 
     }
 }
 
-/// Says why there is nothing to do.
+/// Reports that there is nothing to do, and why.
 ///
 /// # Errors
-/// That an operation which does nothing has not succeeded, unless it may be so.
+/// Fails unless `allowed`, because a command that does nothing has not succeeded.
 pub fn nothing_to_do(log: &dyn Sink, allowed: bool, why: &str) -> Result<(), Failure> {
     if allowed {
         say(log, Level::Warning, format!("{why}: nothing was done"));

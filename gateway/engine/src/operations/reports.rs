@@ -1,4 +1,4 @@
-//! Reports that are kept in a folder, one file a device.
+//! Reports that are kept in a folder, one file for each device.
 
 use std::fs;
 use std::io;
@@ -13,12 +13,12 @@ use crate::job::TargetJob;
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 
-/// Where reports are kept, and as whose.
+/// Where and in which format reports are kept.
 #[derive(Debug)]
 pub struct Reports {
     /// The folder.
     pub folder: PathBuf,
-    /// As whose reports.
+    /// The format of the reports.
     pub format: ReportFormat,
 }
 
@@ -35,18 +35,18 @@ pub enum ReportFormat {
 }
 
 impl Reports {
-    /// Makes the folder, so that nothing is changed whose report could not be kept.
+    /// Creates the folder, so that no device is changed whose report could not be kept.
     ///
     /// # Errors
-    /// That it cannot be made.
+    /// Fails when the folder cannot be created.
     pub(super) fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(&self.folder)
     }
 
-    /// Keeps the report of a device, without its secrets, for this user and group alone.
+    /// Writes the report of a device, without its secrets, readable for this user and group alone.
     ///
     /// # Errors
-    /// That it cannot be written.
+    /// Fails when the file cannot be written.
     pub(super) fn keep(
         &self,
         job: &TargetJob<'_>,
@@ -74,7 +74,7 @@ impl Reports {
     }
 }
 
-/// A target's name as a file's: it may be a URI, and two targets never get one file.
+/// Turns a target's name into a file name. The name may be a URI, and two targets never share a file.
 fn file_name(target: &str) -> String {
     let mut name = String::with_capacity(target.len());
     for c in target.chars() {

@@ -1,4 +1,4 @@
-//! Splay: many devices, each begun at a moment of its own, so that not all are asked at once.
+//! Splay: delays the start on each device by a different time, so that not all devices are contacted at once.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -9,17 +9,18 @@ use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
-/// How far the moments are spread, in seconds.
+/// The longest delay, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Splay(u32);
 
 impl Splay {
-    /// A wait of at most so many seconds.
+    /// Creates a splay of at most this many seconds.
     pub fn within(seconds: u32) -> Self {
         Self(seconds)
     }
 
-    /// When a device is begun, from the beginning of the run: by its name, the same in each run.
+    /// Returns the delay of a device from the beginning of the run. It depends on the name alone, so it is the same in
+    /// each run.
     fn moment(self, name: &str) -> Duration {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
@@ -27,10 +28,10 @@ impl Splay {
         Duration::from_secs(seconds)
     }
 
-    /// Waits for the moment of the job's target.
+    /// Waits for the delay of the job's target.
     ///
     /// # Errors
-    /// That the run is to end before.
+    /// Fails when the run is cancelled before.
     pub(super) async fn wait(self, job: &TargetJob<'_>) -> Result<(), Failure> {
         let moment = self.moment(&job.target.name);
         if moment.is_zero() {

@@ -14,20 +14,20 @@ use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
 use devgate_core::results::{Action, EXPLAIN};
 
-/// A task that is to be run, and how.
+/// A task to run, and how to run it.
 #[derive(Debug)]
 pub struct TaskOrder {
     /// The task.
     pub task: Task,
-    /// Its parameters, checked.
+    /// The checked parameters.
     pub parameters: Parameters,
-    /// Whether it may change anything.
+    /// Whether the task may change anything.
     pub mode: Mode,
-    /// How long it may take on each target, where the inventory is not to say.
+    /// The longest time on each target. Without it, the inventory decides.
     pub timeout: Option<Duration>,
-    /// Whether only what would run is told.
+    /// Whether the task is only explained, not run.
     pub explain: bool,
-    /// Whether its output is told while it runs.
+    /// Whether the output is reported while the task runs.
     pub stream: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Can targets be reached, and do they take the credentials.
+//! Checks whether targets can be reached and accept the credentials.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use devgate_core::results::{Action, TargetResult};
 #[derive(Serialize, JsonSchema)]
 pub struct Reached {}
 
-/// Says of every target whether it can be reached.
+/// Checks whether each target can be reached.
 pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, Action::new("verify"), async |job| {
         let open = session::with_session(

@@ -1,8 +1,8 @@
 //! The plugin `age`: values and files that were encrypted with age (<https://age-encryption.org/v1>).
 //!
-//! Only what a program needs that decrypts for X25519 identities: the header with its stanzas and
-//! its MAC, and the payload in chunks. The library `age` would bring a second generation of every
-//! cipher into the program, and its translations.
+//! It contains only what is needed to decrypt for X25519 identities: the header with its stanzas and its MAC, and the
+//! payload in chunks. The library `age` would add a second generation of every cipher to the program, and its
+//! translations.
 
 use std::path::Path;
 
@@ -20,27 +20,27 @@ use zeroize::Zeroizing;
 use super::options::{Options, read};
 use crate::inventory::PluginError;
 
-/// Where the identities are, unless somebody says otherwise.
+/// The default file of the identities.
 const IDENTITY: &str = "keys/age.txt";
 
 const VERSION: &[u8] = b"age-encryption.org/v1\n";
-/// The clear bytes of a chunk, and of its authentication.
+/// The size of a chunk in clear, and of its authentication tag.
 const CHUNK: usize = 64 * 1024;
 const TAG: usize = 16;
 
-/// A private key, and what others encrypt for.
+/// A private key, and its public key.
 struct Identity {
     secret: Zeroizing<[u8; 32]>,
     public: [u8; 32],
 }
 
-/// What a stanza wraps the key of the file in.
+/// A stanza, which wraps the key of the file.
 struct Stanza {
     share: [u8; 32],
     body: Vec<u8>,
 }
 
-/// The clear text of `encrypted_value` or of a `file`, a secret; a line's end behind it is left out.
+/// Decrypts `encrypted_value` or a `file`. The text is a secret. A line end at its end is removed.
 pub(super) fn resolve(folder: &Path, options: Options<'_>) -> Result<Value, PluginError> {
     options.only(&["encrypted_value", "file", "identity"])?;
     let encrypted = match (
@@ -104,7 +104,7 @@ fn decrypt(file: &[u8], identities: &[Identity]) -> Result<Vec<u8>, &'static str
     let broken = "expected an age file, version 1: it is damaged or something else";
     let rest = file.strip_prefix(VERSION).ok_or(broken)?;
     let (stanzas, rest) = header(rest).ok_or(broken)?;
-    // The MAC is of all that stands before it, its three dashes included.
+    // The MAC covers everything before it, including its three dashes.
     let (mac, payload) = line(rest.strip_prefix(b"--- ").ok_or(broken)?).ok_or(broken)?;
     let authenticated = &file[..file.len() - rest.len() + 3];
     let mut pairs = stanzas
@@ -123,7 +123,7 @@ fn decrypt(file: &[u8], identities: &[Identity]) -> Result<Vec<u8>, &'static str
     opened(chunks, &derived(&key, nonce, b"payload")).ok_or(broken)
 }
 
-/// The binary form of an armored file; nothing where it is not armored.
+/// Returns the binary form of an armored file, or `None` if it is not armored.
 fn unarmored(file: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
     let broken = "expected an armored age file: it is damaged";
     let Ok(text) = std::str::from_utf8(file) else {
@@ -140,13 +140,13 @@ fn unarmored(file: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
     Base64::decode_vec(&body).map(Some).map_err(|_| broken)
 }
 
-/// The stanzas of X25519 recipients, and what follows all stanzas.
+/// Returns the stanzas of X25519 recipients, and what follows all stanzas.
 fn header(mut rest: &[u8]) -> Option<(Vec<Stanza>, &[u8])> {
     let mut stanzas = Vec::new();
     while let Some(stanza) = rest.strip_prefix(b"-> ") {
         let (arguments, mut after) = line(stanza)?;
         let mut body = String::new();
-        // A line that is not full ends the body.
+        // The first line that is not full ends the body.
         loop {
             let (part, next) = line(after)?;
             body.push_str(std::str::from_utf8(part).ok()?);
@@ -168,7 +168,7 @@ fn header(mut rest: &[u8]) -> Option<(Vec<Stanza>, &[u8])> {
     Some((stanzas, rest))
 }
 
-/// The key of the file, if this stanza is for this identity.
+/// Returns the key of the file if this stanza is for this identity.
 fn unwrapped(stanza: &Stanza, identity: &Identity) -> Option<Zeroizing<Vec<u8>>> {
     let shared = MontgomeryPoint(stanza.share).mul_clamped(*identity.secret);
     let shared = Zeroizing::new(shared.to_bytes());
@@ -182,7 +182,7 @@ fn unwrapped(stanza: &Stanza, identity: &Identity) -> Option<Zeroizing<Vec<u8>>>
     clear.ok().filter(|key| key.len() == 16).map(Zeroizing::new)
 }
 
-/// The clear text of the payload: chunks that are numbered, the last one marked.
+/// Decrypts the payload: numbered chunks, of which the last is marked.
 fn opened(mut chunks: &[u8], key: &[u8; 32]) -> Option<Vec<u8>> {
     let cipher = ChaCha20Poly1305::new_from_slice(key).ok()?;
     let mut clear = Vec::new();
@@ -209,7 +209,7 @@ fn derived(key: &[u8], salt: &[u8], what: &[u8]) -> Zeroizing<[u8; 32]> {
     derived
 }
 
-/// A line without its end, and what follows it.
+/// Returns a line without its end, and what follows it.
 fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| *byte == b'\n')?;
     Some((&text[..end], &text[end + 1..]))

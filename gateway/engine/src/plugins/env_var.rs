@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 use super::options::Options;
 use crate::inventory::PluginError;
 
-/// The variable `var`, read as JSON if `json` says so; `default` where it is not set, or nothing
-/// where it is `optional`.
+/// Returns the value of the variable `var`, parsed as JSON if `json` is set. If the variable is not set, returns
+/// `default`, or nothing if it is `optional`.
 pub(super) fn resolve(options: &Options<'_>) -> Result<Value, PluginError> {
     options.only(&["var", "default", "optional", "json"])?;
     let name = options.required("var")?;
@@ -17,7 +17,7 @@ pub(super) fn resolve(options: &Options<'_>) -> Result<Value, PluginError> {
     let default = options.said.get("default");
     let value = options.environment.variable(name).map(OsStr::to_str);
     match (value, default) {
-        // The parser names places, and quotes nothing.
+        // The parser's error names a position and quotes nothing.
         (Some(Some(text)), _) if json => serde_json::from_str::<Json>(text)
             .map(Value::from)
             .map_err(|error| {

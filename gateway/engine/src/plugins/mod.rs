@@ -1,8 +1,8 @@
-//! Plugins: what an inventory leaves to be looked up, as `_plugin` references.
+//! Plugins: resolve the `_plugin` references in an inventory.
 //!
-//! A few are built in; others are modules with a `bolt_plugin.json`, whose tasks run on this node.
-//! Each reference is looked up once in a run, and kept in memory alone: what a plugin gives may be a
-//! secret, and no secret goes to a disk. So `_cache` and `plugin-cache` are read and not obeyed.
+//! A few plugins are built in. Others are modules with a `bolt_plugin.json`, whose tasks run on this node. Each
+//! reference is resolved once in a run, and its value is kept only in memory: it may be a secret, and no secret is
+//! written to a disk. So `_cache` and `plugin-cache` are accepted and have no effect.
 
 mod age;
 mod env_var;
@@ -33,44 +33,44 @@ use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
 
-/// The plugins that are built in.
+/// The built-in plugins.
 const BUILT_IN: [&str; 6] = ["age", "env_var", "pkcs7", "prompt", "task", "yaml"];
-/// How many references may be looked up within each other.
+/// How deep references may be nested.
 const MAX_DEPTH: usize = 50;
 
 /// Asks a person for a secret.
 #[async_trait]
 pub trait SecretPrompt: fmt::Debug + Send + Sync {
-    /// Asks, and gives the answer, a secret.
+    /// Asks a question, and returns the answer as a secret.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Fails when there is no answer.
     async fn ask(&self, question: &str) -> Result<Value, String>;
 }
 
-/// The plugins of a project, and all that they have given.
+/// The plugins of a project, and the values that they have returned.
 #[derive(Debug)]
 pub(crate) struct Plugins {
     /// The project's folder.
     folder: PathBuf,
-    /// What the project says to each plugin.
+    /// The project's configuration of each plugin.
     configs: HashMap<String, Hash>,
     catalogue: Catalogue,
     known: RefCell<HashMap<String, Known>>,
-    /// This node, where tasks of plugins run.
+    /// This node, on which the tasks of plugins run.
     host: cell::OnceCell<Host<'static>>,
-    /// What is lent to them.
+    /// The environment of plugins.
     environment: Arc<Environment>,
-    /// One question at a time.
+    /// Permits one question at a time.
     terminal: Semaphore,
-    /// Who can be asked, if there is anybody.
+    /// The prompt, if a person can be asked.
     person: Option<Arc<dyn SecretPrompt>>,
 }
 
 type Known = Rc<OnceCell<Result<Value, PluginError>>>;
 
 impl Plugins {
-    /// The plugins that a project can use.
+    /// Creates the plugins that a project can use.
     pub(crate) fn new(
         project: &Project,
         environment: Arc<Environment>,
@@ -88,7 +88,7 @@ impl Plugins {
         }
     }
 
-    /// This node, where their tasks run.
+    /// Returns the host for tasks: this node.
     fn host(&self) -> &Host<'static> {
         self.host.get_or_init(|| {
             let tmpdir = Some(self.environment.temporary());
@@ -99,7 +99,7 @@ impl Plugins {
         })
     }
 
-    /// Asks the plugin of a reference. While a plugin is configured, no other is loaded.
+    /// Calls the plugin of a reference. During the configuration of a plugin (`loading` false), no other is loaded.
     fn ask<'a>(
         &'a self,
         reference: &'a Hash,
@@ -122,7 +122,7 @@ impl Plugins {
                 }
             }
             let mut config = Hash::new();
-            // Looked up when it is needed; a plugin cannot be configured by itself.
+            // The configuration is resolved when it is needed. A plugin cannot be configured by itself.
             if loading && let Some(configured) = self.configs.get(plugin) {
                 let configured = Value::Hash(configured.clone());
                 if let Value::Hash(hash) = self.resolved(configured, false, left).await? {
@@ -164,7 +164,7 @@ impl Plugins {
         })
     }
 
-    /// A value with all references in it looked up.
+    /// Resolves all references in a value.
     fn resolved<'a>(
         &'a self,
         value: Value,
@@ -224,7 +224,7 @@ impl ReferenceResolver for Plugins {
     }
 }
 
-/// That nobody has a plugin of this name.
+/// Returns the error for a plugin that does not exist.
 fn unknown(plugin: &str) -> PluginError {
     PluginError::Unknown {
         hint: did_you_mean(plugin, BUILT_IN),
@@ -233,7 +233,7 @@ fn unknown(plugin: &str) -> PluginError {
     }
 }
 
-/// What a reference says, over what the project says.
+/// Merges the options of a reference over the project's configuration.
 fn over(mut config: Hash, said: Hash) -> Hash {
     for (key, value) in said {
         config.insert(key, value);

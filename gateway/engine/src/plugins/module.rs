@@ -15,14 +15,14 @@ use crate::inventory::PluginError;
 use crate::process::{DiscardOutput, ProcessLimits};
 use crate::tasks::{Catalogue, Invocation, Task, TaskError, TaskPlace};
 
-/// What a module's `bolt_plugin.json` says.
+/// The contents of a module's `bolt_plugin.json`.
 #[derive(Debug, Default, Deserialize)]
 struct Description {
     #[serde(default)]
     hooks: BTreeMap<String, Hook>,
 }
 
-/// The task that does what a hook asks for.
+/// The task of a hook.
 #[derive(Debug, Deserialize)]
 struct Hook {
     task: String,
@@ -32,16 +32,16 @@ struct Hook {
 pub(super) struct Module<'a> {
     /// The module's folder.
     pub(super) folder: &'a Path,
-    /// What the project says to it.
+    /// The project's configuration of the plugin.
     pub(super) config: Hash,
     /// The project's folder.
     pub(super) project: &'a Path,
 }
 
-/// The hook that is asked for.
+/// The hook for references.
 const HOOK: &str = "resolve_reference";
 
-/// The `value` that the task `task` gives when it runs on this node with `parameters`.
+/// Runs the task `task` with `parameters` on this node, and returns its `value`.
 pub(super) async fn task(
     catalogue: &Catalogue,
     host: &Host<'_>,
@@ -60,8 +60,8 @@ pub(super) async fn task(
 }
 
 impl Module<'_> {
-    /// What the module's task gives for a reference: it gets the reference's options, over what the
-    /// project says to the plugin as far as the task takes it.
+    /// Resolves a reference with the module's task. The task gets the reference's options, merged over the project's
+    /// configuration as far as it has such parameters.
     pub(super) async fn resolve(
         self,
         catalogue: &Catalogue,
@@ -102,8 +102,7 @@ impl Module<'_> {
     }
 }
 
-/// Runs a task on this node, without anything of the inventory; the `value` that it gives, or what
-/// it gives as `_sensitive`.
+/// Runs a task on this node, without data of the inventory. Returns its `value`, or the one in its `_sensitive`.
 async fn value(
     host: &Host<'_>,
     options: &Options<'_>,
@@ -125,7 +124,7 @@ async fn value(
         Some(folder) => invocation.with_boltdir(folder),
         None => invocation,
     };
-    // Who does not want to wait any longer drops this future, and the task is killed.
+    // If the caller drops this future, the task is killed.
     let cancel_source = CancelSource::default();
     let order = TaskControl {
         limits: &ProcessLimits::default(),

@@ -1,4 +1,4 @@
-//! What a reference says to its plugin.
+//! The options of a reference for its plugin.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use devgate_transports::{Environment, reading};
 
 use crate::inventory::PluginError;
 
-/// The options of one reference, over those that the project gives to the plugin.
+/// The options of one reference, merged over the project's configuration of the plugin.
 #[derive(Debug)]
 pub(super) struct Options<'a> {
     pub(super) plugin: &'a str,
     pub(super) said: Hash,
-    /// What is lent to plugins.
+    /// The environment of plugins.
     pub(super) environment: &'a Environment,
 }
 
 impl Options<'_> {
-    /// Refuses every option but these.
+    /// Refuses all other options.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), PluginError> {
         for (key, _) in self.said.iter() {
             let key = key.to_string();
@@ -29,13 +29,13 @@ impl Options<'_> {
         Ok(())
     }
 
-    /// A text that must be there.
+    /// Returns a required text.
     pub(super) fn required(&self, key: &str) -> Result<&str, PluginError> {
         let missing = || self.invalid(format!("expected `{key}`, a text"));
         self.text(key)?.ok_or_else(missing)
     }
 
-    /// A text.
+    /// Returns an optional text.
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>, PluginError> {
         match self.said.get(key) {
             None | Some(Value::Undef) => Ok(None),
@@ -44,7 +44,7 @@ impl Options<'_> {
         }
     }
 
-    /// Whether something is so; not, where nothing is said.
+    /// Returns a boolean, which is false by default.
     pub(super) fn flag(&self, key: &str) -> Result<bool, PluginError> {
         match self.said.get(key) {
             None | Some(Value::Undef) => Ok(false),
@@ -53,7 +53,7 @@ impl Options<'_> {
         }
     }
 
-    /// A path: below a folder, unless it is absolute or begins with `~`.
+    /// Returns a path: relative to a folder, unless it is absolute or begins with `~`.
     pub(super) fn path(&self, key: &str, folder: &Path) -> Result<Option<PathBuf>, PluginError> {
         let path = self.text(key)?;
         Ok(path.map(|path| folder.join(self.environment.path(path))))
@@ -68,7 +68,7 @@ impl Options<'_> {
     }
 }
 
-/// Reads a file that a plugin needs.
+/// Reads a file for a plugin.
 pub(super) fn read(options: &Options<'_>, what: &str, path: &Path) -> Result<Vec<u8>, PluginError> {
     reading::bytes(path)
         .map_err(|error| options.failed(format!("cannot read {what} {}: {error}", path.display())))

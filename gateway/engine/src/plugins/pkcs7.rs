@@ -1,7 +1,7 @@
 //! The plugin `pkcs7`: values that were encrypted with eyaml or Bolt.
 //!
-//! Such a value is an enveloped message (RFC 5652) in Base64: its content is encrypted with AES in
-//! CBC mode, with a key of its own that is encrypted with RSA.
+//! Such a value is an enveloped message (RFC 5652) in Base64. Its content is encrypted with AES in CBC mode, with a key
+//! that is itself encrypted with RSA.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 use super::options::{Options, read};
 use crate::inventory::PluginError;
 
-/// Where the private key is, unless somebody says otherwise: where Bolt puts it.
+/// The default file of the private key, which is Bolt's.
 const PRIVATE_KEY: &str = "keys/private_key.pkcs7.pem";
 
 const ENVELOPED_DATA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7.3");
@@ -30,9 +30,9 @@ const AES_128_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.1
 const AES_192_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22");
 const AES_256_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
 
-/// The clear text of `encrypted_value`, a secret.
+/// Decrypts `encrypted_value`. The text is a secret.
 pub(super) fn resolve(folder: &Path, mut options: Options<'_>) -> Result<Value, PluginError> {
-    // Bolt took these names once, and eyaml's users know them.
+    // Bolt once had these names, and users of eyaml know them.
     for (old, new) in [("private-key", "private_key"), ("public-key", "public_key")] {
         if let Some(value) = options.said.remove(old) {
             options.said.insert(new, value);

@@ -1,4 +1,4 @@
-//! The plugin `prompt`: a secret that somebody types.
+//! The plugin `prompt`: a secret that a person types.
 
 use devgate_schemas::Value;
 
@@ -6,7 +6,7 @@ use super::SecretPrompt;
 use super::options::Options;
 use crate::inventory::PluginError;
 
-/// What somebody answers to `message`, a secret.
+/// Asks a person for `message`. The answer is a secret.
 pub(super) async fn resolve(
     options: &Options<'_>,
     person: &dyn SecretPrompt,

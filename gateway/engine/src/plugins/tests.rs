@@ -1,7 +1,7 @@
-//! Plugins as an inventory asks them.
+//! Plugins, as an inventory calls them.
 //!
-//! The encrypted values among the fixtures were made with Ruby's OpenSSL as eyaml calls it, with the
-//! `openssl` command, and with `age`.
+//! The encrypted values among the fixtures were created with Ruby's OpenSSL as eyaml calls it, with the `openssl`
+//! command, and with `age`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -35,7 +35,7 @@ async fn ask(plugins: &Plugins, text: &str) -> Result<Value, PluginError> {
     plugins.look_up(&reference(text)).await
 }
 
-/// What a plugin gives with the keys and files of the fixtures.
+/// Calls a plugin with the keys and files of the fixtures.
 async fn encrypted(text: &str) -> Result<Value, PluginError> {
     ask(&plugins(Path::new(FIXTURES)), text).await
 }
@@ -50,7 +50,7 @@ fn message<T>(result: Result<T, PluginError>, kind: &str) -> String {
     error.to_string()
 }
 
-/// A project with modules: files by path, those of tasks executable.
+/// Creates a project with modules from files by path. Those of tasks are executable.
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {

@@ -1,4 +1,4 @@
-//! The plugin `yaml`: what another file says.
+//! The plugin `yaml`: the contents of another file.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::options::{Options, read};
 use crate::inventory::PluginError;
 use devgate_core::trust;
 
-/// The document in the file `filepath`, which is relative to the project's folder, as in Bolt.
+/// Returns the document in the file `filepath`, which is relative to the project's folder, as in Bolt.
 pub(super) fn resolve(folder: &Path, options: &Options<'_>) -> Result<Value, PluginError> {
     options.only(&["filepath"])?;
     let missing = || options.invalid("expected `filepath`, a text");

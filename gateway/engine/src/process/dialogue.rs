@@ -1,5 +1,5 @@
-//! A child that is asked one thing after the other: a line is written to it, and lines are read of it
-//! until there is an answer.
+//! A child process that answers requests one after another: a line is written to it, and its lines are read until one
+//! is the answer.
 
 use std::io;
 
@@ -16,20 +16,20 @@ use super::tree::ProcessTree;
 use super::{GRACE, PipedChild, ProcessLimits, Program, piped};
 use devgate_core::cancel::CancelSource;
 
-/// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
+/// A child that waits for requests. If this is dropped, the child is killed with everything that it has started.
 pub(crate) struct Dialogue {
     stdin: ChildStdin,
-    // Before the pieces: its mark is looked for while the child is there.
+    // Before `pieces`: the drop searches for the mark while the child still exists.
     tree: ProcessTree,
     pieces: PipedChild,
     heard: Heard,
 }
 
-/// What has come and was not taken yet.
+/// Output that has arrived and has not been consumed.
 #[derive(Default)]
 struct Heard {
     stdout: BytesMut,
-    /// How much of it has no end of a line.
+    /// How many bytes at the start contain no line end.
     searched: usize,
     stderr: CapturedOutput,
 }
@@ -37,11 +37,11 @@ struct Heard {
 /// Why there is no answer.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Broken {
-    /// It has ended.
+    /// The child has ended.
     Ended(Exit),
-    /// It wrote a line that is longer than any may be.
+    /// The child wrote a line beyond the limit.
     TooLong,
-    /// It answered before it had read the whole of what it was asked.
+    /// The child answered before it had read the whole request.
     RawConnectionInfo,
 }
 
@@ -49,7 +49,7 @@ impl Dialogue {
     /// Starts the child.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// Fails when it cannot be started.
     pub(crate) async fn begin(program: &Program) -> io::Result<Self> {
         let guarded = Guarded::new();
         let (stdin, mut pieces) = piped::marked(program, guarded.mark()).await?;
@@ -61,7 +61,7 @@ impl Dialogue {
         })
     }
 
-    /// Whether it has ended while nobody asked it anything.
+    /// Whether the child has ended since the last request.
     pub(crate) fn has_ended(&mut self) -> bool {
         let ended = !matches!(self.pieces.child().try_wait(), Ok(None));
         if ended {
@@ -70,11 +70,11 @@ impl Dialogue {
         ended
     }
 
-    /// Writes a line, and gives `hear` each line that comes until one of them is the answer. It may take
-    /// for ever, and is dropped then.
+    /// Writes a line, and passes each line of the child to `hear` until one of them is the answer. This may take
+    /// forever; the caller may drop the future.
     ///
     /// # Errors
-    /// Why there is none. It is of no more use then.
+    /// Fails when there is no answer. The child cannot be used any more then.
     pub(crate) async fn ask<T>(
         &mut self,
         line: &Sensitive<Vec<u8>>,
@@ -103,7 +103,7 @@ impl Dialogue {
             }
             let piece = tokio::select! {
                 biased;
-                // That it does not read is known by its end.
+                // A child that does not read its input is noticed by its end.
                 _ = &mut write, if writing => {
                     writing = false;
                     continue;
@@ -113,7 +113,7 @@ impl Dialogue {
             match piece {
                 Piece::Ended(exit) => {
                     tree.ended();
-                    // What it wrote at last may still be in its pipes.
+                    // The last output may still be in the pipes.
                     let drained = async { while !heard.take(pieces.next().await, limits) {} };
                     drop(timeout(limits.drain, drained).await);
                     if !heard.stdout.contains(&b'\n') {
@@ -126,12 +126,12 @@ impl Dialogue {
         }
     }
 
-    /// What it has written to stderr since this was last asked.
+    /// Takes the stderr since the last call.
     pub(crate) fn stderr(&mut self) -> CapturedOutput {
         std::mem::take(&mut self.heard.stderr)
     }
 
-    /// Lets it end by itself, as it should when nobody writes to it any more; else ends it.
+    /// Closes the input and lets the child end by itself. If it does not, it is ended.
     pub(crate) async fn end(self) {
         let Self {
             stdin,
@@ -148,14 +148,14 @@ impl Dialogue {
         }
     }
 
-    /// Ends it, whatever it does.
+    /// Ends the child, whatever it is doing.
     pub(crate) async fn kill(mut self) {
         self.tree.end(&CancelSource::default().stop(), GRACE).await;
     }
 }
 
 impl Heard {
-    /// Takes a piece; whether it was the last.
+    /// Consumes a piece. Returns whether it was the last one.
     fn take(&mut self, piece: Piece, limits: &ProcessLimits) -> bool {
         match piece {
             Piece::Stdout(bytes) => self.stdout.extend_from_slice(&bytes),
@@ -166,7 +166,7 @@ impl Heard {
         false
     }
 
-    /// The next whole line, without its end.
+    /// Takes the next complete line, without its end.
     fn line(&mut self) -> Option<BytesMut> {
         let new = &self.stdout[self.searched..];
         match new.iter().position(|byte| *byte == b'\n') {
@@ -205,7 +205,7 @@ mod tests {
         Dialogue::begin(&program).await.expect("a shell")
     }
 
-    /// What comes before the line that begins with `=`, and that line.
+    /// Returns the lines before the one that begins with `=`, and that line.
     async fn asked(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, Broken> {
         let (mut lines, limits) = (
             Vec::new(),

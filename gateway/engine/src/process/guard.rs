@@ -1,6 +1,6 @@
-//! The end of children whose parent is killed: SIGKILL leaves it no time to end them itself. A process of our own,
-//! the guard, is started with the first child. It hears through a pipe which children run, and ends those that are
-//! left when the pipe ends, which is when we do.
+//! Ends our children when we are killed: after SIGKILL we cannot do that ourselves. The guard is a process of our own
+//! that is started with the first child. We tell it through a pipe which children run. When the pipe is closed, because
+//! we have ended, it ends those that are left.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, PipeWriter, Write};
@@ -17,37 +17,37 @@ use super::spawn::{bare, spawn};
 use super::tree::ProcessTree;
 use devgate_core::cancel::CancelSource;
 
-/// The word that starts a guard.
+/// The argument that starts a guard.
 const WORD: &str = "guard";
 
-/// How long children have to end before they are killed: a devgate among them takes ten seconds to leave its devices
-/// as they should be.
+/// How long children have to end before they are killed. A devgate among them takes up to ten seconds to leave its
+/// devices in order.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// How often what carries a mark is looked for, where we were killed before we could say who leads it: it may just be
-/// starting.
+/// How often the guard searches for processes with a mark if we were killed before it knew their leader. The child may
+/// just be starting.
 const LOOKS: usize = 20;
 
-/// A child that is guarded as long as this is held: from before its start, for we may be killed at any time.
+/// A child that is guarded while this is held. Created before the child starts, because we may be killed at any time.
 #[derive(Debug)]
 pub(super) struct Guarded {
     mark: String,
 }
 
 impl Guarded {
-    /// Guards what will carry a mark of its own.
+    /// Registers a new mark with the guard.
     pub(super) fn new() -> Self {
         let mark = mark::mark();
         tell(&format!("+ {mark}\n"));
         Self { mark }
     }
 
-    /// The mark.
+    /// Returns the mark.
     pub(super) fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// Guards the process group of the child, too, which it leads.
+    /// Registers the process group of the child that leads it.
     pub(super) fn led_by(&self, leader: Pid) {
         tell(&format!("+ {} {leader}\n", self.mark));
     }
@@ -59,7 +59,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Tells the guard a line, which a pipe takes whole. Children run without a guard where there can be none.
+/// Sends a line to the guard; a pipe takes it atomically. If no guard can be started, children run without one.
 fn tell(line: &str) {
     static GUARD: LazyLock<Option<PipeWriter>> = LazyLock::new(|| {
         let started = start();
@@ -76,10 +76,11 @@ fn tell(line: &str) {
 
 fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
-    // One that is stopped must not hold us up.
+    // A guard that is stopped must not block us.
     rustix::io::ioctl_fionbio(&writer, true)?;
     let mut command = bare(&[own_executable(), WORD.into()])?;
-    // It keeps no folder in use, no signal to our group reaches it, and by another name it would be a module.
+    // The guard keeps no directory in use, gets no signal of our group, and must be called `devgate`: another name
+    // would select a module.
     command
         .arg0("devgate")
         .env_clear()
@@ -91,7 +92,7 @@ fn start() -> io::Result<PipeWriter> {
     spawn(&mut command).map(|_| writer)
 }
 
-/// Is the guard: hears on stdin which children run, until nobody speaks any more, and ends those that are left.
+/// Runs the guard: reads from stdin which children run until the input ends, and then ends those that are left.
 pub async fn guard() {
     let mut running = BTreeMap::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {

@@ -1,4 +1,4 @@
-//! Which process is meant: told apart from every other that has had, or will have, its number.
+//! Identifies a process, so that it is not confused with an earlier or later one of the same number.
 
 use std::io;
 use std::{fs, process};
@@ -7,20 +7,20 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-/// A process of this node, whoever has started it.
+/// Identifies a process of this node, whoever has started it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Its number, which another may have after its end.
+    /// The process number, which another process may have after its end.
     pub pid: i32,
-    /// When it was started, in ticks of the kernel's clock since the boot.
+    /// The start time, in ticks of the kernel's clock since the boot.
     pub started: u64,
-    /// Which boot that was.
+    /// The identifier of the boot.
     pub boot: String,
 }
 
-/// What the kernel tells of a process: proc_pid_stat(5).
+/// The kernel's data on a process: proc_pid_stat(5).
 pub(super) struct Stat {
-    /// Whether it has ended, and was perhaps not waited for.
+    /// Whether the process has ended. It may be a zombie.
     pub(super) has_ended: bool,
     pub(super) group: Pid,
     pub(super) session: Pid,
@@ -28,10 +28,10 @@ pub(super) struct Stat {
 }
 
 impl Identity {
-    /// The process that has this number now.
+    /// Identifies the process that has this number now.
     ///
     /// # Errors
-    /// There is none, or nobody says which boot this is.
+    /// Fails when there is no such process, or when the boot is not known.
     pub fn of(pid: i32) -> io::Result<Self> {
         let stat = Stat::of(pid).ok_or(io::ErrorKind::NotFound)?;
         Ok(Self {
@@ -41,24 +41,24 @@ impl Identity {
         })
     }
 
-    /// This process.
+    /// Identifies this process.
     ///
     /// # Errors
-    /// As of any other.
+    /// Fails as [`of`](Self::of).
     pub fn own() -> io::Result<Self> {
         Self::of(process::id().try_into().map_err(io::Error::other)?)
     }
 
-    /// Whether it has not ended.
+    /// Whether the process has not ended.
     pub fn lives(&self) -> bool {
         let same = |stat: Stat| stat.started == self.started && !stat.has_ended;
         Stat::of(self.pid).is_some_and(same) && boot().is_ok_and(|boot| boot == self.boot)
     }
 
-    /// Sends it a signal, if it lives.
+    /// Sends a signal to the process, if it lives.
     ///
     /// # Errors
-    /// It is not ours to end.
+    /// Fails when we are not permitted to signal it.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         if self.lives() {
             kill(Pid::from_raw(self.pid), signal)?;
@@ -68,10 +68,10 @@ impl Identity {
 }
 
 impl Stat {
-    /// Of a process, if there is one with this number.
+    /// Reads the data of a process, if there is one with this number.
     pub(super) fn of(pid: i32) -> Option<Self> {
         let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        // The name, which may hold anything, is in brackets.
+        // The name is in parentheses and may contain anything.
         let behind_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
         let fields = String::from_utf8_lossy(&stat[behind_name..]).into_owned();
         let mut fields = fields.split_ascii_whitespace();

@@ -4,11 +4,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The variable that marks everything that a task starts. Its value is the task's mark, behind those of
-/// the tasks that devgate itself runs in.
+/// The variable that marks a task and all its descendants. Its value is the task's mark, behind the marks of the tasks
+/// in which this devgate runs.
 pub(super) const MARK: &str = "DEVGATE_TASK";
 
-/// A mark that no other child has.
+/// Returns a unique mark.
 pub(super) fn mark() -> String {
     static RUN: LazyLock<[u64; 2]> =
         LazyLock::new(|| [0, 1].map(|part| RandomState::new().hash_one(part)));
@@ -18,7 +18,7 @@ pub(super) fn mark() -> String {
     format!("{high:016x}{low:016x}-{count}.")
 }
 
-/// The value of the variable, for a child with this mark.
+/// Returns the value of the variable for a child with this mark.
 pub(super) fn marked(mark: &str) -> String {
     static OUTER: LazyLock<String> = LazyLock::new(|| std::env::var(MARK).unwrap_or_default());
     format!("{}{mark}", *OUTER)

@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 
-/// An output of a process.
+/// An output stream of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -16,10 +16,10 @@ pub enum Stream {
 
 /// Receives the output of a process while it runs.
 pub trait OutputSink: std::fmt::Debug {
-    /// Some bytes came: not a line, and perhaps not whole characters.
+    /// Receives some bytes. They need not be a whole line, nor whole characters.
     fn write(&self, stream: Stream, bytes: &[u8]);
 
-    /// Waits until more can be heard; nothing, where that is always.
+    /// Returns a future that waits until the sink accepts more output, or `None` if it always does.
     fn room(&self) -> Option<BoxFuture<'_, ()>> {
         None
     }
@@ -33,11 +33,12 @@ impl OutputSink for DiscardOutput {
     fn write(&self, _: Stream, _: &[u8]) {}
 }
 
-/// How much of an output is read at once: at first, and when there is more.
+/// The read size of an output: at first, and when there is more.
 const SMALL_READ: usize = 4 * 1024;
 const LARGE_READ: usize = 64 * 1024;
 
-/// Reads an output to its end and keeps its first bytes: a child waits for no reader, unless nobody takes what it says.
+/// Reads an output to its end and keeps its first bytes. The child does not block, except while the sink accepts no
+/// more.
 pub(super) async fn capture<H: OutputSink + ?Sized>(
     from: Option<impl AsyncRead + Unpin>,
     limit: usize,
@@ -45,9 +46,9 @@ pub(super) async fn capture<H: OutputSink + ?Sized>(
     mut ear: OutputTap<'_, H>,
 ) {
     let Some(mut from) = from else { return };
-    // Most tasks say little, and many run at once; who says much is read in larger pieces.
+    // Most tasks write little, and many run at once. Large outputs are read in larger pieces.
     let mut buffer = vec![0; SMALL_READ];
-    // A pipe that cannot be read any more has ended.
+    // A read error of a pipe counts as its end.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         into.keep(&buffer[..read], limit);
         ear.write(&buffer[..read]).await;
@@ -66,8 +67,8 @@ pub(super) struct OutputTap<'h, H: ?Sized> {
 }
 
 impl<H: OutputSink + ?Sized> OutputTap<'_, H> {
-    /// Hears some bytes, and waits until more can be heard. When the process has ended, nothing is waited for: what it
-    /// has left would be lost.
+    /// Passes some bytes to the sink, and waits until it accepts more. After the end of the process, there is no wait,
+    /// because the rest of its output would be lost.
     async fn write(&mut self, bytes: &[u8]) {
         self.sink.write(self.stream, bytes);
         if let Some(room) = self.sink.room() {

@@ -1,4 +1,4 @@
-//! Programs that write too much: notices that a program has written more than is kept.
+//! Notices that a program has written more output than is kept.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,8 +6,8 @@ use tokio::sync::Notify;
 
 use super::{OutputSink, Stream};
 
-/// Notices when a program has written more to stdout than is kept. A caller that does not want to wait for the end
-/// drops the run then.
+/// Notices when a program has written more to stdout than is kept. A caller that does not want to wait for its end can
+/// drop the run then.
 #[derive(Debug)]
 pub struct OutputLimit {
     most: usize,
@@ -16,7 +16,7 @@ pub struct OutputLimit {
 }
 
 impl OutputLimit {
-    /// Of more than so many bytes.
+    /// Creates a limit of this many bytes.
     pub fn over(most: usize) -> Self {
         Self {
             most,
@@ -25,7 +25,7 @@ impl OutputLimit {
         }
     }
 
-    /// Waits until it has written more.
+    /// Waits until the limit is exceeded.
     pub async fn comes(&self) {
         self.exceeded.notified().await;
     }

@@ -1,12 +1,12 @@
-//! Where a program is found when it is started.
+//! Finds the file of a program as starting it would.
 
 use std::path::{Path, PathBuf};
 
-/// The file of a program on this node, by its path or by its name: what is started has our `PATH`.
+/// Finds the file of a program on this node by its path or by its name. Children inherit our `PATH`.
 pub fn found(program: impl AsRef<Path>) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).map(|dir| dir.join(&program));
-    // A path with a slash in it, as `execvp` has it.
+    // A name with a slash is a path, as for `execvp`.
     let is_path = program.as_ref().parent() != Some(Path::new(""));
     let named = is_path.then(|| program.as_ref().to_owned());
     let place = named.or_else(|| places.find(|place| place.is_file()));

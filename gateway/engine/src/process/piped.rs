@@ -1,4 +1,4 @@
-//! A child that is spoken with: who has started it writes its input, and takes its output piece by piece.
+//! A child process with piped streams: the caller writes its input and reads its output piece by piece.
 
 use std::ffi::OsString;
 use std::future::pending;
@@ -17,8 +17,8 @@ use super::spawn::{command, exit, spawn};
 use super::{Program, room};
 use devgate_core::cancel::CancelSource;
 
-/// What a child writes, and how it ends, told as of a program behind SSH. Dropped before the child's
-/// end, it kills the child's process group, as far as we may: another user's is not ours.
+/// The output of a child and how it ends, in the same form as for a program behind SSH. If this is dropped before the
+/// child's end, its process group is killed, unless it belongs to another user.
 pub(crate) struct PipedChild {
     child: Child,
     _running: room::Running,
@@ -28,7 +28,7 @@ pub(crate) struct PipedChild {
 }
 
 struct Output<R> {
-    /// None when it has ended.
+    /// `None` after the end of the stream.
     from: Option<R>,
     buffer: BytesMut,
 }
@@ -39,7 +39,7 @@ const PIECE: usize = 16 * 1024;
 /// Starts a program with pipes for its input and its outputs, as soon as there is room for it.
 ///
 /// # Errors
-/// It cannot be started.
+/// Fails when it cannot be started.
 pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, PipedChild)> {
     let program = Program {
         words,
@@ -49,10 +49,10 @@ pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, Piped
     marked(&program, "").await
 }
 
-/// The same, of a program whose kin carries a mark.
+/// Starts a program whose descendants carry a mark.
 ///
 /// # Errors
-/// It cannot be started.
+/// Fails when it cannot be started.
 pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildStdin, PipedChild)> {
     let start = || {
         let mut command = command(program, mark)?;
@@ -79,12 +79,12 @@ pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildSt
 }
 
 impl PipedChild {
-    /// The child, as long as nobody has waited for it.
+    /// Returns the child.
     pub(super) fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// The next piece. It may be dropped while it waits: no piece is lost.
+    /// Returns the next piece. No piece is lost if the future is dropped.
     pub(crate) async fn next(&mut self) -> Piece {
         loop {
             if let (Some(exit), None, None) = (&self.exit, &self.stdout.from, &self.stderr.from) {
@@ -112,7 +112,7 @@ impl PipedChild {
 
 impl Drop for PipedChild {
     fn drop(&mut self) {
-        // It has none any more when it was waited for.
+        // There is no number any more once the child was waited for.
         let id = self.child.id().and_then(|id| i32::try_from(id).ok());
         if let Some(leader) = id.map(Pid::from_raw)
             && let Err(error) = killpg(leader, Signal::SIGKILL)
@@ -130,13 +130,13 @@ impl<R: AsyncRead + Unpin> Output<R> {
         }
     }
 
-    /// What comes next; nothing when it ends, and then never more.
+    /// Returns the next bytes: none at the end of the stream, and from then on the future never completes.
     async fn next(&mut self) -> Bytes {
         let Some(from) = &mut self.from else {
             return pending().await;
         };
         self.buffer.reserve(PIECE);
-        // A pipe that cannot be read any more has ended.
+        // A read error of a pipe counts as its end.
         if !matches!(from.read_buf(&mut self.buffer).await, Ok(1..)) {
             self.from = None;
         }
@@ -193,7 +193,7 @@ mod tests {
     async fn who_leaves_a_child_kills_it() {
         let (_stdin, mut pieces) = shell("echo begun; sleep 600 & wait").await;
         assert_eq!(pieces.next().await, Piece::Stdout("begun\n".into()));
-        // It ends when nobody writes to it any more: neither the shell nor what it has started.
+        // It ends when no process has it open for writing any more: neither the shell nor what that has started.
         let mut stdout = pieces.stdout.from.take().expect("it is open");
         drop(pieces);
         let ended = timeout(Duration::from_secs(60), stdout.read(&mut [0; 8])).await;

@@ -8,58 +8,57 @@ use std::time::Duration;
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::CapturedOutput;
 
-/// What is started: no shell stands between.
+/// A program to start, without a shell.
 pub struct Program {
-    /// The file to execute, and its arguments. Never a secret: everybody can read them.
+    /// The file to execute, and its arguments. Never a secret, because everybody can read them.
     pub words: Vec<OsString>,
-    /// Variables beside those of this process.
+    /// Variables in addition to those of this process.
     pub environment: Vec<(String, Sensitive<String>)>,
-    /// What it reads; nothing where there is none.
+    /// The standard input, if there is any.
     pub stdin: Option<Sensitive<Vec<u8>>>,
 }
 
 /// How long a process may run and how much of its output is kept.
 #[derive(Clone, Debug)]
 pub struct ProcessLimits {
-    /// The time from start to end; none is for ever.
+    /// The time from start to end; without it, there is no limit.
     pub time: Option<Duration>,
-    /// Bytes of stdout that are kept; more are read and left out.
+    /// Bytes of stdout that are kept. Further output is read and discarded.
     pub stdout: usize,
     /// Bytes of stderr that are kept.
     pub stderr: usize,
-    /// How long it has to end when it is asked to, before it is killed.
+    /// How long the process has to end before it is killed.
     pub grace: Duration,
-    /// How long it has when it is asked once more, because the run is to be killed; none, where it is killed then.
+    /// How long the process has after a second request, when the run is to be killed. If zero, it is killed at once
+    /// then.
     pub respite: Duration,
-    /// How long output is awaited after the process has ended, should children of its own have kept
-    /// it open.
+    /// How long output is awaited after the process has ended, because its children may keep the output open.
     pub drain: Duration,
 }
 
 /// Why a process did not run to its end.
 #[derive(Debug)]
 pub enum Failure {
-    /// The operating system did not start it, or does not know it any more.
+    /// The operating system did not start the process, or does not know it any more.
     Start(io::Error),
-    /// It took longer than it may, or somebody stopped the run: it was ended with all that it had
-    /// started.
+    /// The process took too long, or the run was cancelled. It was ended with everything that it had started.
     Ended(Box<Ended>),
 }
 
-/// What there is of a process that was ended.
+/// What remains of a process that was ended.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// How long it might have taken, if that is why it was ended.
+    /// The time limit, if that is why the process was ended.
     pub limit: Option<Duration>,
-    /// What it had written by then.
+    /// The stdout until then.
     pub stdout: CapturedOutput,
-    /// What it had written by then.
+    /// The stderr until then.
     pub stderr: CapturedOutput,
     /// The processes that could not be killed.
     pub left: BTreeSet<i32>,
 }
 
-/// How long what was asked to end may take before it is killed, where nobody says more.
+/// The default time that a process has to end before it is killed.
 pub const GRACE: Duration = Duration::from_secs(2);
 
 impl Default for ProcessLimits {

@@ -1,5 +1,5 @@
-//! Children that outlive who has asked for them: one that goes on when we end, and one that is written down
-//! before it may begin, so that it is found again.
+//! Children that may outlive their parent: a program that goes on when we end, and a child that is recorded before it
+//! may begin, so that it can be found again.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,8 +21,8 @@ use super::tree::{self, ProcessTree};
 use super::{Identity, Program, room};
 use devgate_core::cancel::{CancelSource, CancelToken};
 
-/// A child that is found again, with all that it has started: by us, or by another when we are gone. Nobody
-/// hears what it writes. Dropped before its end, it is killed.
+/// A child that can be found again with everything that it has started, by us or, when we are gone, by another process.
+/// Its output is discarded. If this is dropped before the child's end, the child is killed.
 pub struct Recorded {
     child: Child,
     _running: room::Running,
@@ -31,12 +31,12 @@ pub struct Recorded {
     input: Option<Sensitive<Vec<u8>>>,
 }
 
-/// What is written down of it.
+/// The record of such a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The child, which leads a process group.
     pub leader: Identity,
-    /// The mark that it, and what it has started, carries in its environment.
+    /// The mark that the child and its descendants carry in their environment.
     pub mark: String,
 }
 
@@ -46,19 +46,19 @@ pub struct Detached {
     stdout: ChildStdout,
 }
 
-/// Begins a session without a terminal: nothing that is told to the caller's processes reaches this one.
+/// Begins a session without a terminal. Signals to the caller's process group or terminal do not reach this process.
 ///
 /// # Errors
-/// It leads a process group.
+/// Fails when this process leads a process group.
 pub fn begin_session() -> io::Result<()> {
     setsid().map(drop).map_err(io::Error::from)
 }
 
 impl Detached {
-    /// Starts a program, which is to begin a session first.
+    /// Starts a program, which should begin a session first.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// Fails when it cannot be started.
     pub fn start(words: Vec<OsString>) -> io::Result<Self> {
         let program = Program {
             words,
@@ -76,10 +76,10 @@ impl Detached {
         Ok(Self { stdin, stdout })
     }
 
-    /// Gives it these lines, and the line that it answers. One that has no end has not come whole.
+    /// Writes these lines, and returns the line that the program answers. A line without an end is incomplete.
     ///
     /// # Errors
-    /// It ended without an answer, or has not answered in time.
+    /// Fails when the program ended without an answer, or has not answered in time.
     pub async fn ask(
         mut self,
         lines: &[&Sensitive<Vec<u8>>],
@@ -102,10 +102,10 @@ impl Detached {
 }
 
 impl Recorded {
-    /// Starts a program, whose input it is given once `record` has written it down.
+    /// Starts a program. It gets its input once `record` has stored its record.
     ///
     /// # Errors
-    /// It cannot be started, or not be written down. None is that the run is to end first.
+    /// Fails when it cannot be started or recorded, or with `None` when the run is cancelled first.
     pub async fn start(
         program: Program,
         stop: &CancelToken,
@@ -125,7 +125,7 @@ impl Recorded {
         let started = Self {
             stdin: child.stdin.take(),
             input: program.stdin,
-            // Where we are killed it goes on: it is written down, and somebody else finds it.
+            // The child is not guarded: if we are killed, it goes on, and another process finds it by its record.
             kin: ProcessTree::of_other(tree::leader(&child), mark.clone()),
             _running: running,
             child,
@@ -135,10 +135,10 @@ impl Recorded {
         Ok(started)
     }
 
-    /// Gives it its input and waits for its end; what it has left behind may live then.
+    /// Writes the input and waits for the child's end. Its descendants may live on.
     ///
     /// # Errors
-    /// The operating system does not know it any more.
+    /// Fails when the operating system does not know the child any more.
     pub async fn wait(&mut self) -> io::Result<Exit> {
         let feed = feed(self.stdin.take(), self.input.as_ref());
         let ended = tokio::select! {
@@ -149,12 +149,12 @@ impl Recorded {
         ended.map(exit)
     }
 
-    /// Whether something that it has started lives, in a moment.
+    /// Whether a descendant of the child lives, after a moment.
     pub async fn lives_on(&self) -> bool {
         !self.kin.left().await.is_empty()
     }
 
-    /// Ends it with all that it has started. Gives what cannot be killed.
+    /// Ends the child with everything that it has started. Returns the processes that cannot be killed.
     pub async fn end(mut self, stop: &CancelToken, grace: Duration) -> BTreeSet<i32> {
         self.kin.end(stop, grace).await
     }
@@ -167,7 +167,7 @@ impl Record {
         Ok(Self { leader, mark })
     }
 
-    /// Whether it, or something that it has started, lives, in a moment.
+    /// Whether the child or one of its descendants lives, after a moment.
     pub async fn lives_on(&self) -> bool {
         self.leader.lives()
             || !ProcessTree::of_other(None, self.mark.clone())
@@ -176,9 +176,10 @@ impl Record {
                 .is_empty()
     }
 
-    /// Ends what was written down, with all that it has started; it is no child of ours. Gives what cannot be killed.
+    /// Ends the recorded child with everything that it has started, although it is no child of this process. Returns
+    /// the processes that cannot be killed.
     pub async fn end(&self, grace: Duration) -> BTreeSet<i32> {
-        // Its number may be another's by now.
+        // Its number may belong to another process by now.
         let leader = self.leader.lives().then_some(self.leader.pid);
         let mut kin = ProcessTree::of_other(leader, self.mark.clone());
         let nobody_stops_it = CancelSource::default();
@@ -268,7 +269,7 @@ mod tests {
             .end(&cancel_source.stop(), Duration::from_millis(500))
             .await;
         assert!(left.is_empty(), "{left:?}");
-        // The sleeping child that was asked, too, tells nobody.
+        // The sleeping child was asked to end, too, and has written nothing.
         assert_eq!(fs::read_to_string(&asked)?, "asked\n");
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Replacing this process by a new one of the same program, where the command line holds a secret.
+//! Replaces this process by a new one of the same program, when the command line contains a secret.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,17 +12,17 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use super::spawn::bare;
 use devgate_core::budget;
 
-/// Replaces this process by one of the same program with these arguments (the first is its name), which
-/// reads `stdin`: what stood on the command line is gone from the list of processes.
+/// Replaces this process by one of the same program with these arguments (the first is its name) that reads `stdin`.
+/// This removes the secret from the list of processes.
 ///
 /// # Errors
-/// Why it cannot be; else this does not return.
+/// Fails when the program cannot be executed. On success, this does not return.
 pub fn reexec(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<()> {
-    // In memory: on a disk it would be in clear.
+    // In memory, because a file on a disk would contain the secret in clear.
     let mut file = File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?);
     file.write_all(stdin.reveal())?;
     file.rewind()?;
-    // What comes now finds the limit that we found.
+    // The new program must find the limits that we found.
     budget::give_back(std::process::id());
     let [name, arguments @ ..] = arguments else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -32,8 +32,8 @@ pub fn reexec(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<
     Err(command.exec())
 }
 
-/// This program. By its own path, it keeps its name in the list of processes; it may have been replaced by a newer
-/// one there.
+/// Returns the path of this program, so that it keeps its name in the list of processes. If the program was replaced
+/// there by a newer one, returns `/proc/self/exe`.
 pub fn own_executable() -> OsString {
     let path = std::env::current_exe().ok().filter(|path| path.exists());
     path.map_or_else(|| "/proc/self/exe".into(), OsString::from)

@@ -1,4 +1,4 @@
-//! Room for one more process: where this node has none, it is waited for.
+//! Starts processes when there is room: if this node has too many processes or open files, the start is repeated.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,31 +10,31 @@ use tokio::time::interval;
 
 use devgate_core::cancel::{CancelToken, Stage};
 
-/// One more process that runs, until it is dropped.
+/// Counts one running process until it is dropped.
 pub(super) struct Running;
 
-/// How long after a failed start the next is tried.
+/// The delay after a failed start.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How many starts may fail while nothing of ours runs.
+/// How many starts may fail while no child of ours runs.
 const LONGEST_ALONE: u32 = 200;
 
 /// How many starts may fail because the file is open for writing.
 const LONGEST_WRITTEN: u32 = 20;
 
-/// The processes of ours that run.
+/// The number of our running children.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether it was told that there is no room.
+/// Whether the lack of room was reported.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Starts a process as soon as there is room for it.
 ///
-/// Room comes when another of ours ends: only when none runs, somebody else has it, and then the
-/// waiting has an end.
+/// The end of one of our children makes room. While none runs, other programs take the room, and then the number of
+/// attempts is limited.
 ///
 /// # Errors
-/// Why it cannot be started; nothing, when the run is to end first.
+/// Fails when the process cannot be started, or with `None` when the run is cancelled first.
 pub(super) async fn wait(
     start: impl Fn() -> io::Result<Child>,
     stop: &CancelToken,
@@ -50,7 +50,7 @@ pub(super) async fn wait(
             Err(error) => error,
         };
         alone += u32::from(RUNNING.load(Ordering::Relaxed) == 0);
-        // Somebody still writes the file, or had forked while he did; in a moment that is over.
+        // Another thread still writes the file, or forked while it did. That is over in a moment.
         let is_written = error.kind() == io::ErrorKind::ExecutableFileBusy;
         written += u32::from(is_written);
         if !(is_scarce(&error) || is_written) || alone > LONGEST_ALONE || written > LONGEST_WRITTEN

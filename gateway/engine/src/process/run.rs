@@ -1,4 +1,4 @@
-//! Running a program to its end, with its output kept within limits or with our own streams.
+//! Runs a program to its end, with limited output or with our own streams.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::Stdio;
@@ -20,13 +20,13 @@ use super::tree::ProcessTree;
 use super::{Ended, Failure, GRACE, ProcessLimits, Program, room};
 use devgate_core::cancel::{CancelToken, Stage};
 
-/// What every pipe takes without a reader (PIPE_BUF).
+/// The size of input that every pipe accepts without a reader (PIPE_BUF).
 const PIPE: usize = 4096;
 
-/// Runs a program to its end. When this future is dropped, it is killed with all that it has started.
+/// Runs a program to its end. If this future is dropped, the program is killed with everything that it has started.
 ///
 /// # Errors
-/// The program could not be started, took longer than it may, or was stopped.
+/// Fails when the program could not be started, took too long, or was cancelled.
 pub async fn run<H: OutputSink + ?Sized>(
     program: &Program,
     limits: &ProcessLimits,
@@ -77,20 +77,20 @@ pub async fn run<H: OutputSink + ?Sized>(
                 tree.ended();
                 over.send_replace(true);
                 if talking && timeout(limits.drain, talk).await.is_err() {
-                    // What else comes is of processes that outlive this one.
+                    // Further output comes from processes that outlive this one.
                     tracing::debug!("output was still open {:?} after the end", limits.drain);
                 }
                 Ok(status.map_err(Failure::Start)?)
             }
             Err(limit) => {
-                // What it says while it ends is read, so that it does not wait for a reader.
+                // The output is still read while the program ends, so that it does not block on a full pipe.
                 let end = tree.end(stop, limits.grace);
                 tokio::pin!(end);
                 let left = tokio::select! {
                     left = &mut end => {
                         over.send_replace(true);
                         if talking {
-                            // Its last words may still be in the pipe.
+                            // The last output may still be in the pipe.
                             let _ = timeout(limits.drain, talk).await;
                         }
                         left
@@ -121,12 +121,12 @@ pub async fn run<H: OutputSink + ?Sized>(
 
 /// Runs a program with our own stdin, stdout and stderr to its end, however long that takes.
 ///
-/// At a terminal it stays in our process group: Ctrl-C and Ctrl-Z reach it as if we were not there,
-/// and what to do about them is its own business. Elsewhere it leads a group of its own, and whatever
-/// ends us ends that: `asked` waits for the next signal that wants it. Beside how it ended, that signal.
+/// At a terminal, the program stays in our process group. Ctrl-C and Ctrl-Z reach it directly, and it decides what to
+/// do. Elsewhere it leads a group of its own, and a signal that ends us ends it, too: `asked` waits for the next such
+/// signal. Returns how the program ended, and that signal.
 ///
 /// # Errors
-/// The program could not be started.
+/// Fails when the program could not be started.
 pub async fn attached(
     program: &Program,
     mut asked: impl AsyncFnMut() -> Signal,
@@ -164,7 +164,7 @@ pub async fn attached(
         if let Err(error) = asked {
             tracing::debug!("process {leader} took no SIGTERM: {error}");
         }
-        // What is left of it, `tree` kills when dropped.
+        // `tree` kills what is left of it when it is dropped.
         if timeout(GRACE, child.wait()).await.is_err() {
             child.start_kill()?;
         }
@@ -176,7 +176,7 @@ pub async fn attached(
 fn start(program: &Program, mark: &str) -> io::Result<Child> {
     let stdin = match &program.stdin {
         None => Stdio::null(),
-        // It fits into a pipe at once: nobody has to wait for its reader.
+        // The input fits into the pipe at once, so that nobody has to wait for its reader.
         Some(input) if input.reveal().len() <= PIPE => {
             let (reader, mut writer) = io::pipe()?;
             writer.write_all(input.reveal())?;
@@ -193,7 +193,7 @@ fn start(program: &Program, mark: &str) -> io::Result<Child> {
     spawn(&mut command)
 }
 
-/// Waits for the end of something; `None` when it takes longer than it may.
+/// Waits for a future. Returns `None` when it takes longer than the limit.
 async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Option<T> {
     match limit {
         None => Some(end.await),
@@ -201,7 +201,7 @@ async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Opt
     }
 }
 
-/// Writes a child's input and closes it. A child that does not read it all is within its rights.
+/// Writes a child's input and closes it. A child need not read all of it.
 pub(super) async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
     if let (Some(mut stdin), Some(input)) = (stdin, input) {
         drop(stdin.write_all(input.reveal()).await);

@@ -1,4 +1,4 @@
-//! Starting a process: its command line and the environment that it inherits.
+//! Starts processes: their command line and the environment that they inherit.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,31 +14,32 @@ use super::Program;
 use super::mark::{MARK, marked};
 use devgate_core::budget;
 
-/// Our own settings, and parameters of a task that may itself be our caller: no child gets them.
+/// The prefixes of devgate's own settings, and of the parameters of a task that may be our caller. No child inherits
+/// them.
 const OURS: [&str; 2] = ["DEVGATE_", "PT_"];
 
-/// The variables of this process that begin so.
+/// The variables of this process with such a prefix.
 static NOT_INHERITED: LazyLock<Vec<OsString>> = LazyLock::new(|| {
     let names = std::env::vars_os().map(|(name, _)| name);
     names.filter(|name| !is_inherited(name)).collect()
 });
 
-/// Held shared while files are written that are to be executed, alone while a process is started:
-/// a child that is born while such a file is open for writing holds it open too, for a moment, and
-/// executing it then fails with "text file busy".
+/// Held shared while an executable file is written, and exclusively while a process is started. Otherwise a child that
+/// is forked while the file is open for writing would keep it open for a moment, and executing the file would fail with
+/// "text file busy".
 static WRITING: RwLock<()> = RwLock::new(());
 
-/// To be held while a file is written that will be executed.
+/// Returns a guard to hold while an executable file is written.
 pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why the operating system did not start a program, and what to look at.
+/// Returns why the operating system did not start a program, with a hint.
 pub fn not_started(error: &io::Error) -> String {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
         io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
-        // ENOEXEC has no kind of its own.
+        // ENOEXEC has no `ErrorKind`.
         _ if error.raw_os_error() == Some(Errno::ENOEXEC as i32) => {
             ": a script begins with `#!` and its interpreter"
         }
@@ -47,7 +48,7 @@ pub fn not_started(error: &io::Error) -> String {
     format!("it cannot be started ({error}){hint}")
 }
 
-/// The program as a command, with what its environment is to be.
+/// Builds the command of a program with its environment.
 pub(super) fn command(program: &Program, mark: &str) -> io::Result<Command> {
     let mut command = bare(&program.words)?;
     for name in NOT_INHERITED.iter() {
@@ -60,7 +61,7 @@ pub(super) fn command(program: &Program, mark: &str) -> io::Result<Command> {
     Ok(command)
 }
 
-/// A file to execute and its arguments as a command.
+/// Builds a command from an executable and its arguments.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that may start children"
@@ -82,7 +83,7 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Whether a variable of this process is one of its children's too.
+/// Whether children inherit a variable of this process.
 fn is_inherited(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     !OURS.iter().any(|prefix| name.starts_with(prefix))

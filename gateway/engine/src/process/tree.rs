@@ -1,7 +1,7 @@
-//! Ending a child with all that it has started: its process group and session, and what has left both
-//! (`setsid`) and still carries the child's mark in its environment.
+//! Ends a child with everything that it has started: its process group and session, and processes that have left both
+//! (`setsid`) and still carry the child's mark in their environment.
 //!
-//! What replaces its environment too is out of reach.
+//! Processes that have replaced their environment, too, are out of reach.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,20 +22,20 @@ use super::mark::MARK;
 use devgate_core::cancel::{CancelToken, Stage};
 use devgate_core::lock::locked;
 
-/// How long killed processes are waited for; only the kernel can hold one back.
+/// How long killed processes are waited for. Only the kernel can delay their end.
 const KILLING: Duration = Duration::from_secs(5);
 
-/// How often it is looked who is left; many that end at once look together.
+/// How often the remaining processes are looked up. Concurrent callers share a snapshot.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A child and everything that it has started. All of it is killed when this is dropped before the child has ended.
+/// A child and everything that it has started. If this is dropped before the child has ended, all of it is killed.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     leader: Option<Pid>,
     mark: String,
-    /// Ends it should we be killed.
+    /// Lets the guard end the tree if we are killed.
     guarded: Option<Guarded>,
-    /// How long it has when it is asked once more.
+    /// How long the tree has after a second request to end.
     respite: Duration,
 }
 
@@ -49,17 +49,17 @@ struct Process {
     pid: Pid,
     group: Pid,
     session: Pid,
-    /// The value of its variable, where it has it and we may look.
+    /// The value of the mark variable, if it is set and readable.
     mark: String,
 }
 
-/// The number of a child, as long as nobody has waited for it.
+/// Returns the number of a child that has not been waited for.
 pub(super) fn leader(child: &Child) -> Option<i32> {
     child.id().and_then(|id| i32::try_from(id).ok())
 }
 
 impl ProcessTree {
-    /// The tree of a child that leads a process group, which ends with us, also where we are killed.
+    /// Creates the tree of a child that leads a process group. It ends with us, even if we are killed.
     pub(super) fn of(child: &Child, guarded: Guarded) -> Self {
         let mut tree = Self::of_other(leader(child), guarded.mark().to_owned());
         if let Some(leader) = tree.leader {
@@ -69,7 +69,8 @@ impl ProcessTree {
         tree
     }
 
-    /// The tree of a process that leads a process group, if it still lives, and is not our child, or is to outlive us.
+    /// Creates the tree of a process that leads a process group if it still lives. It is not our child, or is to
+    /// outlive us.
     pub(super) fn of_other(leader: Option<i32>, mark: String) -> Self {
         Self {
             leader: leader.map(Pid::from_raw),
@@ -79,20 +80,20 @@ impl ProcessTree {
         }
     }
 
-    /// The same; where the run is to be killed, it is asked once more before, and has so long then.
+    /// Grants this time after a second request to end, which is sent when the run is to be killed.
     pub(super) fn with_respite(mut self, respite: Duration) -> Self {
         self.respite = respite;
         self
     }
 
-    /// The child has ended by itself and was waited for: what it has left behind may live.
+    /// Records that the child has ended by itself and was waited for. Its descendants may live on.
     pub(super) fn ended(&mut self) {
         self.leader = None;
         self.guarded = None;
     }
 
-    /// Asks everything to end, and kills what has not after a grace, or when the run is to be killed.
-    /// The child must not have been waited for. Gives what cannot be killed.
+    /// Asks all processes to end, and kills those that have not after the grace period, or when the run is to be
+    /// killed. The child must not have been waited for. Returns the processes that cannot be killed.
     pub(super) async fn end(&mut self, stop: &CancelToken, grace: Duration) -> BTreeSet<i32> {
         if self.ends_as_asked(stop, grace).await {
             self.ended();
@@ -113,9 +114,11 @@ impl ProcessTree {
         left
     }
 
-    /// Asks everything to end; whether it has, within the grace, or the respite where it is asked twice.
+    /// Asks all processes to end. Returns whether they have within the grace period, or within the respite after a
+    /// second request.
     async fn ends_as_asked(&self, stop: &CancelToken, grace: Duration) -> bool {
-        // Those in the group are asked with it. Twice would mean more: some take that as leave to do less.
+        // The signal to the group reaches its members. A second signal would mean more: some programs then clean up
+        // less.
         let recently = Snapshot::recent();
         let members = recently.processes.iter();
         let members = members.filter(|process| Some(process.group) == self.leader);
@@ -123,7 +126,7 @@ impl ProcessTree {
         let mut asked: BTreeSet<i32> = members.map(Pid::as_raw).collect();
         let ask = async {
             self.group(Signal::SIGTERM);
-            // What is stopped hears nothing until it goes on.
+            // A stopped process gets no signal until it continues.
             self.group(Signal::SIGCONT);
             loop {
                 let left = self.left().await;
@@ -147,8 +150,7 @@ impl ProcessTree {
         timeout(self.respite, ask).await.is_ok()
     }
 
-    /// The processes that still live, in a moment: those that have ended and that nobody has waited
-    /// for do not.
+    /// Returns the processes that still live, after a moment. Zombies do not count.
     pub(super) async fn left(&self) -> BTreeSet<i32> {
         let asked = Instant::now();
         drop(timeout(LOOK, pending::<()>()).await);
@@ -181,7 +183,7 @@ impl Drop for ProcessTree {
             return;
         }
         self.group(Signal::SIGKILL);
-        // Nothing can be waited for here; many are dropped together, and need one look.
+        // A drop cannot wait. Many trees are dropped together, and share one snapshot.
         for pid in self.of_these(&Snapshot::recent()) {
             send(pid, Signal::SIGKILL);
         }
@@ -189,7 +191,7 @@ impl Drop for ProcessTree {
 }
 
 impl Snapshot {
-    /// A snapshot that was not begun before this time; the last one, if that is new enough.
+    /// Returns a snapshot that was not started before this time. The last one is reused if it is new enough.
     fn since(earliest: Instant) -> Arc<Self> {
         static LAST: Mutex<Option<Arc<Snapshot>>> = Mutex::new(None);
         let mut last = locked(&LAST);
@@ -199,7 +201,7 @@ impl Snapshot {
         }
     }
 
-    /// A snapshot that is new enough for many who need one at once.
+    /// Returns a recent snapshot, which concurrent callers share.
     fn recent() -> Arc<Self> {
         let recently = Instant::now().checked_sub(LOOK);
         Self::since(recently.unwrap_or_else(Instant::now))
@@ -217,10 +219,10 @@ impl Snapshot {
 }
 
 impl Process {
-    /// A process that has not ended.
+    /// Reads a process, unless it has ended.
     fn look(pid: i32) -> Option<Self> {
         let stat = Stat::of(pid).filter(|stat| !stat.has_ended)?;
-        // Those of others cannot be read, and are not ours to kill.
+        // The environments of other users' processes cannot be read, and we may not kill them.
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let variables = environment.split(|byte| *byte == 0);
         let mark =

@@ -1,4 +1,4 @@
-//! What a `bolt-project.yaml` says, key by key.
+//! Reads the keys of a `bolt-project.yaml`.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -11,12 +11,12 @@ use super::format::Format;
 
 pub(super) const FILE: &str = "bolt-project.yaml";
 
-/// What is read from a project's folder: where any of it is, the folder must be safe.
+/// The files and folders of a project that are read. If one exists, the project's folder must be safe.
 pub(super) const READ: [&str; 4] = [FILE, INVENTORY, "modules", ".modules"];
 
 pub(super) const INVENTORY: &str = "inventory.yaml";
 
-/// Every key that Bolt knows; those that do not concern a gateway are accepted and not read.
+/// Every key that Bolt knows. Those that do not concern a gateway are accepted and ignored.
 const KEYS: [&str; 27] = [
     "analytics",
     "apply-settings",
@@ -176,7 +176,7 @@ impl<'n> ProjectReader<'n> {
         }
     }
 
-    /// In any folder at all, nothing is left behind without being asked.
+    /// In a folder that is not a project, no file is written unless it is requested.
     pub(super) fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
         match self.said("rerunfile") {
             Some(node) => match node.as_str() {
@@ -193,7 +193,7 @@ impl<'n> ProjectReader<'n> {
     pub(super) fn format(&mut self) -> Option<Format> {
         let node = self.said("format")?;
         match node.as_str() {
-            // A rainbow is for people as well.
+            // `rainbow` is for people, too.
             Some("human" | "rainbow") => Some(Format::Human),
             Some("json") => Some(Format::Json),
             Some("jsonl") => Some(Format::Jsonl),
@@ -203,7 +203,7 @@ impl<'n> ProjectReader<'n> {
     }
 }
 
-/// A module's name, as in the task specification.
+/// Whether a name is a module's, as in the task specification.
 fn is_module_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name

@@ -1,4 +1,4 @@
-//! Tests of projects: where one is found, and what its file says.
+//! Projects: how they are found, and the keys of their files.
 
 use super::*;
 use devgate_core::failure::Failure;

@@ -1,4 +1,4 @@
-//! All hosts of one run: each is one, whoever uses it, and all are left at the run's end.
+//! The hosts of one run. Each is shared by all its users, and all are closed at the end of the run.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -22,17 +22,17 @@ use crate::job::RunContext;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
-/// How long a host may take to make the run's directory, when it is not needed any more.
+/// How long a host that is no longer needed may take to create the run's directory.
 const PREPARING: Duration = Duration::from_secs(10);
 
-/// The hosts that a run uses.
+/// The hosts of a run.
 pub(crate) struct Hosts<'v> {
     run: &'v RunContext,
     loads: &'v ProxyLoads,
     turns: &'v DeviceTurns,
     inventory: &'v Inventory,
     members: Mutex<HashMap<String, Arc<RunHost<'v>>>>,
-    /// By what `run-on` says.
+    /// The pools, by the value of `run-on`.
     pools: AsyncMutex<HashMap<String, Result<Arc<HostPool<'v>>, Failure>>>,
     opener: mpsc::UnboundedSender<Arc<RunHost<'v>>>,
     to_open: AsyncMutex<mpsc::UnboundedReceiver<Arc<RunHost<'v>>>>,
@@ -40,7 +40,7 @@ pub(crate) struct Hosts<'v> {
 }
 
 impl<'v> Hosts<'v> {
-    /// The hosts of one run on targets of this inventory.
+    /// Creates the hosts for a run on targets of this inventory.
     pub(crate) fn new(
         inventory: &'v Inventory,
         run: &'v RunContext,
@@ -61,8 +61,7 @@ impl<'v> Hosts<'v> {
         }
     }
 
-    /// Does what needs hosts, connects to them meanwhile, and leaves them behind it: in any case,
-    /// unless this is dropped.
+    /// Drives `work`, opens the hosts that it needs, and closes them at the end, unless this future is dropped.
     pub(crate) async fn serve<T>(&self, work: impl Future<Output = T>) -> T {
         let mut to_open = self.to_open.lock().await;
         let mut opening = FuturesUnordered::new();
@@ -77,7 +76,7 @@ impl<'v> Hosts<'v> {
             }
         };
         let members: Vec<_> = locked(&self.members).values().cloned().collect();
-        // A directory that is being made has to be there before it can be removed.
+        // A directory can only be removed once it has been created.
         let prepared = async {
             let is_preparing = |member: &Arc<RunHost<'_>>| member.health() == Health::Preparing;
             while members.iter().any(is_preparing) && opening.next().await.is_some() {}
@@ -100,10 +99,10 @@ impl<'v> Hosts<'v> {
         done
     }
 
-    /// Where a target's tasks run: a remote target's proxies, or the target itself.
+    /// Returns the hosts of a target's tasks: a remote target's proxies, or the target itself.
     ///
     /// # Errors
-    /// What `run-on` names is no host that can run tasks, or the target is none.
+    /// Fails when `run-on` names no host that can run tasks, or when the target is none.
     pub(crate) async fn pool(&self, target: &Target) -> Result<Arc<HostPool<'v>>, Failure> {
         let key = match &target.kind {
             Kind::Remote { run_on, .. } => run_on.as_str(),
@@ -150,15 +149,15 @@ impl<'v> Hosts<'v> {
         member
     }
 
-    /// The right to act on a remote target's device (its [`DeviceKey`]), of which there are as
-    /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
+    /// Waits for the right to act on a remote target's device (its [`DeviceKey`]). The number of concurrent rights is
+    /// the `concurrency` of the first request, of any run. The default is 1.
     pub(crate) async fn device(&self, place: DeviceKey, budget: &TaskBudget) -> DeviceTurn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         self.turns.take(place, count).await
     }
 }
 
-/// What a host's own options say of how to use it.
+/// Returns how a host is opened, as its options say.
 fn access(
     host: &Target,
     teller: &HostContext<'_>,

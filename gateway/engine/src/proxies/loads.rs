@@ -1,4 +1,4 @@
-//! How many tasks run on each proxy, over all runs.
+//! The number of tasks on each proxy, over all runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,43 +9,42 @@ use tokio::sync::Notify;
 use crate::inventory::DeviceKey;
 use devgate_core::lock::locked;
 
-/// The proxies that some run knows.
+/// The loads of the proxies that runs use.
 #[derive(Debug, Default)]
 pub(crate) struct ProxyLoads {
     proxies: Mutex<Proxies>,
-    /// Wakes those who wait for room on one.
+    /// Notifies those who wait for a slot.
     changed: Arc<Notify>,
-    /// How many have waited so far.
+    /// The number of the next ticket.
     tickets: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Proxies {
     known: HashMap<DeviceKey, Weak<ProxyLoad>>,
-    /// At this many, those that nobody has any more are taken out.
+    /// When this many are known, those that are no longer in use are removed.
     many: usize,
 }
 
-/// How many tasks run on one proxy, and who waits for room there.
+/// The number of tasks on one proxy, and the queue for its slots.
 #[derive(Debug, Default)]
 pub(crate) struct ProxyLoad {
     tasks: AtomicUsize,
-    /// The tickets of those who wait, of each run one.
+    /// The tickets in the queue, one for each run.
     queue: Mutex<BTreeSet<u64>>,
 }
 
-/// A place among those who wait for room on proxies, until it is dropped: first come, first served, whichever runs they
-/// are of.
+/// A ticket in the queues for slots on proxies, until it is dropped. Tickets are served in their order, over all runs.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     number: u64,
-    /// Where it waits.
+    /// The queues that contain the ticket.
     queues: Mutex<Vec<Arc<ProxyLoad>>>,
     changed: Arc<Notify>,
 }
 
 impl ProxyLoads {
-    /// The load of a proxy: one for all who ask, as long as somebody has it.
+    /// Returns the load of a proxy. It is shared as long as it is in use.
     pub(crate) fn of(&self, place: DeviceKey) -> Arc<ProxyLoad> {
         let mut proxies = locked(&self.proxies);
         if let Some(load) = proxies.known.get(&place).and_then(Weak::upgrade) {
@@ -60,7 +59,7 @@ impl ProxyLoads {
         load
     }
 
-    /// A place behind all who wait now.
+    /// Returns a ticket behind all others.
     pub(crate) fn ticket(&self) -> Ticket {
         Ticket {
             number: self.tickets.fetch_add(1, Ordering::Relaxed),
@@ -69,31 +68,31 @@ impl ProxyLoads {
         }
     }
 
-    /// What tells those who wait for room that something has changed.
+    /// Returns the notification of changes.
     pub(crate) fn changed(&self) -> Arc<Notify> {
         Arc::clone(&self.changed)
     }
 }
 
 impl ProxyLoad {
-    /// How many tasks run there.
+    /// Returns the number of tasks.
     pub(crate) fn tasks(&self) -> usize {
         self.tasks.load(Ordering::Relaxed)
     }
 
-    /// One more runs there.
+    /// Adds a task.
     pub(crate) fn add(&self) {
         self.tasks.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One has ended.
+    /// Removes a task.
     pub(crate) fn take_off(&self) {
         self.tasks.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Ticket {
-    /// Waits for room on this proxy from now on; whether nobody came before who still waits for it.
+    /// Adds the ticket to the queue of a proxy. Returns whether it is the first.
     pub(crate) fn is_next_for(&self, load: &Arc<ProxyLoad>) -> bool {
         let mut queue = locked(&load.queue);
         if queue.insert(self.number) {
@@ -102,7 +101,7 @@ impl Ticket {
         queue.first() == Some(&self.number)
     }
 
-    /// Waits no more for room on this proxy: its run cannot use it.
+    /// Removes the ticket from the queue of a proxy, which the run cannot use.
     pub(crate) fn leave(&self, load: &Arc<ProxyLoad>) {
         locked(&self.queues).retain(|queue| !Arc::ptr_eq(queue, load));
         locked(&load.queue).remove(&self.number);
@@ -114,7 +113,7 @@ impl Drop for Ticket {
         for load in locked(&self.queues).drain(..) {
             locked(&load.queue).remove(&self.number);
         }
-        // Who came behind may be the next now.
+        // The next ticket may be the first now.
         self.changed.notify_waiters();
     }
 }

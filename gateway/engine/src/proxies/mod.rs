@@ -1,4 +1,4 @@
-//! Proxies: which host runs a target's task, how many run there, and whose turn it is at the device.
+//! Proxies: the hosts for a target's tasks, their loads, and the turns at devices.
 
 mod hosts;
 mod loads;

@@ -1,4 +1,4 @@
-//! The hosts that may run a target's tasks: which one does, and what becomes of those that cannot.
+//! The hosts that may run a target's tasks: chooses one of them, and reports those that cannot be used.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,35 +14,35 @@ use super::run_host::{Health, HostPreview, RunHost, TaskSlot};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
-/// One or more hosts, of which each task takes the one with the most room.
+/// One or more hosts. Each task runs on the one with the lowest load.
 #[derive(Debug)]
 pub(crate) struct HostPool<'v> {
-    /// What stands before the members in an error: `run-on: proxies`.
+    /// The text before the members in an error: `run-on: proxies`.
     label: String,
     members: Vec<Arc<RunHost<'v>>>,
-    /// Whose turn it is to take a seat: who waits longest.
+    /// The turn to take a slot, in the order of the requests.
     turn: Turn<()>,
     waiting: AtomicUsize,
-    /// With whom the search begins: equals take turns.
+    /// The member with which the search begins, so that equal ones alternate.
     first: AtomicUsize,
     told: Mutex<HashSet<usize>>,
     changed: Arc<Notify>,
-    /// Whose turn it is among the runs.
+    /// The loads of the proxies, over all runs.
     loads: &'v ProxyLoads,
 }
 
-/// How long those who are being connected to are waited for before another is tried beside them.
+/// How long hosts that are being opened are waited for before another one is opened.
 const HEDGE: Duration = Duration::from_secs(2);
 
-/// After how long it is looked again, where nothing changes.
+/// How long a task waits for a change before it checks the members again.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What a look at the members gives.
+/// The result of a check of the members.
 enum Look<'v> {
     TaskSlot(TaskSlot<'v>),
-    /// Someone will have room.
+    /// A slot is expected.
     Wait,
-    /// Nobody will: each has failed.
+    /// None is expected: every member has failed.
     Down,
 }
 
@@ -64,22 +64,22 @@ impl<'v> HostPool<'v> {
         }
     }
 
-    /// What is known of the members before anybody connects to them.
+    /// Returns what is known of the members without connecting to them.
     pub(crate) fn previews(&self) -> Vec<HostPreview> {
         self.members.iter().map(|member| member.preview()).collect()
     }
 
-    /// Room for one task, on the host that has the most; who waits longest is served first.
+    /// Returns a slot for one task on the host with the lowest load. Tasks get their slots in the order of the
+    /// requests.
     ///
-    /// Hosts are connected to when they are needed: as many at once as there are targets waiting,
-    /// and a further one where those take their time. A host that cannot be reached is told once,
-    /// and not tried again in this run.
+    /// Hosts are opened when they are needed: as many at once as there are waiting targets, and a further one if those
+    /// take too long. A host that cannot be reached is reported once, and not tried again in this run.
     ///
     /// # Errors
-    /// None of the hosts can be used: each is named with its cause.
+    /// Fails when none of the hosts can be used. The message names each with its cause.
     pub(crate) async fn slot(&self) -> Result<TaskSlot<'v>, Failure> {
         let _waiting = Waiting::new(&self.waiting);
-        // Whose turn it is may have more hosts opened for one more.
+        // One more waiting task may require more hosts. The task whose turn it is opens them.
         self.changed.notify_waiters();
         let _turn = self.turn.lock().await;
         let ticket = self.loads.ticket();
@@ -92,7 +92,7 @@ impl<'v> HostPool<'v> {
                 Look::Down => return Err(self.down()),
                 Look::Wait => {}
             }
-            // Other runs change something all the time.
+            // Other runs change the loads at any time.
             let _ = timeout(PAUSE, changed).await;
             if begun.elapsed() >= HEDGE * (hedged + 1) {
                 hedged += 1;
@@ -122,7 +122,7 @@ impl<'v> HostPool<'v> {
         let is_up = |member: &RunHost<'_>| member.health() == Health::Up;
         let mut by_share: Vec<_> = in_turn().map(|member| (member.share(), member)).collect();
         by_share.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        // Who is up first is not to get all: what is more than its part waits a moment for the others.
+        // The first host that is up should not get all tasks. If it has its share, the others are waited for a moment.
         let least = by_share.iter().find(|(_, member)| is_up(member));
         if least.is_some_and(|(share, _)| *share >= 1.0)
             && self.members.iter().any(|member| member.is_arriving())
@@ -141,7 +141,7 @@ impl<'v> HostPool<'v> {
         }
     }
 
-    /// Says once for a member why it is not used, and who is instead.
+    /// Reports once why a member is not used, and which are used instead.
     fn tell(&self, at: usize, why: &Failure) {
         let mut told = locked(&self.told);
         if !told.insert(at) {
@@ -205,7 +205,7 @@ impl<'v> HostPool<'v> {
     }
 }
 
-/// One more who waits, until it is dropped.
+/// Counts one waiting task until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

@@ -1,4 +1,4 @@
-//! One host of a run. It is opened once, when it is first needed; once given up, it is not used again in this run.
+//! A host in a run. It is opened once, when it is first needed. After a failure, it is not used again in this run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -18,9 +18,9 @@ use devgate_core::lock::locked;
 pub(super) struct RunHost<'v> {
     pub(super) teller: Arc<HostContext<'v>>,
     access: Option<HostAccess>,
-    /// How many tasks may run there at once.
+    /// The number of tasks that may run at once.
     limit: Option<NonZeroUsize>,
-    /// How many run there, of all runs.
+    /// The number of running tasks, over all runs.
     load: Arc<ProxyLoad>,
     state: Mutex<State<'v>>,
     opener: mpsc::UnboundedSender<Arc<Self>>,
@@ -29,24 +29,24 @@ pub(super) struct RunHost<'v> {
 
 struct State<'v> {
     health: Health,
-    /// What was opened: also of a host that was given up, for its files are still there.
+    /// The open host. It is kept after a failure, because the run's files are still on it.
     host: Option<Arc<Host<'v>>>,
-    /// When it was begun to connect to it.
+    /// When opening began.
     asked: Option<Instant>,
 }
 
-/// What is known of a host.
+/// The health of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Health {
-    /// Nobody has needed it yet.
+    /// Not needed so far.
     Untried,
-    /// It is being connected to.
+    /// A connection is being opened.
     Opening,
-    /// It has been connected to, and may have the run's directory from now on.
+    /// The connection is open, and the host may have the run's directory from now on.
     Preparing,
-    /// Tasks can run there.
+    /// Tasks can run on the host.
     Up,
-    /// It is not used any more in this run.
+    /// The host is not used any more in this run.
     Down(Failure),
 }
 
@@ -59,7 +59,7 @@ pub(super) enum HostAccess {
     Ssh(Box<HostSettings>, TaskHostSettings),
 }
 
-/// A slot for one task on a host. Dropped, it is free again.
+/// A slot for one task on a host. It is free again when it is dropped.
 pub(crate) struct TaskSlot<'v> {
     member: Arc<RunHost<'v>>,
     host: Arc<Host<'v>>,
@@ -68,33 +68,32 @@ pub(crate) struct TaskSlot<'v> {
 /// A preview of a host: what is known without connecting to it.
 #[derive(Debug)]
 pub(crate) struct HostPreview {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is.
+    /// The address.
     pub address: String,
-    /// Whether it is this node.
+    /// Whether the host is this node.
     pub(crate) is_local: bool,
-    /// What it has: of another node only what every host has.
+    /// The features. For another node, only those that every host has.
     pub features: BTreeSet<String>,
-    /// As whom tasks run, where that is not who logs in.
+    /// The user under which tasks run, unless it is the logged-in user.
     pub run_as: Option<String>,
-    /// Where tasks are laid out, where somebody says so.
+    /// The directory for the files of tasks, if it is configured.
     pub tmpdir: Option<String>,
-    /// Whether what was laid out is removed.
+    /// Whether the files are removed.
     pub cleanup: bool,
-    /// What runs files, by extension.
+    /// The interpreters of files, by extension.
     pub(crate) interpreters: BTreeMap<String, Vec<String>>,
-    /// What tasks may take.
+    /// The limits of tasks.
     pub budget: TaskBudget,
-    /// Why it cannot be used.
+    /// Why the host cannot be used.
     pub fault: Option<Failure>,
 }
 
-/// How many tasks a host counts as made for, where nobody says: as many as one connection to
-/// OpenSSH's server carries, unless that is configured.
+/// The default capacity of a host: the number of tasks that one connection to OpenSSH's server carries by default.
 const USUAL: f64 = 10.0;
 
-/// How long connecting takes where all is well.
+/// How long connecting usually takes at most.
 const ARRIVING: Duration = Duration::from_secs(1);
 
 impl<'v> RunHost<'v> {
@@ -136,7 +135,7 @@ impl<'v> RunHost<'v> {
         self.state().health.clone()
     }
 
-    /// What is known before anybody connects to it.
+    /// Returns what is known without connecting to the host.
     pub(super) fn preview(&self) -> HostPreview {
         let fault = match self.health() {
             Health::Down(why) => Some(why),
@@ -169,7 +168,7 @@ impl<'v> RunHost<'v> {
         }
     }
 
-    /// Has the host opened, unless it was tried already.
+    /// Requests that the host be opened, unless that was done before.
     pub(super) fn open(self: &Arc<Self>) {
         let mut state = self.state();
         match (&self.access, &state.health) {
@@ -180,14 +179,14 @@ impl<'v> RunHost<'v> {
             (_, Health::Untried) => {
                 state.health = Health::Opening;
                 state.asked = Some(Instant::now());
-                // Where nobody opens hosts any more, the run has ended.
+                // The receiver is gone only when the run has ended.
                 drop(self.opener.send(Arc::clone(self)));
             }
             (_, Health::Opening | Health::Preparing | Health::Up | Health::Down(_)) => {}
         }
     }
 
-    /// Connects to the host; its health is known afterwards.
+    /// Connects to the host and records its health.
     pub(super) async fn connect(&self) {
         let teller = Arc::clone(&self.teller);
         let opened = async {
@@ -217,8 +216,8 @@ impl<'v> RunHost<'v> {
         self.changed.notify_waiters();
     }
 
-    /// Room for one more task, where the host is up; `None` where there is none, or another run waits for it since
-    /// before this ticket.
+    /// Returns a slot if the host is up and has room for one more task, and no earlier ticket of another run waits for
+    /// it.
     pub(super) fn slot(self: &Arc<Self>, ticket: &Ticket) -> Option<TaskSlot<'v>> {
         let state = self.state();
         if state.health != Health::Up {
@@ -237,20 +236,20 @@ impl<'v> RunHost<'v> {
         Some(TaskSlot { member, host })
     }
 
-    /// How much of the host is in use: what is compared when one of several is chosen.
+    /// Returns the load relative to the capacity, by which hosts are compared.
     pub(super) fn share(&self) -> f64 {
         let limit = self.limit.map_or(USUAL, |limit| limit.get() as f64);
         self.load.tasks() as f64 / limit
     }
 
-    /// Whether it is only now being connected to, and may well be up in a moment.
+    /// Whether the host has only just begun to open, and is probably up in a moment.
     pub(super) fn is_arriving(&self) -> bool {
         let state = self.state();
         matches!(state.health, Health::Opening | Health::Preparing)
             && state.asked.is_some_and(|asked| asked.elapsed() < ARRIVING)
     }
 
-    /// Leaves the host for good.
+    /// Closes the host.
     pub(super) async fn close(&self) {
         let host = self.state().host.take();
         if let Some(host) = host {
@@ -272,17 +271,17 @@ impl HostAccess {
 }
 
 impl<'v> TaskSlot<'v> {
-    /// The host's name.
+    /// Returns the host's name.
     pub(crate) fn name(&self) -> &str {
         self.member.name()
     }
 
-    /// Where the task runs.
+    /// Returns the host.
     pub(crate) fn host(&self) -> &Host<'v> {
         &self.host
     }
 
-    /// The host cannot start tasks: nobody uses it any more in this run.
+    /// Records that the host cannot start tasks, so that it is not used any more in this run.
     pub(crate) fn give_up(self, why: Failure) {
         self.member.state().health = Health::Down(why);
     }

@@ -1,14 +1,14 @@
-//! What `run-on` names: hosts that can run programs, or why not.
+//! Resolves `run-on` to hosts that can run programs.
 
 use std::sync::Arc;
 
 use crate::inventory::{Inventory, Kind, Listed, Overrides, Target};
 use devgate_core::failure::Failure;
 
-/// The hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
+/// Returns the hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
 ///
 /// # Errors
-/// Names that are none, no name at all, and targets that run no programs.
+/// Fails for unknown names, an empty list, and targets that run no programs.
 pub(super) async fn hosts(
     inventory: &Inventory,
     run_on: &str,
@@ -21,7 +21,7 @@ pub(super) async fn hosts(
         );
         return Err(Failure::new("devgate/no-proxy", message));
     }
-    // What a command line says is about the targets that it names, not about their proxies.
+    // The overrides of a command line are for the targets that it names, not for their proxies.
     let selected = inventory
         .select(&[run_on.to_owned()], &Overrides::default())
         .await;
@@ -61,10 +61,10 @@ pub(super) async fn hosts(
     Ok(hosts)
 }
 
-/// Bolt's kind of a proxy that is itself remote.
+/// Bolt's kind for a proxy that is itself remote.
 const REMOTE: &str = "bolt/invalid-remote-target";
 
-/// The same failure of one of the targets that have this proxy: Bolt names both.
+/// Adds the target with this proxy to a failure: Bolt names both.
 pub(super) fn of_target(why: Failure, target: &Target) -> Failure {
     let proxy = why.details.get("proxy").and_then(serde_json::Value::as_str);
     let msg = match proxy {
@@ -77,7 +77,7 @@ pub(super) fn of_target(why: Failure, target: &Target) -> Failure {
     Failure { msg, ..why }
 }
 
-/// Why a target runs no tasks of its own.
+/// Returns why a target runs no tasks of its own.
 pub(super) fn no_runner(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return crate::inventory::unknown_target(target);

@@ -1,4 +1,4 @@
-//! Turns at a device: tasks that act on the same device wait for each other, over all runs.
+//! Turns at a device: limits the concurrent tasks on one device, over all runs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::inventory::DeviceKey;
 use devgate_core::lock::locked;
 
-/// The devices that somebody acts on, or waits for.
+/// The devices on which tasks act or wait.
 #[derive(Debug, Default)]
 pub(crate) struct DeviceTurns(Mutex<HashMap<DeviceKey, Arc<Semaphore>>>);
 
@@ -17,20 +17,20 @@ pub(crate) struct DeviceTurns(Mutex<HashMap<DeviceKey, Arc<Semaphore>>>);
 pub(crate) struct DeviceTurn<'t> {
     turns: &'t DeviceTurns,
     place: DeviceKey,
-    /// There until it is given back.
+    /// The permit, until it is returned.
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl DeviceTurns {
-    /// Waits for a turn at a device, first come, first served. `at_once` can have one at a time; while there are
-    /// others, what the first of them said counts.
+    /// Waits for a turn at a device, in the order of the requests. `at_once` turns are possible at the same time; while
+    /// there are turns, the number of the first request applies.
     pub(crate) async fn take(&self, place: DeviceKey, at_once: usize) -> DeviceTurn<'_> {
         let semaphore = Arc::clone(
             locked(&self.0)
                 .entry(place)
                 .or_insert_with(|| Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS)))),
         );
-        // There from here on: who stops waiting leaves nothing behind either.
+        // Created before the wait, so that a cancelled wait leaves nothing behind.
         let mut turn = DeviceTurn {
             turns: self,
             place,
@@ -51,7 +51,7 @@ impl Drop for DeviceTurn<'_> {
     fn drop(&mut self) {
         self.permit = None;
         let mut devices = locked(&self.turns.0);
-        // Each who waits or acts has one, too.
+        // Everyone who waits or acts has a reference.
         let is_last = |semaphore: &Arc<Semaphore>| Arc::strong_count(semaphore) == 1;
         if devices.get(&self.place).is_some_and(is_last) {
             devices.remove(&self.place);

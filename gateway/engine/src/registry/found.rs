@@ -1,4 +1,4 @@
-//! A family as its folder has it: data, programs, or a module in Ruby; and what it is, once that is known.
+//! A family as found in a folder (data, programs, or a module in Ruby), and its description once that is known.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Once};
@@ -11,36 +11,36 @@ use tokio::task::unconstrained;
 use crate::external::{Programs, RubyTransport, name_of};
 use crate::family::Family;
 
-/// A family as its folder has it.
+/// A family as found in a folder.
 #[derive(Debug)]
 pub(super) struct FamilySource {
-    /// Where a module has it.
+    /// The folder, for a family of a module.
     folder: Option<PathBuf>,
     declared: Option<Declared>,
     code: Option<Code>,
-    /// The family itself. What is built in is read when somebody needs to know it; programs are asked what they are
-    /// when somebody [asks](Registry::ask).
+    /// The complete family. Built-in data is read when it is first needed; programs describe themselves when they are
+    /// [asked](Registry::ask).
     pub(super) whole: OnceCell<Result<Family, String>>,
-    /// That something is wrong with it is told once.
+    /// A problem with the family is reported once.
     pub(super) told: Once,
 }
 
-/// A family that is data.
+/// A family that is declared as data.
 #[derive(Debug)]
 pub(super) enum Declared {
     BuiltIn(devgate_devices::BuiltIn),
-    /// Of a module.
+    /// The data of a module.
     Read(Arc<devgate_devices::Family>),
 }
 
-/// What there is of a family that must be asked what it is.
+/// The code of a family that must be asked for its description.
 #[derive(Debug)]
 pub(super) enum Code {
     Programs(Programs),
     Ruby(RubyTransport),
 }
 
-/// What is known of a family whose programs nobody has asked.
+/// The result for a family whose programs have not been asked yet.
 static UNASKED: LazyLock<Result<Family, String>> =
     LazyLock::new(|| Err("its programs have not been asked what they are".to_owned()));
 
@@ -55,7 +55,7 @@ impl FamilySource {
         }
     }
 
-    /// What a folder of a module has, and the family's name.
+    /// Reads a family from a folder of a module. Returns its name, too.
     pub(super) fn read(folder: &Path) -> Result<(String, Self), String> {
         let programs = Programs::of(folder).map(Code::Programs);
         if !folder.join("family.yaml").is_file() {
@@ -72,25 +72,26 @@ impl FamilySource {
         Self { folder, ..self }
     }
 
-    /// Whether its programs have not been asked yet.
+    /// Whether the programs have not been asked for their description yet.
     pub(super) fn is_open(&self) -> bool {
         self.code.is_some() && !self.whole.initialized()
     }
 
-    /// The family, as far as it is known; data is read where it must be.
+    /// Returns the family as far as it is known. Data is read if necessary.
     pub(super) fn whole(&self) -> &Result<Family, String> {
         match (self.whole.get(), &self.code) {
             (Some(whole), _) => whole,
             (None, Some(_)) => &UNASKED,
             (None, None) => {
-                // A task that has done much is made to wait by the runtime, also where there is nothing to wait for.
+                // Without `unconstrained`, the runtime may make a task that has done much work yield here, although
+                // nothing is pending.
                 let read = unconstrained(self.asked()).now_or_never();
                 read.expect("data is not waited for")
             }
         }
     }
 
-    /// The family, once its programs have said what they are.
+    /// Returns the family once its programs have described themselves.
     pub(super) async fn asked(&self) -> &Result<Family, String> {
         self.whole
             .get_or_init(async || {

@@ -1,4 +1,4 @@
-//! What an inventory asks of transports: their options.
+//! The options of transports, as an inventory needs to know them.
 
 use async_trait::async_trait;
 

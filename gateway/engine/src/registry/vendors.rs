@@ -1,7 +1,7 @@
-//! What reaches the devices of a vendor: people often write its name where a transport's is expected.
+//! Hints from vendors to transports: people often write a vendor's name where a transport's is expected.
 
-/// What works for each vendor or product, by the words that people write for it. It names transports and families
-/// that are built in, the most capable first.
+/// The suitable transports for each vendor or product, by the words that people write for it. All named transports and
+/// families are built in. The most capable is named first.
 const VENDORS: [(&[&str], &str); 15] = [
     (
         &["nexus", "nxos"],
@@ -68,7 +68,7 @@ const VENDORS: [(&[&str], &str); 15] = [
     ),
 ];
 
-/// `; for Cisco: …`, to end a message with, where a word names a vendor; empty where it names none.
+/// Returns `; for Cisco: …`, to end a message with, when a word names a vendor, or an empty text.
 pub(super) fn hint(typed: &str) -> String {
     let typed = typed.to_lowercase();
     let typed: Vec<&str> = typed.split(|c: char| !c.is_alphanumeric()).collect();

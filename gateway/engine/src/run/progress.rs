@@ -1,4 +1,4 @@
-//! How far a run has come with its targets, and telling it: each target has one result, whatever ends the run.
+//! The progress of a run: each target gets exactly one result, however the run ends.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -9,12 +9,13 @@ use crate::job::{RunContext, interrupted, panicked};
 use devgate_core::events::Event;
 use devgate_core::results::{Action, Status, TargetResult};
 
-/// The targets of a run. Dropped before it was [ended](Self::end), it tells what is still to be told.
+/// The progress on the targets of a run. If it is dropped before it has [ended](Self::end), it reports the missing
+/// results.
 pub(super) struct Progress<'r> {
     run: &'r RunContext,
     services: &'r Services,
     targets: &'r [Arc<Target>],
-    /// How far each of them is.
+    /// The state of each target.
     states: Vec<Cell<State>>,
     statuses: RefCell<Vec<(String, Status)>>,
     running: Cell<usize>,
@@ -22,7 +23,7 @@ pub(super) struct Progress<'r> {
     has_ended: Cell<bool>,
 }
 
-/// How far a target is.
+/// The state of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Waiting,
@@ -31,7 +32,7 @@ enum State {
 }
 
 impl<'r> Progress<'r> {
-    /// The work begins.
+    /// Reports the start of the run.
     pub(super) fn begin(
         run: &'r RunContext,
         services: &'r Services,
@@ -54,12 +55,12 @@ impl<'r> Progress<'r> {
         }
     }
 
-    /// How many targets are worked on.
+    /// Returns the number of targets in progress.
     pub(super) fn running(&self) -> usize {
         self.running.get()
     }
 
-    /// The work on a target begins.
+    /// Records and reports that the work on a target starts.
     pub(super) fn started(&self, at: usize) {
         self.states[at].set(State::Begun);
         self.running.set(self.running.get() + 1);
@@ -68,7 +69,7 @@ impl<'r> Progress<'r> {
         });
     }
 
-    /// A target is done; its result holds no secret.
+    /// Records and reports the result of a target. The result must be free of secrets.
     pub(super) fn finished(&self, at: usize, answer: TargetResult) {
         let target = &self.targets[at].name;
         if self.states[at].replace(State::Done) == State::Begun {
@@ -86,7 +87,7 @@ impl<'r> Progress<'r> {
         });
     }
 
-    /// The run is over: what is not done has failed.
+    /// Ends the run. Every unfinished target has failed.
     pub(super) fn end(&self) -> RunSummary {
         self.has_ended.set(true);
         let stop = self.run.cancel_source.stop();
@@ -102,7 +103,8 @@ impl<'r> Progress<'r> {
             };
             self.finished(at, failure.into());
         }
-        // Work may have been left for a wish that has not come here yet; what comes from here on changes nothing.
+        // Work may have been abandoned because of a request that has not reached this run yet. A later request changes
+        // nothing.
         let unheard = || {
             let asked = self.services.asked();
             asked.filter(|_| self.failed.get() > 0)

@@ -1,4 +1,4 @@
-//! What all runs of an engine share.
+//! The services that all runs of an engine share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,53 +13,53 @@ use devgate_core::budget;
 use devgate_core::cancel::Reason;
 use devgate_core::redactor::Sink;
 
-/// How many files a target may need at once: the pipes of a task, while it is started; the socket of
-/// the session that it is lent, one client of it, and the session.
+/// The number of files that a target may need at once: the pipes of a task while it is started, the socket of the
+/// session that is lent to it, one client of that socket, and the session.
 const FILES: usize = 10;
 
-/// How many files are open whatever is worked on.
+/// The number of files that are open independently of targets.
 const OWN_FILES: usize = 20;
 
 /// The configuration of an engine.
 #[derive(Debug)]
 pub struct EngineConfig {
-    /// Takes messages about sessions that no run uses.
+    /// The sink for messages about sessions that no run uses.
     pub log: Arc<dyn Sink>,
-    /// How long a session is kept that nobody is known to come for.
+    /// How long a session stays open when no run is known to need it.
     pub idle: Duration,
-    /// What is lent to all runs.
+    /// The environment that all runs share.
     pub environment: Arc<Environment>,
-    /// What is stored beyond a run.
+    /// The store for data that outlives a run.
     pub store: Arc<dyn Store>,
-    /// Why its runs are to end, where somebody has said so whom none of them may have heard yet.
+    /// Returns why runs are to end, including a request that none of them may have received yet.
     pub asked: fn() -> Option<Reason>,
 }
 
-/// What all runs of an engine share.
+/// The services that all runs of an engine share.
 #[derive(Debug)]
 pub struct Services {
     /// The sessions with devices.
     pub sessions: SessionPool,
-    /// The devices that this process has locked.
+    /// The locks on devices that this process holds.
     pub(crate) device_locks: DeviceLocks,
-    /// Whose turn it is at a device.
+    /// The turns of runs at each device.
     pub(crate) turns: DeviceTurns,
-    /// How many tasks run on a proxy.
+    /// The number of tasks that run on each proxy.
     pub(crate) loads: ProxyLoads,
-    /// What is lent to all runs.
+    /// The environment that all runs share.
     pub environment: Arc<Environment>,
-    /// What is stored beyond a run.
+    /// The store for data that outlives a run.
     pub store: Arc<dyn Store>,
-    /// One for each target that may be worked on at once, for the files that it needs.
+    /// One permit for each target that may be worked on at once, because each needs open files.
     room: Arc<Semaphore>,
-    /// Takes messages about sessions that no run uses.
+    /// The sink for messages about sessions that no run uses.
     pub(crate) log: Arc<dyn Sink>,
-    /// Why runs are to end, where somebody has said so whom none of them may have heard yet.
+    /// Returns why runs are to end, including a request that none of them may have received yet.
     asked: fn() -> Option<Reason>,
 }
 
 impl Services {
-    /// Those of an engine that works on no more than so many targets at once, whichever runs they are of.
+    /// Creates the services of an engine that works on at most `targets` targets at once, over all runs.
     pub(crate) fn new(config: EngineConfig, targets: usize) -> Self {
         let EngineConfig {
             log,
@@ -81,13 +81,13 @@ impl Services {
         }
     }
 
-    /// Room for the work on one target, until it is dropped.
+    /// Waits for a permit to work on one target. Dropping the permit returns it.
     pub(super) async fn room(&self) -> OwnedSemaphorePermit {
         let room = Arc::clone(&self.room).acquire_owned().await;
         room.expect("nobody closes it")
     }
 
-    /// Why a run is to end that may not have heard it.
+    /// Returns why a run is to end, even if the run has not received the request yet.
     pub(super) fn asked(&self) -> Option<Reason> {
         (self.asked)()
     }
@@ -95,7 +95,7 @@ impl Services {
 
 #[cfg(test)]
 impl EngineConfig {
-    /// Nothing is lent, nothing is heard, and what is kept is gone with the engine.
+    /// Creates a configuration with an empty environment, a silent log, and a store in memory.
     pub(crate) fn for_tests(idle: Duration) -> Self {
         Self {
             log: devgate_core::events::silence(),
@@ -107,7 +107,7 @@ impl EngineConfig {
     }
 }
 
-/// How many targets can be worked on at once, in all: no more than files can be open for.
+/// Returns the number of targets that can be worked on at once, as the limit of open files allows.
 pub fn affordable() -> usize {
     (budget::files().saturating_sub(OWN_FILES) / FILES).max(1)
 }

@@ -1,19 +1,19 @@
-//! How a run went.
+//! The summary of a run.
 
 use devgate_core::cancel::Reason;
 use devgate_core::results::Status;
 
-/// How a run went.
+/// The summary of a run.
 #[derive(Debug)]
 pub struct RunSummary {
-    /// On each target.
+    /// The status of each target.
     pub statuses: Vec<(String, Status)>,
-    /// Why it was to end before.
+    /// Why the run was cancelled, if it was.
     pub reason: Option<Reason>,
 }
 
 impl RunSummary {
-    /// Whether all was done, and well.
+    /// Whether every target succeeded and the run was not cancelled.
     pub fn is_well(&self) -> bool {
         let well = |(_, status): &(String, Status)| *status == Status::Success;
         self.reason.is_none() && self.statuses.iter().all(well)

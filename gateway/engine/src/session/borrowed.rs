@@ -1,4 +1,4 @@
-//! Using a session that another devgate lends: the one that `DEVGATE_SESSION` names.
+//! Uses a session that another devgate lends: the one that `DEVGATE_SESSION` names.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::wire::{Answer, LONGEST_ANSWER, SessionRequest, parse_answer, read_lin
 use crate::tasks::SESSION_VARIABLE;
 use devgate_core::failure::Failure;
 
-/// How long another devgate may take to say whose session it lends.
+/// How long another devgate may take to identify the session that it lends.
 const HELLO: Duration = Duration::from_secs(5);
 
 /// A session that is lent to this process.
@@ -24,19 +24,19 @@ pub struct BorrowedSession {
     stream: BufReader<UnixStream>,
 }
 
-/// The session that was lent to this process, which may hand it on.
+/// The session that was lent to this process and may be passed on.
 #[derive(Debug)]
 pub(super) struct OuterSession {
     pub(super) socket: String,
-    /// Whose it is, as told by who lends it: names alone are not to be trusted.
+    /// The target of the session, as its lender identifies it. Names alone cannot be trusted.
     pub(super) identity: Json,
 }
 
 impl BorrowedSession {
-    /// The session that the environment names.
+    /// Connects to the session that the environment names.
     ///
     /// # Errors
-    /// That it names none, or one that is over or another user's.
+    /// Fails when the environment names none, or when the session is closed or another user's.
     pub async fn from_environment(environment: &Environment) -> Result<Self, Failure> {
         match environment.text(SESSION_VARIABLE) {
             Some(path) => Self::at(path).await,
@@ -74,12 +74,12 @@ impl BorrowedSession {
         }
     }
 
-    /// What is answered to a request.
+    /// Sends a request and returns the answer.
     ///
     /// # Errors
-    /// What the device or the gateway says.
+    /// Fails when the device or the gateway reports an error.
     pub(super) async fn ask(&mut self, request: &SessionRequest) -> Result<Answer, Failure> {
-        // The gateway may have said why it refuses, and gone: then its word counts.
+        // The gateway may have refused and closed the connection; its answer is then still to be read.
         let _ = write_line(&mut self.stream, &request.to_line()).await;
         match read_line(&mut self.stream, LONGEST_ANSWER).await {
             Ok(Some(line)) => parse_answer(&line),
@@ -89,7 +89,7 @@ impl BorrowedSession {
 }
 
 impl OuterSession {
-    /// Whether it is a session with the very same target, whatever may be done in it.
+    /// Whether the session is with the very same target, regardless of what it permits.
     pub(super) fn is_with_target_of(&self, lending: &LentSession<'_>) -> bool {
         let own = lending.identity();
         let same = |part| self.identity.get(part) == own.get(part);
@@ -98,7 +98,7 @@ impl OuterSession {
             .all(same)
     }
 
-    /// The session that the environment names, if it answers.
+    /// Finds the session that the environment names, if it answers.
     pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
         let socket = ctx.environment().text(SESSION_VARIABLE)?.to_owned();
         let hello = async {
@@ -121,7 +121,7 @@ impl OuterSession {
     }
 }
 
-/// That what was said is no answer, or that none came.
+/// Returns the failure for a missing or invalid answer.
 pub(super) fn cut() -> Failure {
     let message = "the gateway ended the session before it answered: whether the request reached \
                    the device is not known";

@@ -1,9 +1,7 @@
-//! Lending the session with a target to a program: a private socket over which the program asks for
-//! commands, for as long as it runs.
+//! Lends the session with a target to a program: a private socket over which the program sends requests while it runs.
 //!
-//! Whoever asks waits for his turn with a session of the pool, which is kept for as long as it is
-//! lent. The gateway cannot know which commands change a device, so none that may have arrived is
-//! ever sent again.
+//! Each request waits for a turn with a session of the pool, which is kept while it is lent. The gateway cannot know
+//! which commands change a device, so no command that may have arrived is sent again.
 
 use std::convert::Infallible;
 use std::io;
@@ -28,16 +26,17 @@ use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
 use devgate_core::failure::Failure;
 
-/// How many clients are heard at once; those behind them wait until there is room.
+/// The number of clients that are served at once. Further clients wait until one of them leaves.
 const MOST_CLIENTS: usize = 32;
 
-/// How long a client may be silent, or not take its answer, while another waits for room.
+/// How long a client may be silent, or not take its answer, while another waits.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// How long one may be silent then that has asked nothing yet: thousands who never do keep nobody out for long.
+/// How long a client that has sent no request yet may be silent while another waits. Thousands of silent clients thus
+/// block nobody for long.
 const GREETING: Duration = Duration::from_millis(100);
 
-/// How long nobody is let in after the system had no file left for one.
+/// The pause before the next client is accepted, after the system had no file descriptor left for one.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Lends sessions to tasks and programs, each with one target.
@@ -45,21 +44,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct SessionBroker<'p> {
     pool: &'p SessionPool,
     bound: RetryScope,
-    /// Made for the first that is lent: to remove a folder may cost more than a hundred sockets.
+    /// Created for the first session that is lent: removing a folder may cost more than a hundred sockets.
     sockets: OnceLock<Result<Sockets, String>>,
     outer: OnceCell<Option<OuterSession>>,
 }
 
-/// What one retry budget is for.
+/// What one retry budget covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryScope {
     /// The whole run.
     Run,
-    /// Each request: a program may send requests for hours, and each waits as if it were a run of its own.
+    /// Each request. A program may send requests for hours, and each waits as if it were a run of its own.
     Request,
 }
 
-/// A session that is lent.
+/// A session that is lent to a program.
 pub struct LentSession<'a> {
     ctx: Context<'a>,
     lease: Lease<'a>,
@@ -67,15 +66,14 @@ pub struct LentSession<'a> {
     bound: RetryScope,
 }
 
-/// Whether a client waits for room.
+/// Whether a client waits to be served.
 #[derive(Debug, Default)]
 struct Room {
     is_wanted: watch::Sender<bool>,
 }
 
 impl Room {
-    /// What a client does that nobody else waits for: one that takes longer makes room for others, as soon as that is
-    /// needed.
+    /// Waits for a client. Once `time` has passed, the client is dropped as soon as another one waits.
     async fn within<T>(&self, time: Duration, doing: impl Future<Output = T>) -> io::Result<T> {
         let mut doing = pin!(doing);
         if let Ok(done) = timeout(time, &mut doing).await {
@@ -85,7 +83,7 @@ impl Room {
         tokio::select! {
             biased;
             done = doing => Ok(done),
-            // One goes, and there is room before the next is asked.
+            // Only one client is dropped before the next one is notified.
             _ = is_wanted.wait_for(|is_wanted| *is_wanted) => {
                 let message = "it was silent, and others wait";
                 Err(io::Error::new(io::ErrorKind::TimedOut, message))
@@ -95,7 +93,7 @@ impl Room {
 }
 
 impl<'p> SessionBroker<'p> {
-    /// Who lends the sessions of a pool.
+    /// Creates a broker that lends the sessions of a pool.
     pub fn new(pool: &'p SessionPool, bound: RetryScope) -> Self {
         Self {
             pool,
@@ -105,11 +103,11 @@ impl<'p> SessionBroker<'p> {
         }
     }
 
-    /// Does `work` while a socket, whose path it is given, lends the session with the target; closes
-    /// the session behind it.
+    /// Performs `work` while a socket lends the session with the target. `work` gets the path of the socket. The
+    /// session is closed afterwards.
     ///
-    /// Where this process was itself lent a session with the very same target, that one is handed
-    /// on. Where no socket can be made, which is told, there is none.
+    /// If a session with the very same target was lent to this process, that one is passed on. If no socket can be
+    /// created, this is reported and `work` gets none.
     pub async fn lend<T>(
         &self,
         ctx: &Context<'_>,
@@ -154,7 +152,7 @@ impl<'p> SessionBroker<'p> {
 }
 
 impl<'a> LentSession<'a> {
-    /// A session that is opened when it is first asked for.
+    /// Creates a lent session. It is opened with the first request.
     pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode, bound: RetryScope) -> Self {
         Self {
             ctx: *ctx,
@@ -164,7 +162,7 @@ impl<'a> LentSession<'a> {
         }
     }
 
-    /// Lends nothing any more.
+    /// Stops lending the session.
     pub(super) async fn end(self) {
         self.lease.end(&self.ctx).await;
     }
@@ -181,14 +179,14 @@ impl<'a> LentSession<'a> {
             }
             room.is_wanted.send_replace(next.is_some());
             tokio::select! {
-                // Who was let in is heard first: what it has to say is there already, mostly.
+                // Clients that were accepted are served first: mostly, their requests are there already.
                 biased;
                 Some(()) = clients.next() => {}
                 client = socket.accept(), if next.is_none() => match client {
                     Ok(client) => next = Some(client),
                     Err(error) => {
                         self.ctx.debug(format!("a client of the session cannot be let in: {error}"));
-                        // Those who were let in give their files back.
+                        // The accepted clients give their file descriptors back.
                         let rest = async {
                             while clients.next().await.is_some() {}
                             std::future::pending::<()>().await
@@ -200,7 +198,7 @@ impl<'a> LentSession<'a> {
         }
     }
 
-    /// Answers one client until it goes.
+    /// Serves one client until it leaves.
     async fn client(&self, mut stream: UnixStream, room: &Room) {
         let outcome = match is_trusted(&stream) {
             Ok(true) => self.talk(&mut stream, room).await,
@@ -237,8 +235,8 @@ impl<'a> LentSession<'a> {
             };
             let answer = tokio::select! {
                 biased;
-                // What waited for its turn is not sent; what was sent is given up, and the session
-                // with it.
+                // A request that waits for its turn is not sent. A request that was sent is abandoned, together with
+                // its session.
                 () = gone(&mut from) => return Ok(()),
                 answer = self.answer_line(&line) => answer,
             };
@@ -252,7 +250,7 @@ impl<'a> LentSession<'a> {
         self.answer(SessionRequest::parse(line)?).await
     }
 
-    /// Waits for its turn, and does what is asked for.
+    /// Waits for a turn and performs the request.
     pub(super) async fn answer(&self, request: SessionRequest) -> Result<Json, Failure> {
         match request {
             SessionRequest::Hello => Ok(json!({ "session": self.identity() })),
@@ -338,7 +336,7 @@ impl<'a> LentSession<'a> {
         Error::Unsupported(format!("transport `{name}` has {what}; {has}"))
     }
 
-    /// Whose session it is, without a secret: two that are told alike are the same.
+    /// Identifies the target of the session, without secrets. Equal identities mean the same target.
     pub(super) fn identity(&self) -> Json {
         json!({
             "target": self.ctx.target(),
@@ -352,17 +350,17 @@ impl<'a> LentSession<'a> {
     }
 }
 
-/// Waits until a client has closed its side. One that has sent more already is still there.
+/// Waits until a client has closed its side. A client that has sent more is still there.
 async fn gone(from: &mut (impl AsyncBufRead + Unpin)) {
     if let Ok([_, ..]) = from.fill_buf().await {
         std::future::pending().await
     }
 }
 
-/// What a transport has that has neither a command line nor data.
+/// The hint for a transport that has neither a command line nor data.
 const NEITHER: &str = "it can be used with `devgate verify` and `devgate facts`";
 
-/// What a target answers, as it goes over the socket.
+/// Encodes an answer of the target for the socket.
 fn told(document: Document) -> Json {
     match document {
         Document::Data(data) => json!({ "data": data.to_json() }),

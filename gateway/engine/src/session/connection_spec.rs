@@ -15,45 +15,45 @@ use crate::job::TargetJob;
 use crate::registry::{Registry, RegistryId};
 use devgate_core::failure::Failure;
 
-/// How a target is reached: its transport, its checked connection info, and where it is.
+/// How a target is reached: its transport, its checked connection info, and its device key.
 #[derive(Debug)]
 pub struct ConnectionSpec<'r> {
     pub(super) connect: &'r dyn Connect,
     pub(super) key: Rc<SessionKey>,
     pub(super) place: DeviceKey,
     pub(super) limits: SessionLimits,
-    /// In which run it is asked for.
+    /// The run that requests it.
     pub(super) run: RunId,
 }
 
-/// Who logs in, where and how: targets with the same one share sessions. Secrets are compared, and
-/// shown to nobody.
+/// The transport and the connection info of a session. Targets with an equal key share sessions. Secrets are compared,
+/// but never shown.
 #[derive(Debug, PartialEq)]
 pub(super) struct SessionKey {
     pub(super) transport: String,
     pub(super) info: ConnectionInfo,
-    /// Whose transports these are: another registry may know others by the same names.
+    /// The registry of the transport: another registry may have a different transport of the same name.
     pub(super) registry: RegistryId,
 }
 
-/// How many sessions a device may have, and how long they may be idle.
+/// The number of sessions that a device may have, and how long they may be idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SessionLimits {
-    /// How many are open at once.
+    /// How many sessions may be open at once.
     pub(super) limit: NonZeroUsize,
-    /// How long one may be idle.
+    /// How long a session may be idle.
     pub(super) idle: Duration,
 }
 
-/// What a remote target's options say of its sessions.
+/// The schema of the session options of remote targets.
 static SETTINGS: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 impl<'r> ConnectionSpec<'r> {
-    /// How the job's target is reached; its secrets are hidden from now on.
+    /// Resolves how the job's target is reached, and hides its secrets from now on.
     ///
     /// # Errors
-    /// That it is no remote target, that nobody knows its transport, or what is wrong with its info.
+    /// Fails when the target is not remote, its transport is unknown, or its connection info is invalid.
     pub fn of(job: &TargetJob<'r>) -> Result<Self, Failure> {
         let (target, registry) = (job.target, &*job.run.registry);
         let name = target
@@ -62,19 +62,19 @@ impl<'r> ConnectionSpec<'r> {
         Self::by(registry.transport(name)?, job)
     }
 
-    /// The same, where a session with it is to be opened from this node.
+    /// Resolves how the job's target is reached when the session is opened from this node.
     ///
     /// # Errors
-    /// As [`of`](Self::of), and that it is behind a proxy.
+    /// Fails as [`of`](Self::of), and when the target is behind a proxy.
     pub fn from_here(job: &TargetJob<'r>) -> Result<Self, Failure> {
         let spec = Self::of(job)?;
         not_by_proxy(job.target).map(|()| spec)
     }
 
-    /// The same, by a transport that was found already.
+    /// Resolves how the job's target is reached by a transport that is known already.
     ///
     /// # Errors
-    /// What is wrong with the target's info.
+    /// Fails when the connection info of the target is invalid.
     pub fn by(connect: &'r dyn Connect, job: &TargetJob<'_>) -> Result<Self, Failure> {
         let (target, ctx) = (job.target, job.context());
         let schema = connect.schema();
@@ -98,14 +98,14 @@ impl<'r> ConnectionSpec<'r> {
         })
     }
 
-    /// The transport's name.
+    /// Returns the name of the transport.
     pub fn transport(&self) -> &str {
         &self.key.transport
     }
 }
 
-/// What is wrong with how a target is reached, as far as it can be told without asking anybody: no plugin, no
-/// device, no host. What programs reach is judged where these were asked.
+/// Returns a problem with the connection info of a target, as far as it can be found without contacting a plugin, a
+/// device or a host. Targets of programs are checked once the programs have been asked for their description.
 pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failure> {
     let open = target.open()?;
     let fits = |schema: &TransportSchema, info: RawConnectionInfo| {
@@ -119,7 +119,7 @@ pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failur
         let Kind::Remote { transport, .. } = &target.kind else {
             return Ok(());
         };
-        // As in Bolt: tasks that log in by themselves need none.
+        // As in Bolt: tasks that connect on their own need no transport.
         let Some(name) = transport.as_deref() else {
             return Ok(());
         };
@@ -157,16 +157,16 @@ impl SessionLimits {
         let seconds = info.number("session-idle").unwrap_or_default();
         Self {
             limit: limit.unwrap_or(NonZeroUsize::MAX),
-            // More seconds than there are mean no limit.
+            // A number of seconds that is too large for a duration means no limit.
             idle: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
 }
 
-/// Refuses a target that is reached through a proxy: sessions cannot go through one yet.
+/// Refuses a target behind a proxy, because sessions cannot go through a proxy yet.
 ///
 /// # Errors
-/// That it is, and what to do.
+/// Fails when the target is behind a proxy. The message says what to do.
 pub(super) fn not_by_proxy(target: &Target) -> Result<(), Failure> {
     if target.is_near() {
         return Ok(());
@@ -179,7 +179,7 @@ pub(super) fn not_by_proxy(target: &Target) -> Result<(), Failure> {
     Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
 }
 
-/// That a target cannot be reached as a device.
+/// Returns the failure of a target that cannot be reached as a device.
 pub(crate) fn no_transport(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return crate::inventory::unknown_target(target);

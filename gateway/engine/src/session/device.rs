@@ -1,4 +1,4 @@
-//! The sessions with one device: who gets the next, those that are idle, and what became of them.
+//! The sessions with one device: who gets the next one, which are idle, and which have failed.
 
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
@@ -16,69 +16,68 @@ use crate::job::RunId;
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
 
-/// How long a session may have been idle before it is tested, ere anything is risked on it.
+/// After how much idle time a session is tested before it is used.
 const MOMENT: Duration = Duration::from_secs(5);
 
-/// How long a session may be silent before it is tested, so that neither the device nor anything on
-/// the way takes it for dead: less than the time-outs that are usual.
+/// After how much silence a session is tested, so that neither the device nor anything on the way takes it for dead. It
+/// is shorter than the usual time-outs.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// What a session is wanted for.
+/// What a session is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionAccess {
-    /// To look at the device: several may at once.
+    /// Reading from the device: several sessions at once may do that.
     Read,
-    /// To change it, or nobody can know: one at a time.
+    /// Changing the device, or work that may change it: one session at a time.
     Write,
 }
 
-/// A device, as the pool knows it.
+/// A device in the pool.
 pub(super) struct Device {
-    /// How many may hold a lease.
+    /// The number of leases.
     pub(super) leases: Cell<usize>,
-    /// How many sessions may be open at once, as the first says who asks.
+    /// How many sessions may be open at once, as the first request for the device says.
     limit: usize,
     room: Semaphore,
     writer: Mutex<()>,
     kept: RefCell<IdleSessions>,
-    /// How long it was waited for in vain, by one after the other, since it last answered.
+    /// How long the device was waited for in vain since it last answered, one request after the other.
     in_vain: Cell<Duration>,
 }
 
 #[derive(Default)]
 struct IdleSessions {
     idle: Vec<Session>,
-    /// Left in the middle of something: only to be closed.
+    /// Sessions that were left in the middle of something and can only be closed.
     left: Vec<Session>,
-    /// Why nobody is let in with these credentials. It is not tried again in the same run: that might
-    /// lock an account.
+    /// Why credentials were refused. They are not tried again in the same run, because that might lock an account.
     refused: Vec<(RunId, Rc<SessionKey>, Failure)>,
 }
 
-/// The turn of one who asked for a session.
+/// The turn of a request for a session.
 pub(super) struct SessionTurn<'d> {
     device: &'d Device,
     spec: &'d ConnectionSpec<'d>,
     asked: Instant,
-    /// How long the device had been waited for in vain by then.
+    /// How long the device had been waited for in vain when the turn was requested.
     in_vain: Duration,
     _room: SemaphorePermit<'d>,
     _writer: Option<MutexGuard<'d, ()>>,
 }
 
-/// A session in use; it counts as left in the middle unless it is put back or closed.
+/// A session in use. Unless it is put back or closed, it counts as left in the middle of something.
 struct SessionInUse<'d> {
     device: &'d Device,
     session: Option<Session>,
 }
 
-/// What becomes of a session after something went wrong in it.
+/// What happens to a session after an error in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionFate {
-    /// The device said no, and goes on.
+    /// The device has refused the request; the session can still be used.
     IdleSessions,
     Lost,
-    /// The credentials are not taken, or it is not the device that it should be.
+    /// The credentials are refused, or the device is not the expected one.
     Refused,
 }
 
@@ -95,7 +94,7 @@ impl Device {
         }
     }
 
-    /// Waits until there is room for one more, and for those who write also until nobody else does.
+    /// Waits until one more session may be in use and, for write access, until nobody else writes.
     pub(super) async fn turn<'d>(
         &'d self,
         spec: &'d ConnectionSpec<'d>,
@@ -117,9 +116,9 @@ impl Device {
         }
     }
 
-    /// Tests idle sessions that have been silent, and closes what is of no more use.
+    /// Tests idle sessions that have been silent, and closes those that are of no more use.
     pub(super) async fn look_after(&self, log: &dyn Sink) {
-        // Where there is no room all sessions are in use, and those who use them look after them.
+        // When no permit is left, all sessions are in use, and their users maintain them.
         let Ok(_room) = self.room.try_acquire() else {
             return;
         };
@@ -136,7 +135,7 @@ impl Device {
         }
     }
 
-    /// Whether each of its sessions was idle for so long.
+    /// Whether each session has been idle for this long.
     pub(super) fn is_idle_for(&self, long: Duration) -> bool {
         let kept = self.kept.borrow();
         kept.idle
@@ -144,7 +143,7 @@ impl Device {
             .all(|session| session.used.elapsed() >= long)
     }
 
-    /// Whether there are sessions that nobody uses.
+    /// Whether there are sessions that are not in use.
     pub(super) fn has_sessions(&self) -> bool {
         let kept = self.kept.borrow();
         !kept.idle.is_empty() || !kept.left.is_empty()
@@ -156,14 +155,14 @@ impl Device {
         join_all(all.into_iter().map(|session| session.close(log))).await;
     }
 
-    /// The same, on behalf of a target.
+    /// Closes all sessions on behalf of a target.
     pub(super) async fn close_with(&self, ctx: &Context<'_>) {
         let (all, _room) = self.take_all();
         let all = all.into_iter();
         join_all(all.map(|session| session.transport.close(ctx))).await;
     }
 
-    /// All sessions that nobody uses, and the room that they take on the device until they are closed.
+    /// Takes all sessions that are not in use, and a permit that keeps their room on the device until they are closed.
     fn take_all(&self) -> (Vec<Session>, Option<SemaphorePermit<'_>>) {
         let mut kept = self.kept.borrow_mut();
         let mut all = std::mem::take(&mut kept.idle);
@@ -176,7 +175,7 @@ impl Device {
         self.kept.borrow_mut().left.pop()
     }
 
-    /// The idle session of this kind that was used last.
+    /// Takes the matching idle session that was used last.
     fn take_idle(&self, is_meant: impl Fn(&Session) -> bool) -> Option<SessionInUse<'_>> {
         let mut kept = self.kept.borrow_mut();
         let at = kept.idle.iter().rposition(is_meant)?;
@@ -199,13 +198,13 @@ impl Device {
         kept.refused.push((spec.run, Rc::clone(&spec.key), why));
     }
 
-    /// Who was refused in a run may be let in in another.
+    /// Forgets the refused credentials of a run, because they may be accepted in another.
     pub(super) fn forget_refused(&self, run: RunId) {
         let mut kept = self.kept.borrow_mut();
         kept.refused.retain(|(refused, _, _)| *refused != run);
     }
 
-    /// An idle session that must go so that one more can be opened: the one that was idle longest.
+    /// Takes the session that was idle longest, if it must be closed before one more can be opened.
     fn take_surplus(&self) -> Option<Session> {
         let used = self.limit - self.room.available_permits();
         let mut kept = self.kept.borrow_mut();
@@ -214,13 +213,13 @@ impl Device {
 }
 
 impl SessionTurn<'_> {
-    /// Does the work in a session: in an idle one that is sound, or in a new one.
+    /// Performs the work in a session: an idle one that still answers, or a new one.
     ///
-    /// Who had to wait behind others while they waited for a device that is down has waited for it,
-    /// too: that is taken from his patience, so that all of them end soon after the first.
+    /// A request that had to wait while earlier ones waited for a device that is down has waited for the device, too.
+    /// That time is taken from its retry budget, so that all of them end soon after the first.
     ///
     /// # Errors
-    /// Why the target cannot be reached, or what the work failed with.
+    /// Fails when the target cannot be reached, or as the work fails.
     pub(super) async fn work<T, E>(
         self,
         ctx: &Context<'_>,
@@ -294,13 +293,13 @@ impl SessionTurn<'_> {
         Err(failure)
     }
 
-    /// An idle session with the same credentials that answers, if there is one. If one is lost, that
-    /// is known now, and what is asked for goes to another instead of into the dark.
+    /// Returns an idle session with the same credentials that answers, if there is one. A lost session is thus found
+    /// before the work begins, and the work goes to another one.
     async fn sound(&self, ctx: &Context<'_>) -> Option<SessionInUse<'_>> {
         let is_ours = |session: &Session| session.key == self.spec.key;
         while let Some(mut idle) = self.device.take_idle(is_ours) {
             let session = idle.session();
-            // What another target did in it, and how that went, is not known here.
+            // It is not known what another target did in the session, and how that went.
             if session.target == ctx.target() && session.tested.elapsed() <= MOMENT {
                 return Some(idle);
             }

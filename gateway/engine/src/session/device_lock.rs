@@ -1,8 +1,8 @@
-//! Locks on devices, which all runs on this node respect, in this process and in others: two runs never change
-//! one device at once.
+//! Locks on devices that all runs on this node respect, in this process and in others. Two runs never change one device
+//! at once.
 //!
-//! A lock is a locked file, which the system unlocks when its process ends, however it ends. It stands in
-//! a folder of this user, so that it does not block runs of other users.
+//! A lock is a locked file. The system unlocks it when its process ends, however that happens. The file is in a folder
+//! of this user, so that it does not block runs of other users.
 
 #[cfg(test)]
 mod tests;
@@ -28,35 +28,35 @@ use crate::job::{RunId, TargetJob};
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
-/// What becomes of a run on a device that another run is changing.
+/// What a run does about a device that another run is changing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BusyPolicy {
-    /// It fails at once.
+    /// Fails at once.
     Refuse,
-    /// It waits at most so long.
+    /// Waits for at most this time.
     Wait(Duration),
 }
 
-/// How long another run is waited for when nobody says.
+/// The default time to wait for another run.
 pub(crate) const WAIT: Duration = Duration::from_secs(300);
 
-/// How often one looks whether the other is done.
+/// How often a locked device is tried again.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Where the members of a group keep the claims that they respect, if whoever has installed devgate has made it.
+/// The folder of locks that the members of a group share, if the installation has created it.
 const SHARED: &str = "/run/devgate";
 
-/// How many bytes a process's number has at most.
+/// The longest process number, in bytes.
 const LONGEST_OWNER: u64 = 32;
 
-/// What stands for the number of a process that does not say it.
+/// Stands for the number of a process that has not recorded it.
 const UNKNOWN: &str = "unknown";
 
-/// How often, and after which time, one who has locked a file is asked again who he is.
+/// How often, and after which delay, the owner of a locked file is read again.
 const ASKED: u32 = 5;
 const MOMENT: Duration = Duration::from_millis(4);
 
-/// How often it is told that one waits, in looks.
+/// After how many attempts the wait is reported again.
 const TELL: u32 = 10;
 
 impl Default for BusyPolicy {
@@ -68,7 +68,7 @@ impl Default for BusyPolicy {
 impl FromStr for BusyPolicy {
     type Err = &'static str;
 
-    /// `refuse`, `wait`, or `wait=SECONDS`.
+    /// Parses `refuse`, `wait`, or `wait=SECONDS`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('=').unwrap_or((text, "")) {
             ("refuse", "") => Ok(Self::Refuse),
@@ -82,11 +82,11 @@ impl FromStr for BusyPolicy {
     }
 }
 
-/// The locks of this process. Targets of one run in one place share theirs: the pool lets them take turns.
+/// The device locks of this process. The targets of a run on one device share a lock; the pool gives them turns.
 #[derive(Debug, Default)]
 pub(crate) struct DeviceLocks(RefCell<HashMap<(DeviceKey, RunId), Weak<DeviceLock>>>);
 
-/// That no other run changes a device, in this process or in another, as long as it lives.
+/// The lock of a device. While it lives, no other run changes the device, in this process or in another.
 #[derive(Debug)]
 pub(crate) struct DeviceLock(
     #[expect(dead_code, reason = "they are locked as long as they are open")] Vec<File>,
@@ -96,7 +96,7 @@ impl DeviceLocks {
     /// Locks the device of a job's target.
     ///
     /// # Errors
-    /// Another run is changing it, or locks cannot be kept.
+    /// Fails when another run is changing the device, or when the lock files cannot be used.
     pub(crate) async fn take(
         &self,
         job: &TargetJob<'_>,
@@ -153,8 +153,7 @@ impl DeviceLocks {
     }
 }
 
-/// The same as [`claim`], but for who has locked a file a moment ago and has not said yet who he is: that is awaited,
-/// for not long.
+/// Works as [`claim`], but waits a short time for an owner that has locked a file and has not recorded its number yet.
 async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
     for _ in 0..ASKED {
         match claim(folders, name)? {
@@ -169,8 +168,8 @@ async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLoc
     }))
 }
 
-/// Locks a file in each of these folders and writes into it whose it is; or whose one is already, which is empty where
-/// it does not say that yet.
+/// Locks a file in each of these folders and writes our number into it. If one of them is locked, returns its owner,
+/// which is empty where it has not been recorded yet.
 fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
     let mut files = Vec::new();
     for folder in folders {
@@ -213,20 +212,21 @@ fn lock(path: &Path) -> io::Result<Result<File, String>> {
     }
 }
 
-/// Opens the file of a lock, which is made where it is not there: whole, so that nobody finds one that he may not open.
+/// Opens a lock file. If there is none, it is created completely before it appears, so that nobody finds one without
+/// the right permissions.
 fn open(path: &Path) -> io::Result<File> {
     let there = || {
         File::options()
             .read(true)
             .write(true)
-            // A lock is a file: no link is followed, and no pipe waited for.
+            // A lock is a regular file: links are not followed, and a pipe does not block.
             .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
             .open(path)
     };
     match there() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let made = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
-            // Others of the folder's group are to see who has it, whatever our umask says.
+            // Other members of the folder's group must see the owner, whatever our umask is.
             made.as_file()
                 .set_permissions(Permissions::from_mode(0o660))?;
             match made.persist_noclobber(path) {
@@ -241,12 +241,13 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The folders of claims: that of a group whose members change the same devices, where there is one, and this user's,
-/// which nobody else can write in: runs of this user that are not of the group see that.
+/// Returns the folders of lock files: that of a group whose members change the same devices, if there is one, and this
+/// user's own folder. Nobody else can write in the latter, and it is seen by runs of this user that are not in the
+/// group.
 ///
-/// It does not depend on the environment, or a run of cron would not see what a run at a terminal claims. In a
-/// folder that everybody can write in, somebody else may have taken its name: then all our runs find it
-/// taken alike, and the next place is the same for all of them.
+/// The folders do not depend on the environment; otherwise a run of cron would not see the locks of a run at a
+/// terminal. In a directory that everybody can write in, another user may have taken the name. All our runs then find
+/// it taken, and all use the same next directory.
 fn folders() -> io::Result<Vec<PathBuf>> {
     let shared = is_shared(Path::new(SHARED), Uid::from_raw(0)).then(|| PathBuf::from(SHARED));
     let own = Uid::effective();
@@ -254,8 +255,8 @@ fn folders() -> io::Result<Vec<PathBuf>> {
     Ok(shared.into_iter().chain([private]).collect())
 }
 
-/// Whether a folder is one that a group shares, and we are in it: `owner` alone has made it, and nobody else may write
-/// in it.
+/// Whether a folder is shared by a group that we are in: it belongs to `owner`, only its group may write in it, too,
+/// and new files inherit the group.
 fn is_shared(folder: &Path, owner: Uid) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|data| {
         let of_group = data.is_dir()
@@ -265,7 +266,7 @@ fn is_shared(folder: &Path, owner: Uid) -> bool {
     })
 }
 
-/// Where claims may be kept, the best place first: root has one that nobody else can write in.
+/// Returns the directories for lock files, the best first. Root has one that nobody else can write in.
 fn places(own: Uid) -> Vec<PathBuf> {
     let of_root = own.is_root().then(|| PathBuf::from("/run"));
     let of_user = PathBuf::from(format!("/run/user/{own}"));

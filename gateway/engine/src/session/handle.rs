@@ -1,4 +1,4 @@
-//! A session to send requests to: one that another devgate lends, or our own.
+//! A session that takes requests: one that another devgate lends, or our own.
 
 use devgate_schemas::Value;
 use devgate_transports::{self as transports, Document, Mode};
@@ -16,20 +16,20 @@ use devgate_core::failure::Failure;
 
 /// A session that takes requests.
 pub enum SessionHandle<'a> {
-    /// Another devgate lends it.
+    /// A session that another devgate lends.
     Lent(BorrowedSession),
-    /// It is ours, and what it answers holds no secret of the job's target.
+    /// Our own session. Its answers are free of the secrets of the job's target.
     Own(&'a LentSession<'a>, &'a TargetJob<'a>),
 }
 
-/// Does `work` with a session of our own with the job's target, and closes it behind it: also when
-/// the run is to end before the work is done.
+/// Performs `work` with a session of our own with the job's target and closes it afterwards, even when the run is
+/// cancelled before the work is done.
 ///
-/// Where this process was itself lent a session with the very same target, that one is asked, and
-/// what it must not do (`--noop`) is refused.
+/// If a session with the very same target was lent to this process, that one is used. It refuses what it must not do
+/// (`--noop`).
 ///
 /// # Errors
-/// Why there can be no session, or what the work failed with.
+/// Fails when no session can be opened, or as the work fails.
 pub async fn with_handle<T>(
     pool: &SessionPool,
     job: &TargetJob<'_>,
@@ -57,10 +57,10 @@ pub async fn with_handle<T>(
 }
 
 impl SessionHandle<'_> {
-    /// Runs a command, answers the questions that it asks, and gives its output.
+    /// Runs a command, answers its questions, and returns its output.
     ///
     /// # Errors
-    /// What the device or the gateway says.
+    /// Fails when the device or the gateway reports an error.
     pub async fn exec(&mut self, command: &str, answers: &[String]) -> Result<String, Failure> {
         let request = SessionRequest::Exec(command.to_owned(), answers.to_vec());
         let mut answer = self.ask(request).await?;
@@ -70,10 +70,10 @@ impl SessionHandle<'_> {
         }
     }
 
-    /// Types lines in configuration mode.
+    /// Sends lines in configuration mode.
     ///
     /// # Errors
-    /// Which line the device refuses, or what the gateway says.
+    /// Fails when the device refuses a line, or when the gateway reports an error.
     pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
         self.ask(SessionRequest::Configure(lines)).await.map(drop)
     }
@@ -81,31 +81,31 @@ impl SessionHandle<'_> {
     /// Saves the running configuration.
     ///
     /// # Errors
-    /// What the device or the gateway says.
+    /// Fails when the device or the gateway reports an error.
     pub async fn save(&mut self) -> Result<(), Failure> {
         self.ask(SessionRequest::Save).await.map(drop)
     }
 
-    /// Asks for data.
+    /// Requests data.
     ///
     /// # Errors
-    /// What the device or the gateway says.
+    /// Fails when the device or the gateway reports an error.
     pub async fn get(&mut self, what: String) -> Result<Document, Failure> {
         self.ask(SessionRequest::Get(what)).await.and_then(document)
     }
 
-    /// Asks for what may change data.
+    /// Sends a request that may change data.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Fails as [`get`](Self::get).
     pub async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
         self.ask(SessionRequest::Set(change))
             .await
             .and_then(document)
     }
 
-    /// What would be sent, as it can be shown: without the secrets of the job's target. Whose session is another's
-    /// does not know them, and shows the size alone.
+    /// Returns a request as it can be shown: without the secrets of the job's target. A session that another devgate
+    /// lends does not know them, so that only the size is shown.
     pub fn shown(&self, body: Json) -> Json {
         match self {
             Self::Own(_, job) => job.without_secrets(body),

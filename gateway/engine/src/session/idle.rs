@@ -9,24 +9,24 @@ use tokio::time::{Instant, timeout};
 use super::connection_spec::SessionKey;
 use devgate_core::redactor::{Redactor, Sink};
 
-/// How long the test of an idle session may take.
+/// The longest time that the test of an idle session may take.
 const TEST: Duration = Duration::from_secs(10);
 
-/// A session that is kept.
+/// An idle session in the pool.
 pub(super) struct Session {
     pub(super) transport: Box<dyn Transport>,
     pub(super) key: Rc<SessionKey>,
-    /// Who used it last.
+    /// The name of the target that used the session last.
     pub(super) target: String,
     pub(super) used: Instant,
-    /// When it was last known to be sound.
+    /// When the session last answered.
     pub(super) tested: Instant,
-    /// How long it may be idle.
+    /// How long the session may be idle.
     pub(super) idle: Duration,
 }
 
 impl Session {
-    /// Notes that it was used just now, for the target of this context.
+    /// Records that the session was just used, for the target of this context.
     pub(super) fn was_used(&mut self, ctx: &Context<'_>) {
         let now = Instant::now();
         (self.used, self.tested) = (now, now);
@@ -35,12 +35,12 @@ impl Session {
         }
     }
 
-    /// Whether it was idle for too long.
+    /// Whether the session has been idle for too long.
     pub(super) fn is_over(&self) -> bool {
         self.used.elapsed() >= self.idle
     }
 
-    /// Whether it is sound.
+    /// Tests whether the session answers.
     pub(super) async fn answers(&self, log: &dyn Sink) -> bool {
         let test = self.with_context(log, async |ctx| {
             match timeout(TEST, self.transport.verify(ctx)).await {
@@ -58,7 +58,7 @@ impl Session {
         test.await
     }
 
-    /// Says goodbye on behalf of who used it last.
+    /// Closes the session on behalf of the target that used it last.
     pub(super) async fn close(self, log: &dyn Sink) {
         let listener = listener(log, &self.key);
         let retry_budget = RetryBudget::default();
@@ -78,7 +78,7 @@ impl Session {
     }
 }
 
-/// Hears what is said of a session that nobody uses.
+/// Returns a redactor for the messages of a session that is not in use.
 fn listener<'s>(log: &'s dyn Sink, key: &SessionKey) -> Redactor<'s> {
     let listener = Redactor::new(log);
     listener.hide(key.info.secrets());

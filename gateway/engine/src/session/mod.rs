@@ -1,4 +1,4 @@
-//! Sessions with devices. One pool lends them: to a piece of our own work, or to a program while it runs.
+//! Sessions with devices. One pool lends them to the engine's own work, and to programs while they run.
 
 mod borrowed;
 mod broker;

@@ -1,10 +1,10 @@
-//! The pool: the one place that lends sessions with devices, to all runs of a process.
+//! The pool: the only place that lends sessions with devices, to all runs of a process.
 //!
-//! A session is opened for one target and its credentials, and lent to one at a time; names in an
-//! inventory that mean the same share it. Who may come again holds a [`Lease`]. A session that nobody
-//! can come for any more is closed at once, so that a run over ten thousand targets holds open only
-//! what it works on. Those that are idle are looked after by [`SessionPool::keep`], a future beside the
-//! work: no process and no task of its own is behind it.
+//! A session is opened for one target and its credentials, and lent to one user at a time. Different names in an
+//! inventory that mean the same target share it. A [`Lease`] is held by everybody who may need a session again. A
+//! session that nobody can need any more is closed at once, so that a run over ten thousand targets keeps open only the
+//! sessions that it works with. [`SessionPool::keep`] is a future that runs beside the work and maintains the idle
+//! sessions; there is no other process or task.
 
 use std::cell::RefCell;
 use std::collections::hash_map::Entry;
@@ -23,46 +23,45 @@ use crate::inventory::DeviceKey;
 use crate::job::RunId;
 use devgate_core::redactor::Sink;
 
-/// How often idle sessions are looked after.
+/// How often idle sessions are checked.
 const ROUND: Duration = Duration::from_secs(1);
 
-/// How long all sessions together may take to say goodbye when the pool is closed.
+/// The longest time that all sessions together may take to close when the pool is closed.
 const GOODBYE: Duration = Duration::from_secs(5);
 
 /// Lends sessions, for as long as its process lives.
 #[derive(Default)]
 pub struct SessionPool {
     devices: RefCell<HashMap<DeviceKey, Rc<Device>>>,
-    /// How many targets of each run are still to be done, where it has several in one place.
+    /// The number of unfinished targets of each run, for devices with several targets of one run.
     coming: RefCell<HashMap<DeviceKey, HashMap<RunId, usize>>>,
-    /// How long a session may be idle that nobody is known to come for.
+    /// How long a session may be idle when no run is known to need it.
     idle: Duration,
 }
 
-/// The targets that a run is still to come for, where several are in one place; nobody comes for them any more when
-/// it is dropped.
+/// The unfinished targets of a run, for devices with several of them. When this is dropped, the run needs their
+/// sessions no more.
 #[derive(Debug)]
 pub(crate) struct Expected<'p> {
     pool: &'p SessionPool,
     run: RunId,
-    /// Where they are.
+    /// The devices of the targets.
     places: HashSet<DeviceKey>,
 }
 
-/// The right to ask for sessions with one target: as long as it is held, those of its device are
-/// kept.
+/// The right to request sessions with one target. While it is held, the sessions of its device are kept.
 pub(super) struct Lease<'p> {
     pool: &'p SessionPool,
     device: Held,
     spec: &'p ConnectionSpec<'p>,
 }
 
-/// A device that stays in the pool, as long as this is there: it is used, looked after, or its sessions are closed.
+/// Keeps a device in the pool while it is used, checked, or its sessions are being closed.
 struct Held(Rc<Device>);
 
 impl SessionPool {
-    /// A pool that keeps a session which nobody is known to come for at most for `idle`, and no longer than its target
-    /// allows.
+    /// Creates a pool that keeps a session which no run is known to need for at most `idle`, and no longer than its
+    /// target allows.
     pub(crate) fn keeping(idle: Duration) -> Self {
         Self {
             idle,
@@ -70,8 +69,8 @@ impl SessionPool {
         }
     }
 
-    /// The targets of a run, each by its place: where several are in one, its sessions are kept until
-    /// the last of them is [`done`](Expected::done).
+    /// Announces the targets of a run by their devices. Where several targets share a device, its sessions are kept
+    /// until the last of them is [`done`](Expected::done).
     pub(crate) fn expect(&self, run: RunId, places: &[DeviceKey]) -> Expected<'_> {
         let mut counts = HashMap::new();
         for place in places {
@@ -90,7 +89,7 @@ impl SessionPool {
         }
     }
 
-    /// The right to ask for sessions with a target.
+    /// Returns the right to request sessions with a target.
     pub(super) fn lease<'p>(&'p self, spec: &'p ConnectionSpec<'p>) -> Lease<'p> {
         let mut devices = self.devices.borrow_mut();
         let device = devices.entry(spec.place);
@@ -102,13 +101,14 @@ impl SessionPool {
         }
     }
 
-    /// Looks after sessions that are idle: tests them, so that nothing takes them for dead, and
-    /// closes those that were idle for too long, are broken, or that nobody can come for.
+    /// Maintains idle sessions. It tests them, so that nothing on the way takes them for dead, and it closes those that
+    /// have been idle for too long, are broken, or that nobody can need.
     pub async fn keep(&self, log: &dyn Sink) -> Infallible {
         loop {
             let _ = timeout(ROUND, std::future::pending::<()>()).await;
             let kept: Vec<Held> = self.devices.borrow().values().map(Held::new).collect();
-            // Each is held for its own test only: one that does not answer keeps no other's sessions open.
+            // Each device is held only for its own test, so that one that does not answer keeps no other's sessions
+            // open.
             let looks = kept
                 .into_iter()
                 .map(|held| async move { held.0.look_after(log).await });
@@ -123,7 +123,7 @@ impl SessionPool {
         close_all(devices.values(), log).await;
     }
 
-    /// Closes the sessions that nobody is known to come for, and that have been idle for long enough.
+    /// Closes the sessions that no run is known to need and that have been idle for long enough.
     async fn close_unwanted(&self, log: &dyn Sink) {
         let over: Vec<Held> = {
             let devices = self.devices.borrow();
@@ -138,20 +138,20 @@ impl SessionPool {
         devices.retain(|place, device| !self.is_unwanted(place, device) || device.has_sessions());
     }
 
-    /// Whether nobody is known to come for a device.
+    /// Whether no run is known to need a device.
     fn is_unwanted(&self, place: &DeviceKey, device: &Device) -> bool {
         let coming = self.coming.borrow();
         let mut runs = coming.get(place).into_iter().flatten();
         device.leases.get() == 0 && runs.all(|(_, targets)| *targets == 0)
     }
 
-    /// Closes the sessions of a place, if nobody but the target that asks can come for them.
+    /// Closes the sessions of a device, unless somebody other than the requesting target can need them.
     async fn release(&self, spec: &ConnectionSpec<'_>, ctx: &Context<'_>) {
         let place = spec.place;
         let is_last = |device: &&Rc<Device>| {
             let coming = self.coming.borrow();
             let mut runs = coming.get(&place).into_iter().flatten();
-            // Who asks is one of its run's.
+            // The requesting target is one of those of its run.
             let nobody = runs.all(|(run, targets)| *run == spec.run && *targets <= 1);
             device.leases.get() == 0 && nobody && device.is_idle_for(self.idle)
         };
@@ -187,7 +187,7 @@ impl Drop for Held {
 }
 
 impl Expected<'_> {
-    /// One target of the run is done; its place is asked for only where it matters.
+    /// Records that one target of the run is done. Only devices with several targets matter.
     pub(crate) fn done(&self, place: DeviceKey) {
         if self.places.is_empty() {
             return;
@@ -201,7 +201,7 @@ impl Expected<'_> {
         }
     }
 
-    /// The run is over: closes the sessions that nobody can come for any more. Those that take too long are dropped.
+    /// Ends the run: closes the sessions that nobody can need any more. Those that take too long to close are dropped.
     pub(crate) async fn end(self, log: &dyn Sink) {
         let pool = self.pool;
         drop(self);
@@ -211,7 +211,7 @@ impl Expected<'_> {
 
 impl Drop for Expected<'_> {
     fn drop(&mut self) {
-        // Who was refused in this run may be let in in another.
+        // Credentials that were refused in this run may be accepted in another.
         let devices = self.pool.devices.borrow();
         devices
             .values()
@@ -231,22 +231,22 @@ impl Drop for Expected<'_> {
 /// Closes the sessions of these devices.
 async fn close_all(devices: impl Iterator<Item = &Rc<Device>>, log: &dyn Sink) {
     let all = join_all(devices.map(|device| device.close(log)));
-    // What does not hear a goodbye ends with its connection.
+    // A session that does not close in time ends with its connection.
     let _ = timeout(GOODBYE, all).await;
 }
 
 impl Lease<'_> {
-    /// How the target is reached.
+    /// Returns how the target is reached.
     pub(super) fn spec(&self) -> &ConnectionSpec<'_> {
         self.spec
     }
 
-    /// Waits for a turn with a session: first come, first served.
+    /// Waits for a turn with a session, in the order of the requests.
     pub(super) async fn turn(&self, access: SessionAccess) -> SessionTurn<'_> {
         self.device.0.turn(self.spec, access).await
     }
 
-    /// Gives the right back, and closes the sessions if nobody else can come for them.
+    /// Releases the lease, and closes the sessions if nobody else can need them.
     pub(super) async fn end(self, ctx: &Context<'_>) {
         let (pool, spec) = (self.pool, self.spec);
         drop(self);

@@ -1,4 +1,4 @@
-//! Private sockets: in a folder that nobody else can enter, each gone when it is dropped.
+//! Private sockets in a folder that no other user can enter. Each is removed when it is dropped.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -11,14 +11,14 @@ use nix::unistd::{Uid, geteuid};
 use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
 
-/// A folder for the sockets of one run; removed when it is dropped.
+/// A folder for the sockets of one run. It is removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Sockets {
     folder: TempDir,
     made: AtomicUsize,
 }
 
-/// A socket that is listened on.
+/// A listening socket.
 #[derive(Debug)]
 pub(super) struct Socket {
     listener: UnixListener,
@@ -26,11 +26,11 @@ pub(super) struct Socket {
 }
 
 impl Sockets {
-    /// A new folder: in the user's own place for such things (`XDG_RUNTIME_DIR`), else in memory, else
-    /// in the place for temporary files. A socket on a disk costs ten times as much to make.
+    /// Creates a folder: in the user's runtime directory (`XDG_RUNTIME_DIR`), else in memory, else in the directory for
+    /// temporary files. Creating a socket on a disk takes ten times as long.
     ///
     /// # Errors
-    /// Why it cannot be made.
+    /// Fails when no folder can be created.
     pub(super) fn new(environment: &Environment) -> io::Result<Self> {
         let runtime = environment.variable("XDG_RUNTIME_DIR").map(PathBuf::from);
         let places = runtime.into_iter().chain([PathBuf::from("/dev/shm")]);
@@ -44,7 +44,7 @@ impl Sockets {
         let folder = tempfile::Builder::new()
             .prefix("devgate-session-")
             .permissions(Permissions::from_mode(0o700))
-            // A task may change its directory, and must find the socket all the same.
+            // A task may change its directory and must still find the socket.
             .tempdir_in(std::path::absolute(base)?)?;
         Ok(Self {
             folder,
@@ -52,10 +52,10 @@ impl Sockets {
         })
     }
 
-    /// Another socket.
+    /// Creates another socket.
     ///
     /// # Errors
-    /// Why it cannot be made: mostly a path that is too long for a socket.
+    /// Fails when the socket cannot be created, mostly because its path is too long for a socket.
     pub(super) fn bind(&self) -> io::Result<Socket> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.path().join(number.to_string());
@@ -75,7 +75,7 @@ impl Sockets {
 }
 
 impl Socket {
-    /// Where it is.
+    /// Returns the path of the socket.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
@@ -87,15 +87,15 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // What cannot be removed now goes with its folder.
+        // A socket that cannot be removed now is removed with its folder.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Whether the other end of a connection is a process of our own user, or of root.
+/// Whether the peer of a connection is a process of our own user, or of root.
 ///
 /// # Errors
-/// What the system says.
+/// Fails when the system does not tell the credentials of the peer.
 pub(super) fn is_trusted(stream: &UnixStream) -> io::Result<bool> {
     let peer = Uid::from_raw(stream.peer_cred()?.uid());
     Ok(peer == geteuid() || peer.is_root())

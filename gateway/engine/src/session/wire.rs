@@ -1,7 +1,7 @@
-//! What is said over the socket of a lent session: JSON objects, one a line, in both directions.
+//! The protocol on the socket of a lent session: JSON objects, one per line, in both directions.
 //!
-//! A request names the version of this protocol and one verb; it is answered before the next one is
-//! read. A client that closes its side has given up what it asked for.
+//! A request names the version of this protocol and one verb. It is answered before the next one is read. A client that
+//! closes its side abandons its request.
 //!
 //! | request                              | answer               | what it does                         |
 //! |--------------------------------------|----------------------|--------------------------------------|
@@ -13,12 +13,12 @@
 //! | `{"version": 1, "get": "WHAT"}`      | `"data"` or `"text"` | asks for data: a path, an OID, …     |
 //! | `{"version": 1, "set": {"what": "WHAT", "method": "M", "body": BODY}}` | `"data"` or `"text"` | changes data, sent at most once |
 //!
-//! `get` and `set` are for sessions with data, the others for those at a command line. Of `set`,
-//! each part may be left out; a body that is a text is sent as it is, every other as JSON. `data` is
-//! JSON, `text` is what the target answers otherwise: XML.
+//! `get` and `set` are for sessions with data, the others for those at a command line. Each part of `set` is optional.
+//! A body that is a text is sent as it is, every other as JSON. `data` is JSON; `text` is an answer of the target in
+//! another format, such as XML.
 //!
-//! An answer holds the `version` too, and instead of all else an `_error {kind, msg, details}` when
-//! it failed.
+//! An answer contains the `version` too. After a failure, it contains `_error {kind, msg, details}` instead of a
+//! result.
 
 use std::io;
 
@@ -32,18 +32,17 @@ use devgate_core::failure::Failure;
 /// The version of the protocol that this gateway speaks.
 const VERSION: u64 = 1;
 
-/// How many bytes a request may have: configuration of a thousand interfaces, many times over.
+/// The longest request, in bytes: enough for the configuration of many thousands of interfaces.
 pub(super) const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
 
-/// How many bytes an answer may have. A command's output has 64 MiB at most, of which every byte may
-/// have become six (`\u0000`).
+/// The longest answer, in bytes. A command's output has at most 64 MiB, and each byte can become six (`\u0000`).
 pub(super) const LONGEST_ANSWER: usize = 400 * 1024 * 1024;
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SessionRequest {
     Hello,
-    /// A command, and what is answered to the questions that it asks.
+    /// A command, and the answers to its questions.
     Exec(String, Vec<String>),
     Configure(Vec<String>),
     Save,
@@ -51,14 +50,15 @@ pub(crate) enum SessionRequest {
     Set(transports::Request),
 }
 
-/// What an answer holds, its version apart.
+/// The members of an answer, without its version.
 pub(super) type Answer = Map<String, Json>;
 
 impl SessionRequest {
-    /// Reads a request.
+    /// Parses a request.
     ///
     /// # Errors
-    /// What is wrong with it; no text of it is quoted, because it may hold a secret, but for a key that stands twice.
+    /// Fails when the request is invalid. The message quotes no text of it, because it may contain a secret; only a
+    /// duplicate key is quoted.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Failure> {
         let mut said = match read_unique(line) {
             Ok(Json::Object(said)) => said,
@@ -113,7 +113,7 @@ impl SessionRequest {
     }
 }
 
-/// A command with answers, unless something in it is not understood.
+/// Parses a command with answers. Returns `None` when a part is not understood.
 fn answering(mut said: Map<String, Json>) -> Option<SessionRequest> {
     match (
         said.remove("command"),
@@ -135,7 +135,7 @@ fn texts(values: Vec<Json>) -> Option<Vec<String>> {
     values.into_iter().map(text).collect()
 }
 
-/// What is to be set, unless something in it is not understood.
+/// Parses the parts of `set`. Returns `None` when a part is not understood.
 fn change_of(said: Map<String, Json>) -> Option<transports::Request> {
     let mut change = transports::Request::default();
     for (part, value) in said {
@@ -149,15 +149,15 @@ fn change_of(said: Map<String, Json>) -> Option<transports::Request> {
     Some(change)
 }
 
-/// An answer as it is sent.
+/// Encodes an answer as a line.
 pub(super) fn answer_line(answer: Result<Json, Failure>) -> Vec<u8> {
     line(answer.unwrap_or_else(Failure::into_value))
 }
 
-/// Reads an answer.
+/// Parses an answer.
 ///
 /// # Errors
-/// The failure that it tells, or that it is none.
+/// Fails with the failure in the answer, or when the line is not an answer.
 pub(super) fn parse_answer(line: &[u8]) -> Result<Answer, Failure> {
     let Ok(Json::Object(mut said)) = serde_json::from_slice(line) else {
         return Err(bad("an answer is a JSON object on one line"));
@@ -195,10 +195,10 @@ fn line(mut said: Json) -> Vec<u8> {
     line
 }
 
-/// Reads a line; `None` at the end, where one that has no end is none.
+/// Reads a line. Returns `None` at the end of the stream; an incomplete last line counts as the end.
 ///
 /// # Errors
-/// What the system says, or that the line is longer than it may be.
+/// Fails when the stream cannot be read, or when the line is too long.
 pub(super) async fn read_line(
     from: &mut (impl AsyncBufRead + Unpin),
     limit: usize,
@@ -216,10 +216,10 @@ pub(super) async fn read_line(
     }
 }
 
-/// Writes a line that was made here.
+/// Writes a line.
 ///
 /// # Errors
-/// What the system says.
+/// Fails when the stream cannot be written.
 pub(super) async fn write_line(to: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
     to.write_all(line).await?;
     to.flush().await

@@ -1,4 +1,4 @@
-//! A piece of work in a session that the pool lends.
+//! Work in a session that the pool lends.
 
 use devgate_transports::{Context, Transport};
 
@@ -9,11 +9,11 @@ use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
-/// Does the work in a session with the job's target, which the pool lends; gives it back in any
-/// case: also when the run is to end before the work is done.
+/// Performs `work` in a session with the job's target that the pool lends. The session is returned in any case, even
+/// when the run is cancelled before the work is done.
 ///
 /// # Errors
-/// Why the target cannot be reached, or what the work failed with.
+/// Fails when the target cannot be reached, or as the work fails.
 pub async fn with_session<T>(
     pool: &SessionPool,
     job: &TargetJob<'_>,
@@ -31,7 +31,7 @@ pub async fn with_session<T>(
         };
         tokio::select! {
             outcome = turn.work(&ctx, work) => outcome,
-            // A session that is left in the middle of a command is only ever closed.
+            // A session that is left in the middle of a command can only be closed.
             () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         }
     };

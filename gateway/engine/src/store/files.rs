@@ -1,4 +1,4 @@
-//! A store of files: one a target, which only its user can read, written whole or not at all.
+//! A store in files: one for each target, readable only by its user, and written atomically.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -19,13 +19,13 @@ use super::{Store, StoreKey, StoredKind, StoredValue, place, private_folder};
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::hex::hexadecimal;
 
-/// How large what is kept of one target may be, in bytes.
+/// The largest value of one target, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// How large all that is kept of a kind may be, in bytes: then the oldest go.
+/// The largest total of a kind, in bytes. Beyond it, the oldest values are removed.
 const MOST: u64 = 256 << 20;
 
-/// The form of the files; another does not count.
+/// The version of the format. Files of another version are ignored.
 const VERSION: u32 = 1;
 
 /// Files in `$XDG_CACHE_HOME/devgate/facts` (`~/.cache/devgate/facts`) and `$XDG_STATE_HOME/devgate/audit`
@@ -33,7 +33,7 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct Files {
     environment: Arc<Environment>,
-    /// The folders that are there.
+    /// The existing folders.
     facts: OnceLock<PathBuf>,
     audits: OnceLock<PathBuf>,
 }
@@ -49,7 +49,7 @@ struct Entry {
 }
 
 impl Files {
-    /// Those of the user in this environment.
+    /// Creates the store of the user in this environment.
     pub fn new(environment: Arc<Environment>) -> Self {
         Self {
             environment,
@@ -58,7 +58,7 @@ impl Files {
         }
     }
 
-    /// Those of a user whose home is this folder.
+    /// Creates the store of a user with this home folder.
     #[cfg(test)]
     pub(super) fn at(home: &Path) -> Self {
         Self::new(Arc::new(Environment::new(Some(home.to_owned()), [])))
@@ -71,10 +71,10 @@ impl Files {
         }
     }
 
-    /// The folder of a kind, which is there.
+    /// Returns the folder of a kind, and creates it if necessary.
     fn folder(&self, kind: StoredKind) -> Result<PathBuf, Failure> {
         let known = self.known(kind);
-        // Somebody may have removed it since.
+        // It may have been removed since.
         if let Some(folder) = known.get().filter(|folder| folder.is_dir()) {
             return Ok(folder.clone());
         }
@@ -121,7 +121,7 @@ impl Store for Files {
     }
 }
 
-/// Does work with files where it holds nobody up.
+/// Runs blocking file operations on another thread.
 async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = spawn_blocking(work).await;
     done.expect("files do not panic")
@@ -134,12 +134,12 @@ fn read(folder: &Path, owner: &StoreKey) -> Result<Option<StoredValue>, String> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
     };
-    // Its errors may quote what stands there.
+    // The parser's error may quote the contents.
     let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
         return Err(format!("{} is damaged", file.display()));
     };
     let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.at));
-    // Facts of the future were collected by another clock: nobody knows how old they are.
+    // A time in the future comes from another clock, so that the age is unknown.
     let at = at.filter(|at| *at <= SystemTime::now());
     Ok(at
         .filter(|_| entry.version == VERSION && entry.of == owner.0 && entry.what.is_object())
@@ -164,7 +164,7 @@ fn write(folder: &Path, kind: StoredKind, owner: StoreKey, kept: StoredValue) ->
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     match kind {
-        // They are collected again.
+        // Facts can be collected again.
         StoredKind::Facts => atomic_file::replace(&file, &text, atomic_file::OWNER),
         StoredKind::Audits => atomic_file::write(&file, &text),
     }
@@ -183,7 +183,7 @@ fn prune(folder: &Path, most: u64) {
     for (_, length, path) in files {
         size += length;
         if size > most {
-            // One that somebody else has removed meanwhile is gone as well.
+            // A file that was removed meanwhile is no problem.
             let _ = fs::remove_file(path);
         }
     }
@@ -194,7 +194,7 @@ fn file(folder: &Path, owner: &StoreKey) -> PathBuf {
     folder.join(format!("{name}.json"))
 }
 
-/// The bytes of a file that is no larger than one may be.
+/// Reads a file up to the largest size.
 fn text(file: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     fs::File::open(file)?.take(LARGEST).read_to_end(&mut text)?;

@@ -1,4 +1,4 @@
-//! A store in memory, gone with its process.
+//! A store in memory that lives as long as its process.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,7 +10,7 @@ use super::{Store, StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
-/// Keeps everything, as long as it lives.
+/// Keeps everything in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(Mutex<HashMap<(StoredKind, StoreKey), StoredValue>>);
 

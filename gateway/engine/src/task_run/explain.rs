@@ -1,4 +1,4 @@
-//! What a run would do on a target: told without running anything and without connecting to anybody.
+//! Explains what a run would do on a target, without running anything and without connecting.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::tasks::{Implementation, Invocation};
 use devgate_core::failure::Failure;
 use devgate_core::results::TargetResult;
 
-/// What a `_target` has of itself; other values may be secrets where no schema says what they are.
+/// The values of `_target` that are shown without a schema. Other values may be secrets.
 const PLAIN: [&str; 8] = [
     "name",
     "uri",
@@ -28,10 +28,10 @@ const PLAIN: [&str; 8] = [
 ];
 
 impl TaskRun<'_, '_> {
-    /// What would run on the job's target, and how.
+    /// Explains what would run on the job's target, and how.
     ///
     /// # Errors
-    /// Why it would not run.
+    /// Fails when the task would not run.
     pub(crate) async fn explain(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
@@ -87,7 +87,7 @@ impl TaskRun<'_, '_> {
     }
 }
 
-/// Connection info of which no schema says what is secret: none of its own values is shown.
+/// Masks the values in connection info without a schema, because they may be secrets.
 fn unread(info: Hash) -> Hash {
     info.into_iter()
         .map(|(key, value)| {
@@ -143,7 +143,7 @@ fn limits_json(limits: &ProcessLimits) -> Json {
     })
 }
 
-/// The explanation as people read it: what, where, with what.
+/// Formats the explanation for people: what would run, where, and with which input.
 fn text(value: &Json) -> String {
     let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Json::Null);
     let words = |json: &Json| -> String {

@@ -1,4 +1,4 @@
-//! The tasks that the modules of a module path hold, found by name or listed.
+//! The tasks in the modules of a module path: finds them by name, and lists them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,33 +10,33 @@ use serde_json::{Value as Json, json};
 use super::module_path::{ModulePath, entries, stem};
 use super::{Task, TaskError};
 
-/// Where tasks are found. Nothing is read before it is asked for.
+/// Finds tasks. Files are read only when needed.
 #[derive(Clone, Debug)]
 pub struct Catalogue(ModulePath);
 
 /// All tasks of a catalogue.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// What each says of itself, by name.
+    /// The name, description and visibility of each task.
     pub tasks: Vec<Listed>,
-    /// The tasks that cannot be run, each with why.
+    /// The unusable tasks, and why.
     pub problems: Vec<(String, TaskError)>,
 }
 
 /// A task in a listing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub description: Option<String>,
-    /// Whether it is for other tasks and plans rather than for people.
+    /// Whether the task is meant for other tasks and plans rather than for people.
     pub private: bool,
 }
 
 impl Catalogue {
-    /// The modules in these directories, the first of a name counting, and before them a project
-    /// that is a module itself, with its name and its directory.
+    /// Creates the catalogue of the modules in these directories; the first of a name is used. A project that is itself
+    /// a module, given by its name and directory, comes before them.
     pub fn new(modulepath: Vec<PathBuf>, project: Option<(String, PathBuf)>) -> Self {
         Self(ModulePath {
             folders: modulepath,
@@ -44,10 +44,10 @@ impl Catalogue {
         })
     }
 
-    /// The task of a name; `module` means `module::init`. Only this task's files are read.
+    /// Finds a task by name. `module` means `module::init`. Only the files of this task are read.
     ///
     /// # Errors
-    /// There is none, or its metadata or files are wrong.
+    /// Fails when there is no such task, or when its metadata or files are invalid.
     pub fn find(&self, name: &str) -> Result<Task, TaskError> {
         let name: TaskName = name.parse().map_err(TaskError::InvalidName)?;
         if let Some(module_dir) = self.0.module(name.module()) {
@@ -82,7 +82,7 @@ impl Catalogue {
         Err(TaskError::Unknown { name, nearest })
     }
 
-    /// The names of all tasks. Nothing is read but folders; those that cannot be read have none.
+    /// Returns the names of all tasks. Only folders are read, and unreadable ones are skipped.
     pub fn names(&self) -> Vec<String> {
         let modules = self.0.modules().unwrap_or_default();
         let names = modules.iter().flat_map(|(module, folder)| {
@@ -92,10 +92,10 @@ impl Catalogue {
         names.map(|name| name.to_string()).collect()
     }
 
-    /// Every task with its description; what is wrong with one does not hide the others.
+    /// Lists every task with its description. A task with a problem does not hide the others.
     ///
     /// # Errors
-    /// A directory of the module path cannot be read.
+    /// Fails when a directory of the module path cannot be read.
     pub fn list(&self) -> Result<Listing, TaskError> {
         let mut listing = Listing::default();
         for (module, module_dir) in self.0.modules()? {
@@ -121,7 +121,7 @@ impl Catalogue {
         Ok(listing)
     }
 
-    /// The listing as programs read it: `{"tasks": [[name, description]…], "modulepath": […]}`.
+    /// Returns the listing for programs: `{"tasks": [[name, description]…], "modulepath": […]}`.
     pub fn listing_json(&self, listing: &Listing) -> Json {
         let modulepath: Vec<String> = self
             .0
@@ -137,13 +137,13 @@ impl Catalogue {
         json!({"tasks": tasks, "modulepath": modulepath})
     }
 
-    /// The directory of a module that describes itself as a plugin.
+    /// Returns the directory of a module that is a plugin.
     pub(crate) fn plugin(&self, name: &str) -> Option<PathBuf> {
         self.0.plugin(name)
     }
 }
 
-/// The names of the tasks that a module's files make.
+/// Returns the names of the tasks for a module's files.
 fn names(module: &str, files: &[String]) -> BTreeSet<TaskName> {
     files
         .iter()
@@ -151,9 +151,8 @@ fn names(module: &str, files: &[String]) -> BTreeSet<TaskName> {
         .collect()
 }
 
-/// The files at the top level of a module's `tasks` that can belong to a task, sorted; a name that
-/// is no task's and the extensions `.md` and `.conf` are passed over (Task Specification, "Task
-/// name and filename").
+/// Returns the files at the top level of a module's `tasks` that may belong to a task, sorted. Files with an invalid
+/// name and the extensions `.md` and `.conf` are ignored (Task Specification, "Task name and filename").
 fn task_files(module_dir: &Path) -> Result<Vec<String>, TaskError> {
     let directory = module_dir.join("tasks");
     let mut files = entries(&directory)?;

@@ -1,4 +1,4 @@
-//! Which implementation of a task runs at a place, or why none may.
+//! Chooses the implementation of a task for a target.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use devgate_transports::Mode;
 
 use super::{Implementation, Task, TaskError};
 
-/// Where a task is to run.
+/// The place where a task is to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TaskPlace<'a> {
     /// On a normal target with these features.
@@ -16,7 +16,7 @@ pub(crate) enum TaskPlace<'a> {
         target: &'a str,
         features: &'a BTreeSet<String>,
     },
-    /// On a proxy, for a remote target; the features are those of both.
+    /// On a proxy, for a remote target. The features are those of both.
     Remote {
         target: &'a str,
         proxy: &'a str,
@@ -25,18 +25,18 @@ pub(crate) enum TaskPlace<'a> {
 }
 
 impl Task {
-    /// Whether the task can run at such a place at all, whatever features that has: to be known before
-    /// the place is reached.
+    /// Checks whether the task can run at such a place at all, whatever its features are. This is known before the
+    /// place is reached.
     ///
     /// # Errors
-    /// Remote tasks are refused on normal targets and normal tasks on remote ones, and a task that
-    /// does not know noop is refused under noop (Task Specification, "Executing Remote Tasks").
+    /// Fails for remote tasks on normal targets and normal tasks on remote ones, and in noop mode for tasks that do not
+    /// support it (Task Specification, "Executing Remote Tasks").
     pub(crate) fn admit(&self, place: TaskPlace<'_>, mode: Mode) -> Result<(), TaskError> {
         self.fitting(place, mode).map(drop)
     }
 
-    /// The implementations up to the one that is chosen, in the order in which they are tried, each
-    /// with why it is passed over.
+    /// Returns the implementations up to the chosen one, in the order in which they are tried, with the reasons for
+    /// skipping the others.
     pub(crate) fn passed_over(&self, place: TaskPlace<'_>) -> Vec<(String, Option<String>)> {
         let mut tried = Vec::new();
         for one in &self.implementations {
@@ -84,11 +84,11 @@ impl Task {
         Ok(fitting)
     }
 
-    /// The first implementation that is made for this kind of target and whose requirements the
-    /// place satisfies (Task Specification, "Task implementations").
+    /// Chooses the first implementation for this kind of target whose requirements the place satisfies (Task
+    /// Specification, "Task implementations").
     ///
     /// # Errors
-    /// Those of [`admit`](Self::admit), and a lacking feature is named.
+    /// Fails as [`admit`](Self::admit), and when a feature is missing, which is named.
     pub(super) fn choose(
         &self,
         place: TaskPlace<'_>,
@@ -127,7 +127,7 @@ impl<'a> TaskPlace<'a> {
         }
     }
 
-    /// The target that starts the process.
+    /// Returns the target that runs the process.
     fn runner(self) -> &'a str {
         match self {
             Self::Normal { target, .. } => target,

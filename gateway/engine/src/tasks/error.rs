@@ -1,4 +1,4 @@
-//! Everything that can keep a task from running, with the kinds that Puppet and Bolt give them.
+//! The errors that prevent a task from running, with the kinds of Puppet and Bolt.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,12 +9,11 @@ use serde_json::{Value as Json, json};
 
 use devgate_core::failure::Failure;
 
-/// Why a task was not found, was refused or could not be run. That it ran and failed is no error
-/// but a result.
+/// Why a task was not found, was refused or could not be run. A task that ran and failed is not an error but a result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {
-    /// The name is no task's.
+    /// The name is not a valid task name.
     #[error("{0}")]
     InvalidName(String),
     /// No module has a task of this name.
@@ -26,7 +25,7 @@ pub enum TaskError {
         name: String,
         nearest: Option<String>,
     },
-    /// A module has it, which the project hides.
+    /// The task is in a module that the project hides.
     #[error(
         "Could not find a task named '{name}': the project is named '{project}' in bolt-project.yaml \
          and is the module of this name itself, which hides {}; give the project another name, or move \
@@ -40,19 +39,19 @@ pub enum TaskError {
     /// A file or directory of a module cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// The metadata file is wrong.
+    /// The metadata file is invalid.
     #[error("{} cannot be used: {error}", path.display())]
     Metadata { path: PathBuf, error: MetadataError },
-    /// The metadata name files that the task cannot have: a text for each.
+    /// The metadata name invalid files. There is one message for each.
     #[error("{}", problems.join("\n"))]
     Files {
         kind: &'static str,
         problems: Vec<String>,
     },
-    /// The metadata name an implementation that is not there.
+    /// The metadata name an implementation that does not exist.
     #[error("Task metadata for task {task} specifies missing implementation {file}")]
     MissingImplementation { task: String, file: String },
-    /// There are metadata and nothing to run.
+    /// There are metadata and no executable.
     #[error(
         "No source besides task metadata was found in directory {} for task {task}",
         directory.display()
@@ -69,30 +68,30 @@ pub enum TaskError {
         directory: PathBuf,
         files: Vec<String>,
     },
-    /// The parameters do not fit.
+    /// The parameters are invalid.
     #[error("{0}")]
     InvalidParameters(InvalidParameters),
-    /// Parameters were given as words and as JSON.
+    /// Parameters were given both as words and as JSON.
     #[error(
         "Parameters must be specified through either the --params option or param=value pairs, \
          not both"
     )]
     BothForms,
-    /// A word is no `name=value`; it is not quoted, for it may be a value.
+    /// A word is not of the form `name=value`. It is not quoted, because it may be a value.
     #[error(
         "parameter {place} on the command line has no '=': write name=value; targets are named with -t"
     )]
     NoPair { place: usize },
-    /// The text of `--params` is no JSON object.
+    /// The text of `--params` is not a JSON object.
     #[error("Unable to parse --params value as JSON: {0}")]
     ParamsNotJson(String),
-    /// A remote task was asked of a normal target.
+    /// A remote task cannot run on a normal target.
     #[error(
         "task {task} acts on remote targets through _target, and {target} is a normal target: run \
          it on a target whose transport is remote"
     )]
     RemoteTaskOnNormalTarget { task: String, target: String },
-    /// A normal task was asked of a remote target.
+    /// A normal task cannot run on a remote target.
     #[error(
         "task {task} is no remote task, and {target} is a remote target that runs no programs: use \
          a task with \"remote\": true, or run this one on its proxy {proxy}"
@@ -102,7 +101,7 @@ pub enum TaskError {
         target: String,
         proxy: String,
     },
-    /// No implementation is satisfied with the features of the place.
+    /// No implementation can run with the available features.
     #[error(
         "no implementation of task {task} can run on {runner} for {target}: {}; available: {}",
         lacks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), features.join(", ")
@@ -114,10 +113,10 @@ pub enum TaskError {
         features: Vec<String>,
         lacks: Vec<MissingFeatures>,
     },
-    /// Noop was asked of a task that does not know it.
+    /// The task does not support noop mode.
     #[error("task {task} does not support noop: nothing was run on {target}")]
     NoopUnsupported { task: String, target: String },
-    /// The implementation wants named arguments of PowerShell, and there is none.
+    /// The implementation needs PowerShell for named arguments, and there is none.
     #[error(
         "{file} of task {task} takes its parameters as PowerShell's arguments, and {runner} has no \
          `pwsh` on its path: install PowerShell there, or name it with `interpreters: {{ps1: PATH}}`"
@@ -127,7 +126,7 @@ pub enum TaskError {
         file: String,
         runner: String,
     },
-    /// A value cannot be put in an environment variable, and the task reads nothing else.
+    /// A value cannot be passed in an environment variable, and the task reads nothing else.
     #[error(
         "parameter '{parameter}' of task {task} {reason}, and the task takes its parameters from \
          the environment alone: shorten the value or let the task use input_method stdin"
@@ -137,7 +136,7 @@ pub enum TaskError {
         parameter: String,
         reason: String,
     },
-    /// The task's files could not be laid out.
+    /// The task's files could not be copied.
     #[error("task {task} could not be copied to {}: {error}", path.display())]
     Copy {
         task: String,
@@ -151,7 +150,7 @@ pub enum TaskError {
         file: String,
         reason: String,
     },
-    /// The task took longer than it may.
+    /// The task took too long.
     #[error(
         "task {task} ran longer than {limit:?} and was ended with all its processes; what it had \
          changed by then stands"
@@ -161,7 +160,7 @@ pub enum TaskError {
         limit: Duration,
         said: TaskOutputs,
     },
-    /// Somebody stopped the run.
+    /// The run was cancelled.
     #[error(
         "task {task} {stopped}, and ended with all its processes: what it had done by then is not known"
     )]
@@ -171,7 +170,7 @@ pub enum TaskError {
         stopped: String,
         said: TaskOutputs,
     },
-    /// The task was to be ended, and it is not known that it was.
+    /// The task was to be ended, and it is not known whether it was.
     #[error(
         "task {task} {}, and not all of its processes could be ended on {host}: {left}",
         limit.map_or_else(|| stopped.clone(), |limit| format!("ran longer than {limit:?}"))
@@ -197,21 +196,21 @@ pub enum TaskError {
     },
 }
 
-/// What a task had written when it was ended.
+/// The output of a task until it was ended.
 #[derive(Debug, Default)]
 pub struct TaskOutputs(Box<[CapturedOutput; 2]>);
 
-/// What one implementation misses on a target.
+/// The features that one implementation needs and a target lacks.
 #[derive(Debug)]
 pub struct MissingFeatures {
     /// The implementation's file.
     pub file: String,
-    /// The features that it needs and the target has not.
+    /// The missing features.
     pub missing: Vec<String>,
 }
 
 impl TaskError {
-    /// The error's kind, by which programs tell one from another.
+    /// Returns the kind, by which programs distinguish errors.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidName(_) | Self::InvalidParameters(_) => "bolt/validation-error",
@@ -223,7 +222,7 @@ impl TaskError {
             Self::MissingImplementation { .. } => "puppet.tasks/missing-implementation",
             Self::NoImplementation { .. } => "puppet.tasks/no-implementation",
             Self::MultipleImplementations { .. } => "puppet.tasks/multiple-implementations",
-            // Bolt's one kind for the three; the cause is among the details.
+            // Bolt has one kind for all three. The details contain the cause.
             Self::RemoteTaskOnNormalTarget { .. }
             | Self::NormalTaskOnRemoteTarget { .. }
             | Self::MissingFeatures { .. } => "bolt/no-implementation",
@@ -239,7 +238,7 @@ impl TaskError {
         }
     }
 
-    /// The error's kind, text and details: what a result's `_error` is made of.
+    /// Returns the kind, message and details for the `_error` of a result.
     pub(crate) fn to_error(&self) -> (&'static str, String, Json) {
         (self.kind(), self.to_string(), self.details())
     }
@@ -333,7 +332,7 @@ impl TaskOutputs {
         Self(Box::new([stdout, stderr]))
     }
 
-    /// What it had written to stdout and to stderr.
+    /// Returns the stdout and the stderr.
     pub(crate) fn into_outputs(self) -> [CapturedOutput; 2] {
         *self.0
     }

@@ -1,4 +1,4 @@
-//! The `files` of a task's metadata: `module/mount/path` made into files on disk.
+//! Resolves the `files` in a task's metadata, `module/mount/path`, to files on disk.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,14 @@ use super::layout::File;
 use super::module_path::ModulePath;
 use devgate_core::trust;
 
-/// Resolves the `files` of one task, and remembers all that is wrong with them.
+/// Resolves the `files` of one task, and collects all problems.
 pub(super) struct Files<'a> {
     modules: &'a ModulePath,
     problems: Vec<(&'static str, String)>,
 }
 
-/// The directories of a module that Puppet serves files from. The specification names three; Puppet
-/// itself has `scripts` too.
+/// The directories of a module from which Puppet serves files. The specification names three; Puppet itself also has
+/// `scripts`.
 const MOUNTS: [&str; 4] = ["files", "lib", "scripts", "tasks"];
 
 const INVALID_METADATA: &str = "puppet.tasks/invalid-metadata";
@@ -31,7 +31,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The files that these specifications name, each once, a directory's files one by one.
+    /// Returns the files that these specifications name, each once. Directories are expanded to their files.
     pub(super) fn resolve<'s>(&mut self, specs: impl Iterator<Item = &'s String>) -> Vec<File> {
         let mut files = IndexSet::new();
         for spec in specs {
@@ -44,10 +44,10 @@ impl<'a> Files<'a> {
         files.into_iter().collect()
     }
 
-    /// Ends the resolving.
+    /// Finishes the resolution.
     ///
     /// # Errors
-    /// All that was wrong, with the kind of the first.
+    /// Fails with all problems, with the kind of the first.
     pub(super) fn finish(self) -> Result<(), TaskError> {
         match self.problems.first() {
             None => Ok(()),
@@ -126,8 +126,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// All files under a directory, sorted; links to files are followed, links to directories are not,
-/// for they may lead back.
+/// Adds all files under a directory, sorted. Links to files are followed. Links to directories are not, because they
+/// may form a loop.
 fn walk(directory: &Path, name: &str, files: &mut Vec<File>) -> std::io::Result<()> {
     let mut entries = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);

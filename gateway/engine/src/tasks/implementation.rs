@@ -1,4 +1,4 @@
-//! One implementation of a task: its files, and what it needs.
+//! One implementation of a task: its files and its requirements.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use devgate_schemas::task::InputMethod;
 use super::Layout;
 use super::error::MissingFeatures;
 
-/// One implementation of a task, with all that the task as a whole says put in.
+/// One implementation of a task, with the defaults of the task.
 #[derive(Debug)]
 pub(crate) struct Implementation {
-    /// The executable, and the files that it needs beside it: its own, then the task's.
+    /// The executable and the files that it needs: its own, then the task's.
     pub(crate) layout: Layout,
     /// The features that it needs.
     pub(crate) requirements: Vec<String>,
-    /// How it wants its parameters.
+    /// How it receives its parameters.
     pub(crate) input_method: InputMethod,
     /// Whether it acts on a remote target.
     pub remote: bool,
 }
 
 impl Implementation {
-    /// The executable's own name.
+    /// Returns the name of the executable.
     pub(crate) fn file_name(&self) -> &str {
         let name = &self.layout.executable().name;
         name.rsplit('/').next().unwrap_or(name)

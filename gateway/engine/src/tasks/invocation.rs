@@ -1,4 +1,4 @@
-//! A task with all that it is given: what goes to its stdin and into its environment.
+//! The invocation of a task: its stdin and its environment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use devgate_transports::Mode;
 
 use super::{Implementation, Parameters, Task, TaskError, TaskPlace};
 
-/// One run of a task, before it has a place on disk.
+/// The invocation of a task, before its files are laid out.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     task: String,
@@ -21,25 +21,25 @@ pub(crate) struct Invocation {
     boltdir: Option<PathBuf>,
 }
 
-/// What a task reads.
+/// The input of a task.
 pub(crate) struct Input {
-    /// One JSON object, unless the task reads its environment alone.
+    /// One JSON object, unless the task reads only its environment.
     pub stdin: Option<Sensitive<Vec<u8>>>,
-    /// The variables.
+    /// The environment variables.
     pub environment: Vec<(String, Sensitive<String>)>,
 }
 
-/// The environment variable that names the socket of the session that a task is lent.
+/// The environment variable with the socket path of the session that is lent to a task.
 pub const SESSION_VARIABLE: &str = "DEVGATE_SESSION";
 
-/// Linux takes no `NAME=value` of this many bytes or more, its closing NUL counted (MAX_ARG_STRLEN).
+/// Linux accepts no `NAME=value` of this many bytes or more, including the final NUL (MAX_ARG_STRLEN).
 const LONGEST_VARIABLE: usize = 128 * 1024;
 
 impl Invocation {
-    /// A run of a task at a place, with its parameters: by the first implementation that fits.
+    /// Creates the invocation of a task at a place, with its parameters and the first suitable implementation.
     ///
     /// # Errors
-    /// Those of [`Task::choose`].
+    /// Fails as [`Task::choose`].
     pub(crate) fn new(
         task: &Task,
         place: TaskPlace<'_>,
@@ -57,8 +57,8 @@ impl Invocation {
         })
     }
 
-    /// Adds `_target`, the checked connection information of the remote target. It is added here
-    /// and nowhere else (Task Specification, "Executing Remote Tasks").
+    /// Adds `_target`, the checked connection info of the remote target. It is added nowhere else (Task Specification,
+    /// "Executing Remote Tasks").
     pub(crate) fn with_target(self, target: Hash) -> Self {
         Self {
             target: Some(target),
@@ -66,7 +66,7 @@ impl Invocation {
         }
     }
 
-    /// Lends the task a session with its target: the path of a socket.
+    /// Adds the socket path of the session that is lent to the task.
     pub(crate) fn with_session(self, socket: Option<&str>) -> Self {
         Self {
             session: socket.map(str::to_owned),
@@ -82,26 +82,25 @@ impl Invocation {
         }
     }
 
-    /// The task's name.
+    /// Returns the task's name.
     pub(crate) fn task(&self) -> &str {
         &self.task
     }
 
-    /// What is run.
+    /// Returns the implementation.
     pub(crate) fn implementation(&self) -> &Arc<Implementation> {
         &self.implementation
     }
 
-    /// What the task is given, files being installed in this directory. The secrets stay hidden in
-    /// their bytes until the process takes them.
+    /// Returns the input, with the files installed in this directory. Secrets stay wrapped until the process is
+    /// started.
     ///
-    /// `_target` is in the environment only where the task reads nothing else, so that passwords
-    /// are not in `/proc`. An `undef` is in no variable: a script could not tell it from a text.
-    /// A value too long for a variable is on stdin only where the task reads both, and a warning
-    /// says so.
+    /// `_target` is in the environment only if the task reads nothing else, so that passwords do not appear in `/proc`.
+    /// An `undef` has no variable, because a script could not tell it from a text. If a value is too long for a
+    /// variable and the task also reads stdin, it is only there, and a warning is reported.
     ///
     /// # Errors
-    /// A value fits no variable, and the task reads nothing else.
+    /// Fails when a value cannot be a variable and the task reads nothing else.
     pub(crate) fn input(&self, installdir: Option<&Path>) -> Result<Input, TaskError> {
         let given = self.given(installdir);
         let method = self.implementation.input_method;
@@ -142,7 +141,7 @@ impl Invocation {
         Ok(Input { stdin, environment })
     }
 
-    /// The parameters with the metaparameters (Task Specification, "Metaparameters").
+    /// Returns the parameters with the metaparameters (Task Specification, "Metaparameters").
     pub(crate) fn given(&self, installdir: Option<&Path>) -> Hash {
         let mut given = self.parameters.clone();
         given.insert("_task", Value::from(self.task.as_str()));
@@ -170,14 +169,14 @@ impl Invocation {
     }
 }
 
-/// The variable of a parameter: a text as it is, anything else as JSON; or why there can be none.
+/// Returns the variable of a parameter: a text as it is, any other value as JSON. Fails with why there can be none.
 fn variable(name: &str, value: &Value) -> Result<(String, Sensitive<String>), String> {
     let text = match value.reveal_json() {
         serde_json::Value::String(text) => text,
         json => json.to_string(),
     };
     let name = format!("PT_{name}");
-    // Between them stands a `=`, behind them a NUL.
+    // Two more bytes: `=` in between, and NUL at the end.
     let size = name.len() + text.len() + 2;
     if text.contains('\0') {
         Err("holds a NUL character, which no environment variable can".to_owned())

@@ -1,4 +1,4 @@
-//! How an implementation's files lie in a task's directory: the same on every kind of host.
+//! The layout of an implementation's files in a task's directory. It is the same on every kind of host.
 
 use std::fs::{self, File as Open};
 use std::io;
@@ -10,26 +10,26 @@ use sha2::{Digest, Sha256};
 
 use devgate_core::hex::hexadecimal;
 
-/// The files of one implementation, by their places in a task's directory, made once and asked by
-/// every target that the task runs on.
+/// The files of one implementation, by their paths in a task's directory. It is created once and shared by all targets
+/// of the task.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Every file, the executable first, each once.
+    /// All files, each once, with the executable first.
     files: Vec<File>,
     has_installdir: bool,
     digest: OnceLock<String>,
 }
 
-/// Nobody but the owner reads what a task brings along.
+/// The mode of files: only the owner may read them.
 const MODE: u32 = 0o600;
 
-/// A file that may be executed; the specification asks no permission of it in its module.
+/// The mode of executables. The specification requires no permission in the module.
 const EXECUTABLE: u32 = 0o700;
 
 impl Layout {
-    /// Without further files the executable stands in the directory itself; with them, it and they
-    /// stand below it as in their modules, and the directory is `_installdir` (Task Specification,
-    /// "Metaparameter Examples").
+    /// Creates the layout. Without further files, the executable is in the directory itself. With them, all files are
+    /// in subdirectories as in their modules, and the directory is `_installdir` (Task Specification, "Metaparameter
+    /// Examples").
     pub(super) fn new(executable: File, files: Vec<File>) -> Self {
         let has_installdir = !files.is_empty();
         let executable = if has_installdir {
@@ -41,7 +41,7 @@ impl Layout {
                 ..executable
             }
         };
-        // A directory in `files` may hold the executable too.
+        // A directory in `files` may contain the executable, too.
         let others = files
             .into_iter()
             .filter(|file| file.name != executable.name);
@@ -53,12 +53,12 @@ impl Layout {
         }
     }
 
-    /// Every file, the executable first, each once; its name is its place in the directory.
+    /// Returns all files, each once, with the executable first. Their names are their paths in the directory.
     pub(crate) fn files(&self) -> &[File] {
         &self.files
     }
 
-    /// What is run.
+    /// Returns the executable.
     pub(crate) fn executable(&self) -> &File {
         &self.files[0]
     }
@@ -68,22 +68,22 @@ impl Layout {
         self.has_installdir
     }
 
-    /// The permissions of a file of this layout: its owner's alone; what can be executed in its
-    /// module, and the executable whatever it is there, can be executed.
+    /// Returns the mode of a file. Only the owner has permissions. The executable, and files that are executable in
+    /// their module, may be executed.
     ///
     /// # Errors
-    /// The file cannot be looked at.
+    /// Fails when the file's metadata cannot be read.
     pub(crate) fn mode(&self, file: &File) -> io::Result<u32> {
         let executable = file == self.executable()
             || fs::metadata(&file.path)?.permissions().mode() & 0o111 != 0;
         Ok(if executable { EXECUTABLE } else { MODE })
     }
 
-    /// What tells this layout from all others, names, permissions and contents included: SHA-256 in
-    /// hexadecimal digits. The files are read when it is asked for first.
+    /// Returns the digest of the layout, which covers names, modes and contents: SHA-256 in hexadecimal digits. The
+    /// files are read when it is first needed.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails when a file cannot be read.
     pub(crate) fn digest(&self) -> io::Result<&str> {
         if let Some(digest) = self.digest.get() {
             return Ok(digest);
@@ -94,7 +94,7 @@ impl Layout {
             io::copy(&mut Open::open(&file.path)?, &mut Writer(&mut content))
                 .map_err(|error| named(&file.path, &error))?;
             let mode = self.mode(file)?;
-            // Parts of a fixed length, and a name that holds no NUL: no two layouts look alike.
+            // The name contains no NUL and the other parts have a fixed length, so that the encoding is unambiguous.
             whole.update(format!("{}\0{mode:o}\0", file.name));
             whole.update(content.finalize());
         }
@@ -103,12 +103,12 @@ impl Layout {
     }
 }
 
-/// An error that says which file it is about.
+/// Adds the path of the file to an error.
 pub fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Takes in what is copied to it.
+/// Writes to a hash.
 struct Writer<'a>(&'a mut Sha256);
 
 impl io::Write for Writer<'_> {
@@ -122,12 +122,12 @@ impl io::Write for Writer<'_> {
     }
 }
 
-/// A file that a task needs, by its place under `_installdir`.
+/// A file that a task needs, with its path under `_installdir`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct File {
     /// `module/mount/path`.
     pub name: String,
-    /// Where it is on this host.
+    /// The path on this host.
     pub path: PathBuf,
 }
 

@@ -1,8 +1,7 @@
-//! Tasks: finding them in modules, choosing an implementation for a place, giving it its input.
+//! Tasks: finds them in modules, chooses an implementation for a target, and prepares its input.
 //!
-//! A task travels one way: [`Catalogue::find`] gives a [`Task`]; [`Task::parameters`] checks what
-//! was given; an `Invocation` picks the implementation for a place or refuses, and joins it with the
-//! metaparameters; a `Host` runs it.
+//! [`Catalogue::find`] returns a [`Task`], and [`Task::parameters`] checks its parameters. An `Invocation` chooses the
+//! implementation for a target or refuses the task, and adds the metaparameters. A `Host` runs it.
 
 mod catalogue;
 mod choose;

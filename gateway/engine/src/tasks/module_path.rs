@@ -1,4 +1,4 @@
-//! The modules of a module path, and the project that is a module itself.
+//! The modules of a module path, and a project that is itself a module.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,23 +10,23 @@ use devgate_schemas::task::is_name;
 use super::TaskError;
 use devgate_core::trust;
 
-/// Where modules are. Nothing is read before it is asked for.
+/// The folders of modules. They are read only when needed.
 #[derive(Clone, Debug)]
 pub(super) struct ModulePath {
     pub(super) folders: Vec<PathBuf>,
-    /// The project's name and folder, where it is a module.
+    /// The project's name and folder, if it is a module.
     pub(super) project: Option<(String, PathBuf)>,
 }
 
 impl ModulePath {
-    /// The module of the module path that the project hides, because it has the project's name.
+    /// Returns the module on the module path that the project hides by having the same name.
     pub(super) fn hidden(&self, module: &str) -> Option<PathBuf> {
         let (name, _) = self.project.as_ref()?;
         let mut folders = self.folders.iter().map(|path| path.join(module));
         folders.find(|folder| name == module && folder.is_dir())
     }
 
-    /// The directories out of which no link of a module may lead: the module path, the project, and the module
+    /// Returns the directories that links in a module must not leave: the module path, the project, and the module
     /// itself, which may be a link.
     pub(super) fn roots(&self, module_dir: &Path) -> Vec<PathBuf> {
         let project = self.project.iter().map(|(_, dir)| dir.as_path());
@@ -34,7 +34,7 @@ impl ModulePath {
         trust::roots(paths.chain(project).chain([module_dir]))
     }
 
-    /// The directory of a module.
+    /// Returns the directory of a module.
     pub(super) fn module(&self, name: &str) -> Option<PathBuf> {
         let project = self.project.iter().filter(|(project, _)| project == name);
         let inside = self.folders.iter().map(|path| path.join(name));
@@ -44,13 +44,13 @@ impl ModulePath {
             .find(|dir| dir.is_dir())
     }
 
-    /// The directory of a module that describes itself as a plugin.
+    /// Returns the directory of a module that is a plugin.
     pub(super) fn plugin(&self, name: &str) -> Option<PathBuf> {
         let dir = is_name(name).then(|| self.module(name)).flatten()?;
         dir.join("bolt_plugin.json").is_file().then_some(dir)
     }
 
-    /// All modules by name, with their directories.
+    /// Returns all modules by name, with their directories.
     pub(super) fn modules(&self) -> Result<BTreeMap<String, PathBuf>, TaskError> {
         let mut modules: BTreeMap<String, PathBuf> = self.project.iter().cloned().collect();
         for path in &self.folders {
@@ -65,7 +65,7 @@ impl ModulePath {
     }
 }
 
-/// The names in a directory; a directory that is not there has none.
+/// Returns the names in a directory; none if it does not exist.
 pub(super) fn entries(directory: &Path) -> Result<Vec<String>, TaskError> {
     let unreadable = |error| TaskError::Unreadable {
         path: directory.to_owned(),
@@ -85,13 +85,13 @@ pub(super) fn entries(directory: &Path) -> Result<Vec<String>, TaskError> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        // A name that is not UTF-8 is no task's and no module's.
+        // A name that is not UTF-8 belongs to no task and no module.
         names.extend(entry.map_err(unreadable)?.file_name().into_string());
     }
     Ok(names)
 }
 
-/// A file's name without its extension.
+/// Returns a file's name without its extension.
 pub(super) fn stem(file: &str) -> &str {
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }

@@ -1,8 +1,8 @@
-//! The parameters of a task that its metadata have let pass.
+//! The checked parameters of a task.
 
 use devgate_schemas::{Hash, Value};
 
-/// Parameters that a task's metadata have let pass, with defaults, secrets hidden.
+/// Parameters that conform to a task's metadata, with defaults, and with secrets wrapped.
 #[derive(Clone, Debug)]
 pub struct Parameters(Hash);
 
@@ -11,12 +11,12 @@ impl Parameters {
         Self(parameters)
     }
 
-    /// The values that must not be seen, for the mask of the result.
+    /// Returns the secret values, to mask them in the result.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
         self.0.secrets()
     }
 
-    /// The values by name.
+    /// Returns the values by name.
     pub(super) fn into_hash(self) -> Hash {
         self.0
     }

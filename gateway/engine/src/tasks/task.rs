@@ -1,4 +1,4 @@
-//! One task of a module: its metadata and the files that they name, all there.
+//! One task of a module: its metadata and its files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use super::module_path::{ModulePath, stem};
 use super::{Implementation, Layout, Parameters, TaskError};
 use devgate_core::trust;
 
-/// A task that can be run: its metadata are right and all its files are there.
+/// A task with valid metadata whose files all exist.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// The task's name.
     pub name: TaskName,
-    /// The module that holds it.
+    /// The directory of its module.
     pub module_dir: PathBuf,
-    /// What it says of itself.
+    /// The metadata.
     pub metadata: Metadata,
-    /// Its implementations, in the order in which they are tried.
+    /// The implementations, in the order in which they are tried.
     pub(super) implementations: Vec<Arc<Implementation>>,
 }
 
 impl Task {
-    /// Reads a task, given the files that its module has for tasks.
+    /// Loads a task, given the files for tasks in its module.
     ///
     /// # Errors
-    /// Its metadata are wrong, or a file that they name is not there.
+    /// Fails when the metadata are invalid, or when a file that they name does not exist.
     pub(super) fn load(
         modules: &ModulePath,
         name: TaskName,
@@ -68,10 +68,10 @@ impl Task {
         })
     }
 
-    /// Looks whether somebody else could change what is run.
+    /// Checks whether another user could change the files that are run.
     ///
     /// # Errors
-    /// For root: who could.
+    /// Fails, for root only, when another user could. For other users, that is a warning.
     pub(super) fn trusted(&self) -> Result<(), TaskError> {
         let tasks = self.module_dir.join("tasks");
         let metadata = tasks.join(format!("{}.json", self.name.task()));
@@ -87,10 +87,10 @@ impl Task {
         Ok(())
     }
 
-    /// Checks what was given against the metadata; defaults are filled in, secrets hidden.
+    /// Checks parameters against the metadata, adds defaults and wraps secrets.
     ///
     /// # Errors
-    /// Everything that does not fit, in Puppet's words.
+    /// Fails with all invalid parameters, in Puppet's words.
     pub fn parameters(&self, given: Hash) -> Result<Parameters, TaskError> {
         self.metadata
             .check_parameters(&self.name.to_string(), given)
@@ -98,7 +98,7 @@ impl Task {
             .map_err(TaskError::InvalidParameters)
     }
 
-    /// The task as programs read it: `name`, `files`, `metadata`, `module_dir`.
+    /// Returns the task for programs: `name`, `files`, `metadata`, `module_dir`.
     pub fn to_json(&self) -> Json {
         let mut files: BTreeMap<&str, &Path> = BTreeMap::new();
         for implementation in &self.implementations {
@@ -142,7 +142,7 @@ fn read_metadata(
     Metadata::parse(&text).map_err(|error| TaskError::Metadata { path, error })
 }
 
-/// The implementations that the metadata declare, or the one file that is named like the task.
+/// Returns the implementations in the metadata, or the one file with the task's name.
 fn declared(
     name: &TaskName,
     metadata: &Metadata,

@@ -1,15 +1,15 @@
-//! Parameters as they are typed: `name=value` words, or one JSON object.
+//! Parameters on the command line: words `name=value`, or one JSON object.
 
 use devgate_schemas::task::Metadata;
 use devgate_schemas::{Hash, Value};
 
 use super::TaskError;
 
-/// The parameters that `name=value` words or the text of `--params` give to a task. Those that the
-/// metadata call sensitive are hidden from here on.
+/// Returns the parameters in words `name=value` or in the text of `--params`. Parameters that are sensitive by the
+/// metadata are wrapped as secrets.
 ///
 /// # Errors
-/// Both forms were used, a word has no `=`, or the text is no JSON object.
+/// Fails when both forms are used, when a word has no `=`, or when the text is not a JSON object.
 pub fn given_parameters(
     words: &[String],
     json: Option<&str>,
@@ -24,7 +24,7 @@ pub fn given_parameters(
 }
 
 fn object(json: &str) -> Result<Hash, TaskError> {
-    // An untyped value: only syntax can fail here, and those errors quote nothing.
+    // For an untyped value, only syntax errors are possible, and they quote nothing.
     match serde_json::from_str::<serde_json::Value>(json).map(Value::from) {
         Ok(Value::Hash(hash)) => Ok(hash),
         Ok(_) => Err(TaskError::ParamsNotJson("expected an object".to_owned())),
@@ -43,8 +43,8 @@ fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
     Ok(given)
 }
 
-/// The JSON value of a word, if it is any and fits the parameter's type; else the word as it is.
-/// Where neither fits, the JSON value shows best what is wrong.
+/// Returns the JSON value of a word if it has one of the parameter's type, or else the word itself. If neither has the
+/// right type, the JSON value gives the better message.
 fn value(name: &str, text: &str, metadata: &Metadata) -> Value {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return Value::from(text);

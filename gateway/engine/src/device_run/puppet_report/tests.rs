@@ -1,4 +1,4 @@
-//! What Puppet is given of a run, and that it is what Puppet would write.
+//! Tests that a report is what Puppet would write.
 
 use devgate_schemas::Seconds;
 

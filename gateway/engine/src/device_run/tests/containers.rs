@@ -1,12 +1,12 @@
-//! What containers do to the resources in them: order, noop, tags, notifications.
+//! The effect of containers on their resources: order, noop, tags, notifications.
 
 use devgate_schemas::Hash;
 
 use super::device::{Device, Heard, end, enforce};
 use crate::device_run::{Catalog, Container, Meta, Options, Place, Ref, Relation};
 
-/// `Class[a]` has `Vlan[a1]` and the defined `Site[s]`, which has `Vlan[s1]`; `Class[b]` has `Vlan[b1]`,
-/// and `Class[none]` nothing. Relations are texts: `A -> B`, `A ~> B`.
+/// Creates a catalog. `Class[a]` contains `Vlan[a1]` and the defined `Site[s]`, which contains `Vlan[s1]`. `Class[b]`
+/// contains `Vlan[b1]`, and `Class[none]` nothing. Relations are texts: `A -> B`, `A ~> B`.
 fn catalog(relations: &[&str]) -> Catalog {
     let place = Place {
         file: "site.pp".into(),
@@ -48,7 +48,7 @@ fn catalog(relations: &[&str]) -> Catalog {
     catalog
 }
 
-/// What is set, batch by batch.
+/// Returns the calls of `set`, batch by batch.
 fn sets(relations: &[&str]) -> Vec<String> {
     let device = Device::default();
     let ran = device.bring_about(&catalog(relations), &enforce(), &Heard::default(), None);

@@ -1,4 +1,4 @@
-//! A device in memory, with types whose providers note what they are asked for.
+//! A device in memory, with types whose providers record their calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -54,28 +54,28 @@ const TYPES: &str = r"
     ensure: { type: 'Enum[present, absent]', desc: x, default: present }
 ";
 
-/// What a device holds, and how it behaves.
+/// The state of a device, and its behaviour.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Types and what is held of them.
+    /// The resources, each with its type.
     pub(super) rows: Vec<(String, Resource)>,
-    /// For which types providers were made, in order.
+    /// The types for which providers were created, in order.
     pub(super) providers: Vec<String>,
-    /// What was asked of it, in order.
+    /// The calls, in order.
     pub(super) log: Vec<String>,
-    /// Titles that it refuses to change.
+    /// The titles that the device refuses to change.
     pub(super) refused: Vec<String>,
-    /// Titles whose changes it takes without making them.
+    /// The titles whose changes it accepts without making them.
     pub(super) ignored: Vec<String>,
-    /// A title that it loses its session at.
+    /// The title at which it loses its session.
     pub(super) lost_at: Option<String>,
-    /// Speaks of a resource that nobody has asked it about.
+    /// Whether it reports on a resource that was not requested.
     pub(super) gossips: bool,
-    /// Types that it does not show.
+    /// The types that it cannot read.
     pub(super) unreadable: Vec<String>,
-    /// What earlier runs have seen of audited resources.
+    /// The recorded states of audited resources.
     pub(super) audited: Json,
-    /// Raised to its end at the first change.
+    /// Cancelled to its last stage at the first change.
     pub(super) cancel_source: Option<CancelSource>,
 }
 
@@ -106,7 +106,7 @@ impl EventSink for Heard {
 }
 
 impl Heard {
-    /// What was said, at this level.
+    /// Returns the messages of this level.
     pub(super) fn at(&self, level: Level) -> Vec<String> {
         let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = heard.iter().filter(|(at, _)| *at == level);
@@ -119,7 +119,7 @@ impl Device {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A device that holds what `text` says, as a manifest would.
+    /// Creates a device with the resources of a manifest.
     pub(super) fn holding(text: &str) -> Self {
         let device = Self::default();
         device.hold(text);
@@ -135,12 +135,12 @@ impl Device {
         }
     }
 
-    /// What it was asked since somebody looked.
+    /// Takes the calls since the last time.
     pub(super) fn log(&self) -> Vec<String> {
         std::mem::take(&mut self.state().log)
     }
 
-    /// Applies a manifest; what is wrong with it instead.
+    /// Applies a manifest, or returns its problems.
     pub(super) fn try_apply(
         &self,
         text: &str,
@@ -149,13 +149,13 @@ impl Device {
         self.hear(text, options, &Heard::default())
     }
 
-    /// Applies a manifest and shows each resource's end in a line.
+    /// Applies a manifest, and returns each resource's outcome as a line.
     pub(super) fn apply(&self, text: &str) -> Vec<String> {
         let report = self.try_apply(text, &enforce()).expect("it is right");
         report.resources.iter().map(end).collect()
     }
 
-    /// Applies a manifest, heard by `heard`.
+    /// Applies a manifest with `heard` as its sink.
     pub(super) fn hear(
         &self,
         text: &str,
@@ -165,7 +165,7 @@ impl Device {
         self.run(text, options, heard, None)
     }
 
-    /// Applies a manifest, and goes back by `rollback` where something fails.
+    /// Applies a manifest, and rolls back with `rollback` after a failure.
     pub(super) fn run(
         &self,
         text: &str,
@@ -177,7 +177,7 @@ impl Device {
         self.bring_about(&catalog, options, heard, rollback)
     }
 
-    /// The same, of a catalog.
+    /// Applies a catalog.
     pub(super) fn bring_about(
         &self,
         catalog: &Catalog,
@@ -215,7 +215,7 @@ impl Device {
     }
 }
 
-/// A run that changes what it finds.
+/// Returns the options of a run that may change the device.
 pub(super) fn enforce() -> Options {
     Options {
         mode: Mode::Enforce,
@@ -224,7 +224,7 @@ pub(super) fn enforce() -> Options {
     }
 }
 
-/// What became of a resource: its name, its end, and what was said of it.
+/// Formats the outcome of a resource: its name, its status and its messages.
 pub(super) fn end(report: &ResourceReport) -> String {
     let word = match report {
         _ if report.failed => "failed",
@@ -321,7 +321,7 @@ impl Provider for Shelf {
         Ok(())
     }
 
-    /// Names are in small letters; one of digits has no such form.
+    /// The canonical form of a name is in lower case. A name of digits has none.
     async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
         for resource in resources {
             let name = title(resource);

@@ -1,4 +1,4 @@
-//! What is judged before a device is changed, and what becomes of the rest where something is wrong.
+//! The checks before a device is changed, and the effect of a problem on the other resources.
 
 use super::device::{Device, end, enforce};
 use crate::device_run::Options;
@@ -6,7 +6,7 @@ use crate::device_run::Options;
 const SKIPPED: &str = "Skipping because the manifest is wrong for this device, so that nothing is \
                        changed: see Vlan[a]";
 
-/// What was asked of a device that changes it.
+/// Returns the changes that the device was asked for.
 fn changes(device: &Device) -> Vec<String> {
     let log = device.log().into_iter();
     log.filter(|line| line.starts_with("set")).collect()

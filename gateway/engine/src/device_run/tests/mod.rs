@@ -1,4 +1,4 @@
-//! Runs on a device in memory: what is asked of it, in which order, and what is told of it.
+//! Runs on a device in memory: the calls, their order, and the reports.
 
 mod containers;
 mod device;

@@ -1,4 +1,4 @@
-//! What is done when, and what is left alone.
+//! The order of the resources, and those that are skipped.
 
 use devgate_transports::Mode;
 

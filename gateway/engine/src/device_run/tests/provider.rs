@@ -1,4 +1,4 @@
-//! What a provider may rely on in a run (Resource API, "Resource implementation" and "Provider features").
+//! What a provider can rely on in a run (Resource API, "Resource implementation" and "Provider features").
 
 use devgate_transports::Mode;
 
@@ -55,7 +55,7 @@ fn under_noop_set_is_called_where_the_type_supports_it_and_nowhere_else() {
     assert_eq!(ends, [format!("Vlan[a] {told}"), format!("Lamp[l] {told}")]);
     assert_eq!(device.log(), ["get vlan a", "get lamp l", "set lamp l"]);
     assert!(device.state().rows.is_empty());
-    // One resource under noop, in a run that changes others.
+    // One resource in noop mode, in a run that changes others.
     device.apply("lamp: {l: {noop: true}, m: {}}");
     let log = device.log();
     assert!(log.contains(&"set lamp l".to_owned()), "{log:?}");

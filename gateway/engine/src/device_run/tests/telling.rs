@@ -1,4 +1,4 @@
-//! What is told of what was found and done.
+//! The messages of runs.
 
 use devgate_schemas::{EventStatus, Level, RunStatus};
 use serde_json::json;
@@ -91,7 +91,7 @@ fn a_name_that_a_device_holds_twice_is_refused_and_nothing_of_it_is_changed() {
         "{ends:?}"
     );
     assert_eq!(ends[1], "Vlan[b] changed speed changed 1 to 2");
-    // Whatever somebody wants of its rows.
+    // However strict the run is.
     let options = Options {
         strict: Strict::Off,
         ..enforce()

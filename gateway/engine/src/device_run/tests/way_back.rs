@@ -1,4 +1,4 @@
-//! What becomes of a run that fails where there is a way back.
+//! Failed runs with a rollback.
 
 use async_trait::async_trait;
 use devgate_devices::{DeviceRollback, Error, RestorePoint, Result};
@@ -8,10 +8,10 @@ use devgate_transports::{Context, Mode};
 use super::device::{Device, Heard, end, enforce};
 use crate::device_run::Options;
 
-/// Notes in the device's log what is asked of it.
+/// Records its calls in the device's log.
 struct Way {
     device: Device,
-    /// What it cannot do.
+    /// The operation that fails.
     fails: &'static str,
 }
 
@@ -42,7 +42,7 @@ impl DeviceRollback for Way {
 
 const MANIFEST: &str = "vlan: {a: {}}\nport: {p: {}}\n";
 
-/// Applies the manifest where the device refuses `refused`; its log without what is read.
+/// Applies the manifest while the device refuses `refused`. Returns its log without reading calls.
 fn apply(refused: &[&str], options: &Options, fails: &'static str) -> (Report, Vec<String>) {
     let device = Device::default();
     device

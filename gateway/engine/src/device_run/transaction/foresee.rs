@@ -1,4 +1,4 @@
-//! What is judged before a device is changed: whether all that is desired of it can be.
+//! The checks before a device is changed: whether the whole desired state is possible.
 
 use devgate_transports::{Context, Mode};
 
@@ -8,12 +8,12 @@ use super::super::tags;
 use super::Run;
 use devgate_core::cancel::{CancelToken, Stage};
 
-/// How many resources a message names.
+/// The number of resources that a message names.
 const NAMED: usize = 3;
 
 impl Run<'_> {
-    /// Judges everything that may be changed against what the device holds, before anything is. What
-    /// comes behind another change is judged once more after that: it may depend on it.
+    /// Compares all resources that may be changed with the device, before anything is changed. A resource that comes
+    /// after another change is compared again then, because it may depend on it.
     pub(super) async fn foresee(&mut self, ctx: &Context<'_>, stop: &CancelToken) {
         let (plan, tags) = (self.plan, &self.options.tags);
         let may_change = |entry: &&mut Entry| {

@@ -1,4 +1,4 @@
-//! A device on which each configuration line counts: one that is sent twice, or by two at once, is seen.
+//! Devices that count each configuration line, so that lines sent twice or concurrently are noticed.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,24 +12,24 @@ use tokio::time::timeout;
 
 use devgate_core::lock::locked;
 
-/// Many devices, told apart by the host of their connection info.
+/// Many devices, which differ in the host of their connection info.
 #[derive(Debug)]
 pub(super) struct Counters {
     pub(super) schema: TransportSchema,
     /// How long a line takes.
     pub(super) takes: Duration,
     pub(super) seen: Mutex<Seen>,
-    /// How many type at one device, at the most that there were.
+    /// The highest number of concurrent writers at one device.
     pub(super) most_writers: AtomicUsize,
     pub(super) logins: AtomicUsize,
     pub(super) goodbyes: AtomicUsize,
     pub(super) refuses: bool,
 }
 
-/// What the devices have got.
+/// What the devices have received.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Each line, in their order, behind its host.
+    /// Each line with its host, in order.
     pub(super) lines: Vec<(String, String)>,
     writers: std::collections::HashMap<String, usize>,
 }
@@ -39,7 +39,7 @@ struct Session {
     host: String,
 }
 
-/// What a registry knows them by.
+/// The transport that registers the devices.
 #[derive(Debug)]
 pub(super) struct Factory(pub(super) Arc<Counters>);
 
@@ -60,7 +60,7 @@ impl Counters {
         }
     }
 
-    /// How many logins and goodbyes there were.
+    /// Returns the numbers of logins and goodbyes.
     pub(super) fn counts(&self) -> [usize; 2] {
         [&self.logins, &self.goodbyes].map(|count| count.load(Ordering::SeqCst))
     }
@@ -111,7 +111,7 @@ impl Transport for Session {
     }
 }
 
-/// One who types, until it is dropped.
+/// Counts one writer until it is dropped.
 struct Writing<'s>(&'s Session);
 
 impl<'s> Writing<'s> {

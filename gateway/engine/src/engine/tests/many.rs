@@ -1,4 +1,4 @@
-//! Very many runs at once, and ends at random.
+//! Very many runs at once, with random ends.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -58,7 +58,7 @@ async fn a_thousand_runs_at_once_tell_each_their_own() {
         }
         assert_eq!([said, finished], [20, 20], "run {number}");
     }
-    // Each line once, each device never by two.
+    // Each line once, and never two writers at a device.
     let seen = locked(&bench.counters.seen);
     let mut times = HashMap::new();
     seen.lines
@@ -78,7 +78,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
     };
     let bench = Bench::new(5, counters);
     let targets = bench.targets(&["d*"]);
-    // A sequence that is the same each time (Lehmer's).
+    // A sequence that is the same each time (Lehmer's generator).
     let mut state = 42_u64;
     let mut random = |below: u64| {
         state = state * 48_271 % 0x7fff_ffff;
@@ -132,7 +132,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
         "a line was sent twice"
     );
     assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
-    // What is told as done was sent.
+    // Whatever is reported as done was sent.
     for (number, ran) in ran.iter().enumerate() {
         assert_eq!(ran.statuses.len(), 5);
         for (target, status) in &ran.statuses {
@@ -141,7 +141,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
             }
         }
     }
-    // Whatever ended them, each session was closed.
+    // However the runs ended, each session was closed.
     let [logins, goodbyes] = bench.counters.counts();
     assert!(
         logins > 0 && logins == goodbyes,
@@ -151,7 +151,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
     assert!((20..200).contains(&stopped), "{stopped} runs were stopped");
 }
 
-/// Practice switches, reached over SSH as any device.
+/// Starts practice switches that are reached over SSH like any device.
 async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut switches, mut known) = (Vec::new(), String::new());
@@ -178,7 +178,7 @@ async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
     (switches, folder, Bench::of(&text, Counters::new()))
 }
 
-/// `DEVGATE_RUNS=1000` asks for more of them, and prints what they cost.
+/// `DEVGATE_RUNS=1000` requests more of them, and prints their cost.
 #[tokio::test]
 async fn runs_at_once_reach_their_devices_over_ssh() {
     const SWITCHES: usize = 20;
@@ -216,7 +216,7 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
         use std::io::Write as _;
         let grown = memory().saturating_sub(before);
         let runs = runs.len();
-        // Not captured: who asks for more wants the figures.
+        // Not captured: a caller that requests more wants the figures.
         let _ = writeln!(
             std::io::stderr(),
             "{runs} runs x {SWITCHES} switches: {took:.2?}, {grown} KiB more at the peak"
@@ -227,7 +227,7 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
     }
 }
 
-/// The most memory that this process has had, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

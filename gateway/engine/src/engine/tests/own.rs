@@ -1,4 +1,4 @@
-//! What is each run's own: secrets, its end, its events, its request.
+//! What each run has for itself: secrets, its end, its events, its request.
 
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
@@ -16,7 +16,7 @@ use devgate_core::cancel::Stage;
 use devgate_core::lock::locked;
 use devgate_core::results::Status;
 
-/// Types a line on each target after a minute.
+/// Sends a line to each target after a minute.
 async fn slowly(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, ACTION, async |job| {
         tokio::select! {
@@ -78,7 +78,7 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
     let bench = Bench::of(text, Counters::new());
     let run = bench.one_by_one();
     let mut heard = run.events().follow(0);
-    // One that is not begun yet, and one that is done.
+    // One target that has not begun, and one that is done.
     let targets = bench.targets(&["d0", "d1"]);
     let work = run.on_targets(&targets, ACTION, async |_| {
         run.events().wrote("canary-0 canary-1\n");
@@ -97,7 +97,7 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
     assert_eq!(said, ["******** ********"; 4]);
 }
 
-/// Who asks for the end must not be told one reason by the document and another by the exit code.
+/// The document and the exit code must give the same reason for the end.
 #[tokio::test]
 async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
     for (fails, expected) in [(true, Some(Reason::Signal(Signal::SIGINT))), (false, None)] {
@@ -168,7 +168,7 @@ async fn what_ends_a_run_ends_no_other() {
 
 #[tokio::test]
 async fn what_a_transport_calls_secret_is_hidden_from_the_beginning() {
-    // `token` speaks for itself to nobody but the schema.
+    // Only the schema says that `token` is a secret.
     let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter, host: h}}\ntargets:\n\
                 - {name: d0}\n- {name: d1, config: {remote: {token: canary}}}\n";
     let bench = Bench::of(text, Counters::new());
@@ -249,7 +249,7 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
                 handle
             })
             .await;
-        // What was under way has come to its end, and its session was closed.
+        // The work in progress was finished, and its session was closed.
         assert_eq!(locked(&bench.counters.seen).lines.len(), 1);
         assert_eq!(bench.counters.counts(), [1, 1]);
         let summary = handle.summary().await.expect("it was begun");
@@ -348,7 +348,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
             let another = bench.engine.submit(request(2, "b")).expect("it is begun");
             assert_ne!(another.run().id(), id);
             another.summary().await.expect("a summary");
-            // Who comes late hears it from the beginning, and that it is all.
+            // A late follower gets all events from the beginning, and the end.
             let mut late = again.run().events().follow(0);
             let mut last = None;
             while let Some(heard) = late.next().await {
@@ -358,7 +358,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                 panic!("nothing was told");
             };
             assert!(number > 2 && matches!(*last, Event::Ended { reason: None }));
-            // And so it does without a key, and without anybody who waits.
+            // A run also goes on without a key and without a waiting caller.
             let alone = RunRequest {
                 key: None,
                 ..request(3, "c")

@@ -38,7 +38,7 @@ fn a_device_is_one_however_its_address_is_spelled() {
     assert_eq!(different.len(), 5);
 }
 
-/// The hosts of a run.
+/// Returns the hosts of a run.
 fn hosts<'v>(bench: &'v Bench, run: &'v Run) -> Hosts<'v> {
     let services = &run.services;
     Hosts::new(
@@ -59,7 +59,7 @@ async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
         pass(Duration::from_secs(1)).await;
         type_line(&short, job, "a").await
     });
-    // Between its two parts, the other run comes and ends.
+    // Between its two parts, the other run begins and ends.
     let first = Cell::new(true);
     let long_work = long.on_targets(&twice, ACTION, async |job| {
         if !first.replace(false) {
@@ -170,7 +170,7 @@ async fn a_device_that_a_run_changes_is_busy_for_another_of_this_process() {
         .take(&first, BusyPolicy::Refuse)
         .await
         .expect("nobody has it");
-    // Targets of one run in one place take turns in the pool.
+    // Targets of one run on the same device take turns in the pool.
     let shared = device_locks
         .take(&same, BusyPolicy::Refuse)
         .await

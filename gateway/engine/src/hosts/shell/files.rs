@@ -1,4 +1,4 @@
-//! A task's files on the way to a host, once a run for each layout.
+//! Uploads the files of tasks to a host, once per run for each layout.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::tasks::{Implementation, TaskError};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
-/// How long a task's files may be on their way.
+/// The longest time that the upload of a task's files may take.
 const UPLOADING: Duration = Duration::from_secs(300);
 
 impl Shell<'_> {
-    /// Brings a layout there, unless it is; where it is.
+    /// Uploads a layout unless it is there, and returns its path.
     pub(super) async fn upload(
         &self,
         task: &str,
@@ -52,7 +52,7 @@ impl Shell<'_> {
         Ok(dir)
     }
 
-    /// Writes files, as whom tasks run.
+    /// Writes files, as the user under which tasks run.
     async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
         let ctx = self.teller.ctx();
         let put = async {

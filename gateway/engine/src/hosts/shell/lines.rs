@@ -1,7 +1,7 @@
-//! The connections to one host: one for as many programs as the host lets it carry, further ones
-//! only when there are more, opened one after another.
+//! The connections to one host. One connection carries as many programs as the host permits; further ones are opened
+//! only when there are more programs, one after another.
 //!
-//! How many that is (`MaxSessions` of OpenSSH's server) is learnt from the first refusal, and kept.
+//! The number (`MaxSessions` of OpenSSH's server) is learnt from the first refusal and remembered.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,27 +15,27 @@ use devgate_core::lock::locked;
 pub(super) struct Lines {
     settings: HostSettings,
     state: Mutex<State>,
-    /// Connections are opened by one after the other: servers refuse bursts of them (`MaxStartups`).
+    /// Connections are opened one after another, because servers refuse bursts of them (`MaxStartups`).
     opening: Turn<()>,
     changed: Notify,
 }
 
 struct State {
     lines: Vec<Arc<Line>>,
-    /// How many programs a connection carries, as far as is known.
+    /// How many programs a connection can carry, as far as is known.
     carries: usize,
-    /// The most that one has carried.
+    /// The most programs that a connection has carried.
     most: usize,
-    /// The host takes no further connection.
+    /// Whether the host accepts no further connection.
     full: bool,
 }
 
 /// One connection.
 struct Line {
     host: SshHost,
-    /// Programs that run on it, and those that are being started.
+    /// The number of programs that run on the connection or are being started.
     used: AtomicUsize,
-    /// Programs that run on it.
+    /// The number of programs that run on the connection.
     open: AtomicUsize,
 }
 
@@ -46,11 +46,11 @@ pub(super) struct Lease<'a> {
     is_open: bool,
 }
 
-/// How often a program is refused before that counts as the host's last word: a host may need a
-/// moment to see that a program on a connection has ended.
+/// How often a program is refused before the refusal counts as final. A host may need a moment to notice that a program
+/// on a connection has ended.
 const REFUSALS: u32 = 20;
 
-/// How often a connection may turn out to have ended when a program is to be started on it.
+/// How often a connection may turn out to be lost when a program is to be started on it.
 const LOSSES: u32 = 3;
 
 impl Lines {
@@ -68,10 +68,11 @@ impl Lines {
         }
     }
 
-    /// Starts something on a connection that has room for it, opening one where none has.
+    /// Starts a program on a connection that has room for it. If there is none, a connection is opened.
     ///
     /// # Errors
-    /// No connection can be made, or it was not started for another reason than lack of room.
+    /// Fails when no connection can be opened, or when the program was not started for another reason than lack of
+    /// room.
     pub(super) async fn start<T>(
         &self,
         ctx: &Context<'_>,
@@ -105,7 +106,7 @@ impl Lines {
     /// Opens the first connection.
     ///
     /// # Errors
-    /// None can be made.
+    /// Fails when no connection can be opened.
     pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<()> {
         self.lease(ctx).await.map(drop)
     }
@@ -119,7 +120,7 @@ impl Lines {
             tokio::select! {
                 () = changed => {}
                 _turn = self.opening.lock(), if !self.state().full => {
-                    // Whoever waited for the turn may find that another has made room.
+                    // Another task may have made room during the wait for the turn.
                     if let Some(lease) = self.free() {
                         return Ok(lease);
                     }
@@ -166,12 +167,12 @@ impl Lines {
         })
     }
 
-    /// How many connections are open.
+    /// Returns the number of open connections.
     pub(super) fn count(&self) -> usize {
         self.state().lines.len()
     }
 
-    /// Says goodbye on all connections at once.
+    /// Closes all connections at once.
     pub(super) async fn close(&self) {
         let lines = std::mem::take(&mut self.state().lines);
         let closing = lines.into_iter().filter_map(Arc::into_inner);
@@ -199,11 +200,11 @@ impl Lease<'_> {
         let open = self.line.open.fetch_add(1, Ordering::Relaxed) + 1;
         let mut state = self.lines.state();
         state.most = state.most.max(open);
-        // The answers to a burst of requests need not be seen in the order in which they came.
+        // The answers to a burst of requests may be seen in another order than that of their arrival.
         state.carries = state.carries.max(open);
     }
 
-    /// Learns from a refusal; `false` when the host allows nothing at all.
+    /// Learns the limit from a refusal. Returns `false` when the host permits nothing at all.
     fn refused(&self, times: u32) -> bool {
         let open = self.line.open.load(Ordering::Relaxed);
         let mut state = self.lines.state();

@@ -1,9 +1,7 @@
-//! A host that is spoken to through its shell, behind SSH or on this node as another user: a task's
-//! files are there once a run, its input is in no command line and on no disk, and it is ended with all
-//! its processes.
+//! A host that is controlled through its shell, behind SSH or on this node as another user. A task's files are uploaded
+//! once per run. Its input is never in a command line or on a disk. It is ended together with all its processes.
 //!
-//! All that is done there, from making the run's directory to removing it, is done as the user as
-//! whom tasks run.
+//! Everything, from creating the run's directory to removing it, is done as the user under which tasks run.
 
 mod files;
 mod lines;
@@ -39,40 +37,40 @@ use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
-/// A host that is open, with the run's own directory.
+/// An open host, with the run's own directory.
 pub(crate) struct Shell<'v> {
     teller: Arc<HostContext<'v>>,
     settings: TaskHostSettings,
     way: Way,
-    /// The run's directory there.
+    /// The run's directory on the host.
     dir: String,
     features: BTreeSet<String>,
-    /// The layouts that are there, by their digests.
+    /// The layouts that are on the host, by their digests.
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
-    /// Tasks of which nobody knows that they have ended: their marks and process groups.
+    /// Tasks that are not known to have ended: their marks and process groups.
     running: Mutex<HashMap<String, Option<u32>>>,
 }
 
-/// How long a short script may take: sudo waits a few seconds before it refuses.
+/// The longest time that a short script may take. Sudo waits a few seconds before it refuses.
 const SHORT: Duration = Duration::from_secs(30);
 
-/// How much a short script may say.
+/// The longest output of a short script, in bytes.
 const MOST_SAID: usize = 4096;
 
-/// How long more of a short script's words is awaited when it has ended.
+/// How long more output of a short script is awaited after it has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// How long processes that were killed are waited for, behind their grace.
+/// How long killed processes are waited for, in addition to their grace period.
 const KILLING: Duration = Duration::from_secs(10);
 
-/// How long the host may take to be left.
+/// The longest time that closing the host may take.
 const LEAVING: Duration = Duration::from_secs(10);
 
 impl<'v> Shell<'v> {
     /// Connects to a host behind SSH.
     ///
     /// # Errors
-    /// Why no task can run there.
+    /// Fails when no task can run there.
     pub(crate) async fn over_ssh(
         teller: Arc<HostContext<'v>>,
         connection: HostSettings,
@@ -84,10 +82,10 @@ impl<'v> Shell<'v> {
         Ok(shell)
     }
 
-    /// Becomes another user on this node, as the settings say.
+    /// Creates a host for another user on this node, as the settings say.
     ///
     /// # Errors
-    /// The settings cannot be used.
+    /// Fails when the settings cannot be used.
     pub(crate) fn here(
         teller: Arc<HostContext<'v>>,
         settings: TaskHostSettings,
@@ -121,10 +119,10 @@ impl<'v> Shell<'v> {
         })
     }
 
-    /// Makes the run's directory and asks for the host's features.
+    /// Creates the run's directory and reads the host's features.
     ///
     /// # Errors
-    /// Why no task can run there; the connection is closed.
+    /// Fails when no task can run there. The connection is closed then.
     pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
         match self.ask(&Script::prepare(&self.dir), SHORT).await {
             Ok(features) => {
@@ -156,7 +154,7 @@ impl<'v> Shell<'v> {
     /// Runs a task.
     ///
     /// # Errors
-    /// It was not started, or could not be executed, or did not come to its end.
+    /// Fails when the task was not started, could not be executed, or did not run to its end.
     pub(super) async fn run(
         &self,
         invocation: &Invocation,
@@ -219,7 +217,7 @@ impl<'v> Shell<'v> {
         Talk::begin(&self.way, &self.teller.ctx(), script, run_as).await
     }
 
-    /// Runs a short script; what it says.
+    /// Runs a short script and returns its output.
     async fn ask(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
         let talk = async {
             let mut talk = self.begin(script).await?;
@@ -248,7 +246,7 @@ impl<'v> Shell<'v> {
         }
     }
 
-    /// Ends what still runs, removes the run's directory and closes the connections.
+    /// Ends the tasks that still run, removes the run's directory and closes the connections.
     pub(super) async fn close(&self) {
         let ctx = self.teller.ctx();
         let work = async {
@@ -275,7 +273,7 @@ impl<'v> Shell<'v> {
         self.way.close(&ctx).await;
     }
 
-    /// Ends all processes of a task, and says which still live.
+    /// Ends all processes of a task, and reports those that still live.
     async fn end(
         &self,
         mark: &str,
@@ -316,7 +314,7 @@ impl std::fmt::Debug for Shell<'_> {
     }
 }
 
-/// Why the host's shell could not execute a task: it says so itself, with the mark before it.
+/// Returns why the host's shell could not execute a task. The shell reports it with the mark in front.
 fn refused(outcome: &Outcome, mark: &str) -> Option<String> {
     if !matches!(outcome.exit, Exit::Code(126 | 127)) || !outcome.stdout.bytes.is_empty() {
         return None;
@@ -324,7 +322,7 @@ fn refused(outcome: &Outcome, mark: &str) -> Option<String> {
     let said = String::from_utf8_lossy(&outcome.stderr.bytes);
     let (_, reason) = said.split_once(&format!("{mark}: "))?;
     let reason = reason.lines().next().unwrap_or_default();
-    // The file has the right to be executed: it was given it.
+    // The upload has made the file executable.
     let next = match outcome.exit {
         Exit::Code(126) => "; where `tmpdir` is mounted `noexec`, set it to another place",
         _ => "",

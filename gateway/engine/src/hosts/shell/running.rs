@@ -1,4 +1,4 @@
-//! A task that runs on a host: its end is waited for, or brought about.
+//! A running task on a host: waits for its end, or ends it.
 
 use std::time::Duration;
 
@@ -14,8 +14,7 @@ use crate::process::{GRACE, Stream};
 use crate::tasks::{TaskError, TaskOutputs};
 use devgate_core::cancel::Stage;
 
-/// A task that may have been started: unless it is known to be over, it is ended when the host is
-/// closed.
+/// A task that may have been started. Unless it is known to have ended, it is ended when the host is closed.
 pub(super) struct Running<'a, 'v> {
     host: &'a Shell<'v>,
     mark: &'a str,
@@ -33,7 +32,7 @@ impl<'a, 'v> Running<'a, 'v> {
     }
 
     pub(super) fn in_group(&mut self, group: &str) {
-        // Groups 0 and 1 are whose who asks, and the host's.
+        // 0 would mean the caller's own group, and 1 is the host's.
         self.group = group.parse().ok().filter(|group| *group > 1);
         self.host.running().insert(self.mark.to_owned(), self.group);
     }
@@ -42,7 +41,7 @@ impl<'a, 'v> Running<'a, 'v> {
         self.host.running().remove(self.mark);
     }
 
-    /// Waits for the task's end, and ends it when its time is over or the run is stopped.
+    /// Waits for the task's end, and ends it when its time is over or the run is cancelled.
     pub(super) async fn watch(
         &self,
         talk: &mut Talk<'_>,
@@ -75,7 +74,7 @@ impl<'a, 'v> Running<'a, 'v> {
         let ended = match ended {
             Ok(ended) => Ok(ended),
             Err(limit) => {
-                // What it says while it ends is read, so that it does not wait for a reader.
+                // The output is still read while the task ends, so that it does not block on a full pipe.
                 let mut stopped = Box::pin(self.stop(task, limit, order));
                 Err(tokio::select! {
                     stopped = &mut stopped => stopped,
@@ -100,8 +99,7 @@ impl<'a, 'v> Running<'a, 'v> {
         }
     }
 
-    /// Ends the task, because its time is over or the run is stopped; the error still wants what the
-    /// task had said.
+    /// Ends the task because its time is over or the run is cancelled. The caller adds the task's output to the error.
     pub(super) async fn stop(
         &self,
         task: &str,

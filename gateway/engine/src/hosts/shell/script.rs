@@ -1,33 +1,30 @@
-//! What is said to a host's shell: command lines that mean the same to every login shell, and what
-//! the POSIX shell that they start reads from its standard input. On this node no login shell stands
-//! between, and the words are the same.
+//! The input of a host's shell: command lines that mean the same to every login shell, and scripts for the POSIX shell
+//! that they start. On this node, there is no login shell, and the words are the same.
 //!
-//! A command line can be read by everybody on a host, and it passes the login shell (`csh`, `fish`)
-//! first. So it is always `exec sh -c 'SCRIPT' MARK`, with a script that is the same each time and
-//! holds no `'`, no `!` and no line end; whatever is particular comes in lines on standard input,
-//! which `read -r` takes byte by byte. MARK is new each time. It is the first that a script says,
-//! so that what a login shell says of itself is told from it, and it is the script's `$0`, so that
-//! the shell's own errors are told from a task's.
+//! A command line can be read by everybody on a host, and it passes through the login shell (`csh`, `fish`) first. So
+//! it is always `exec sh -c 'SCRIPT' MARK`, with a constant script that contains no `'`, no `!` and no line end.
+//! Everything variable comes in lines on standard input, which `read -r` takes byte by byte. MARK is new each time. A
+//! script prints it first, so that the output of the login shell is told from that of the script. It is also the
+//! script's `$0`, so that the shell's own errors are told from a task's.
 
 use devgate_schemas::Sensitive;
 use uuid::Uuid;
 
-/// Makes the private directory that is named on standard input, unless it is there, and tells the
-/// host's features.
+/// Creates the private directory that is named on standard input, unless it is there, and prints the host's features.
 const PREPARE: &str = r#"umask 077; IFS= read -r d; mkdir -m 700 -- "$d" || exit 1; f=shell;
 command -v pwsh >/dev/null 2>&1 && f="$f powershell";
 [ -x /opt/puppetlabs/puppet/bin/ruby ] && f="$f puppet-agent"; printf "%s\n" "$f""#;
 
-/// Writes a file: its place and its permissions are lines, what follows them is its content.
+/// Writes a file. Its path and its permissions are lines of the input; its content follows them.
 const WRITE: &str = r#"umask 077; IFS= read -r p; IFS= read -r m; mkdir -p -- "${p%/*}" &&
 cat >"$p" && chmod "$m" "$p""#;
 
 /// Removes a directory of ours.
 const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac"#;
 
-/// Runs a task. `+` is before each line of a value; `=NAME` behind them makes a variable of it, `@` a
-/// word of the task's command line. MARK alone ends this, and the rest is the task's. Before it waits
-/// for all this it tells the process group in which the task will be. When the lines end too early,
+/// Runs a task. `+` precedes each line of a value. After the lines of a value, `=NAME` makes a variable of it, and `@`
+/// a word of the task's command line. A line with MARK alone ends the list, and the rest is the task's input. Before it
+/// waits for these lines, the script prints the process group in which the task will run. When the lines end too early,
 /// nothing is run.
 const RUN: &str = r#"n=$0; set -f; d=; f=; v=; l=;
 kill -0 -$$ 2>/dev/null && g=$$ || g=$(ps -o pgid= -p $$ | tr -d " ");
@@ -37,10 +34,9 @@ while IFS= read -r l; do case $l in "$n") d=1; break;;
 =*) export "${l#=}=$v"; f=;; @) set -- "$@" "$v"; f=;;
 esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n"; exec "$@""#;
 
-/// Ends what is left of a task: of its process group or session ($1), and what carries its mark ($2)
-/// in its environment, wherever it has gone. SIGTERM first, SIGKILL after so many tenths of a second
-/// ($3), then it is looked whether they are gone: who is not, is named. Processes that have ended and
-/// were not waited for count as gone, where there is a /proc that tells.
+/// Ends what is left of a task: the processes of its process group or session ($1), and those that carry its mark ($2)
+/// in their environment. It sends SIGTERM first, and SIGKILL after so many tenths of a second ($3). Then it prints the
+/// processes that still live. Zombies count as gone, where /proc shows them.
 const END: &str = r#"g=$1; m=$2; t=$3;
 look() { a=; if [ -r /proc/self/stat ]; then
 for f in /proc/[0-9]*/stat; do { IFS= read -r l <"$f"; } 2>/dev/null || continue;
@@ -60,15 +56,15 @@ printf "%s\n" "$b""#;
 
 /// One call of a host's shell.
 pub(super) struct Script {
-    /// What it says first.
+    /// The mark that the script prints first.
     pub(super) mark: String,
-    /// The words of its command line behind `sh`.
+    /// The words of the command line behind `sh`.
     words: Vec<String>,
-    /// What it reads before anything else, and what a task then reads.
+    /// The script's own input, followed by that of a task.
     pub(super) input: Sensitive<Vec<u8>>,
 }
 
-/// A word that no login shell can be given.
+/// A word that cannot be passed through every login shell.
 #[derive(Debug)]
 pub(super) struct Unspeakable;
 
@@ -87,15 +83,15 @@ impl Script {
         Self::new(REMOVE, &[], lines(&[dir]))
     }
 
-    /// Where the group is not known, what carries the mark is ended.
+    /// Ends a task. If the group is not known, only the processes that carry the mark are ended.
     pub(super) fn end(group: Option<u32>, mark: &str, tenths: u64) -> Self {
-        // No group is called so.
+        // No group has this name.
         let group = group.map_or_else(|| "-".to_owned(), |group| group.to_string());
         let arguments = [group, mark.to_owned(), tenths.to_string()];
         Self::new(END, &arguments, Vec::new())
     }
 
-    /// Runs these words with these variables; `stdin` is what they read.
+    /// Runs these words with these variables. `stdin` is their input.
     pub(super) fn run(
         words: &[String],
         environment: &[(String, Sensitive<String>)],
@@ -128,8 +124,8 @@ impl Script {
 
     fn new(script: &str, arguments: &[String], input: Vec<u8>) -> Self {
         let mark = Uuid::new_v4().simple().to_string();
-        // What changes the user reads standard input too, as long as the script has not said that it
-        // has begun; RUN says more, and says it itself.
+        // The program that changes the user reads standard input, too, until the script has printed its mark. RUN
+        // prints more than the mark, and does so itself.
         let begin = if script == RUN {
             ""
         } else {
@@ -144,16 +140,16 @@ impl Script {
         }
     }
 
-    /// The words that start it, behind those that change the user.
+    /// Returns the words that start the script, behind those that change the user.
     pub(super) fn line<'a>(&'a self, before: &'a [String]) -> impl Iterator<Item = &'a str> {
         let words = self.words.iter().map(String::as_str);
         before.iter().map(String::as_str).chain(["sh"]).chain(words)
     }
 
-    /// The same as one command line for a login shell.
+    /// Returns the words as one command line for a login shell.
     ///
     /// # Errors
-    /// One of those words holds what login shells take differently.
+    /// Fails when a word contains a character that login shells interpret differently.
     pub(super) fn command(&self, before: &[String]) -> Result<String, Unspeakable> {
         let mut command = "exec".to_owned();
         for word in self.line(before) {
@@ -164,14 +160,14 @@ impl Script {
     }
 }
 
-/// A word as every login shell takes it: bare, or within `'`, where none of them takes anything but
-/// `'`, `!`, `\` and line ends for more than it is.
+/// Quotes a word so that every login shell reads it alike: bare, or within `'`, where only `'`, `!`, `\` and line ends
+/// may have a special meaning.
 fn quoted(word: &str) -> Result<String, Unspeakable> {
     let bare = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+,".contains(c);
     if !word.is_empty() && word.chars().all(bare) {
         return Ok(word.to_owned());
     }
-    // `\n` is for the scripts' own printf: before an `n`, `\` is itself to every one of them.
+    // `\n` is for printf in the scripts: before an `n`, every login shell leaves `\` alone.
     let harmless = word.replace("\\n", "");
     if harmless.contains(['\'', '!', '\\', '\n', '\r']) {
         return Err(Unspeakable);

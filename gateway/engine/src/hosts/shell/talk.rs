@@ -1,4 +1,4 @@
-//! One script on a host, from its start to its end: past what the login shell says, and past sudo.
+//! One script on a host, from its start to its end. The output of the login shell and of sudo before it is skipped.
 
 use std::time::Duration;
 
@@ -15,32 +15,32 @@ use super::way::{Output, Stdin, Way};
 use crate::process::Stream;
 use devgate_core::failure::Failure;
 
-/// A script that has begun: it has told its mark.
+/// A script that has begun: it has printed its mark.
 pub(super) struct Talk<'a> {
-    /// What stands behind the mark on its line.
+    /// The text behind the mark on its line.
     pub(super) first: String,
-    /// What it has written already behind that line.
+    /// The output that was read beyond that line.
     pub(super) rest: Vec<u8>,
     output: Output<'a>,
 }
 
-/// Why a script has not begun, or may not have.
+/// Why a script has not begun, or may not have begun.
 #[derive(Debug)]
 pub(super) enum Stuck {
-    /// It has not: nothing was done.
+    /// The script has not begun; nothing was done.
     NotBegun(Failure),
-    /// The connection was lost when it may have.
+    /// The connection was lost when the script may have begun.
     Lost(Error),
 }
 
-/// How much is read of a login shell before it is told that this is no answer.
+/// How much output of a login shell is read before it counts as no answer.
 const MOST_NOISE: usize = 256 * 1024;
 
-/// How much of what a host said in place of an answer is quoted.
+/// How much of a host's unexpected output is quoted.
 const QUOTED: usize = 120;
 
 impl<'a> Talk<'a> {
-    /// Starts a script as the user who is logged in, or as another.
+    /// Starts a script as the logged-in user, or as another one.
     pub(super) async fn begin(
         way: &'a Way,
         ctx: &Context<'_>,
@@ -58,7 +58,7 @@ impl<'a> Talk<'a> {
             rest: Vec::new(),
             output,
         };
-        // What a user may be changed by reads before the script does, so that one has to be heard first.
+        // The program that changes the user may read standard input before the script does, so its prompt comes first.
         let Some(run_as) = run_as else {
             feed(stdin, script);
             talk.greeting(script, async |_| Ok(())).await?;
@@ -76,7 +76,7 @@ impl<'a> Talk<'a> {
                 None => return Err(no_password(run_as)),
                 Some(password) => password,
             };
-            // Where it ends meanwhile, its output says why.
+            // If the script ends meanwhile, its output says why.
             drop(stdin.write_all(line(password)).await);
             Ok(())
         };
@@ -84,14 +84,14 @@ impl<'a> Talk<'a> {
             .await
             .map_err(|stuck| match stuck {
                 Stuck::NotBegun(why) => Stuck::NotBegun(not_changed(Some(run_as), why)),
-                // It has not been sent what it shall do.
+                // The script has not been sent its input yet.
                 Stuck::Lost(error) => Stuck::NotBegun(error.into()),
             })?;
         feed(stdin, script);
         Ok(talk)
     }
 
-    /// Reads up to the mark; `hear` gets all that came on stderr so far, whenever there is more.
+    /// Reads up to the mark. `hear` gets the whole stderr so far, whenever there is more.
     async fn greeting(
         &mut self,
         script: &Script,
@@ -126,7 +126,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Reads to the end; how it ended. Output that others keep open is awaited so long.
+    /// Reads to the end and returns how the script ended. Output that other processes keep open is awaited for `drain`.
     pub(super) async fn end(
         &mut self,
         drain: Duration,
@@ -152,13 +152,13 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// Sends a script its input; it is the reader's affair how it ended.
+/// Sends a script its input. The reader of the output finds out how the script ended.
 fn feed(mut stdin: Stdin, script: &Script) {
     let input = Bytes::copy_from_slice(script.input.reveal());
     tokio::spawn(async move { drop(stdin.write_all(input).await) });
 }
 
-/// The words that change the user, before the command.
+/// Returns the words that change the user, to put before the command.
 fn words(run_as: &RunAs, prompt: &str) -> Vec<String> {
     let user = run_as.user.clone();
     match &run_as.command {
@@ -169,7 +169,7 @@ fn words(run_as: &RunAs, prompt: &str) -> Vec<String> {
     }
 }
 
-/// What stands behind a mark on its line, and behind that line.
+/// Returns the text behind a mark on its line, and the text behind that line.
 fn behind<'a>(out: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = out.windows(mark.len()).position(|window| window == mark)?;
     let line = &out[at + mark.len()..];
@@ -188,7 +188,7 @@ fn line(password: &Value) -> Bytes {
     Bytes::from(format!("{}\n", text.as_str().unwrap_or_default()).into_bytes())
 }
 
-/// The kind of failure of a host that ends a script before it has begun.
+/// The kind of failure for a host that ends a script before it has begun.
 pub(super) const SILENT: &str = "puppetlabs.tasks/remote-task-error";
 
 fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
@@ -239,7 +239,7 @@ fn bad_password(RunAs { user, .. }: &RunAs) -> Failure {
     escalate("BAD_PASSWORD", message)
 }
 
-/// Where a user was to be changed and nothing has begun, what changes users has the last word.
+/// If the user was to be changed and nothing has begun, the program that changes users is the cause.
 fn not_changed(run_as: Option<&RunAs>, why: Failure) -> Failure {
     match run_as {
         Some(RunAs { user, .. }) if why.kind == SILENT => escalate(

@@ -1,4 +1,4 @@
-//! How a host's shell is started, written to and heard: over SSH, or as a child on this node.
+//! Starts a host's shell, writes to it and reads from it: over SSH, or as a child process on this node.
 
 use std::io;
 
@@ -17,18 +17,18 @@ use devgate_core::failure::Failure;
 /// How a host's shell is reached.
 pub(super) enum Way {
     Ssh(Box<Lines>),
-    /// It is this node's.
+    /// The shell of this node.
     Here,
 }
 
-/// The standard input of a script that was started; it ends when this is dropped.
+/// The standard input of a started script. It is closed when this is dropped.
 pub(super) enum Stdin {
     Ssh(ssh_host::Stdin),
     Here(ChildStdin),
 }
 
-/// What a script that was started writes, and how it ends. Dropped before, it leaves the script: on
-/// this node it is killed as far as we may.
+/// The output of a started script, and how it ends. If this is dropped before, the script is abandoned; on this node,
+/// it is killed as far as permissions allow.
 pub(super) enum Output<'a> {
     Ssh {
         output: ssh_host::Output,
@@ -38,10 +38,10 @@ pub(super) enum Output<'a> {
 }
 
 impl Way {
-    /// Makes the first connection, where one is needed.
+    /// Opens the first connection, where one is needed.
     ///
     /// # Errors
-    /// None can be made.
+    /// Fails when no connection can be opened.
     pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<(), Failure> {
         match self {
             Self::Ssh(lines) => Ok(lines.reach(ctx).await?),
@@ -49,10 +49,10 @@ impl Way {
         }
     }
 
-    /// Starts a script behind the words that change the user.
+    /// Starts a script, with the words that change the user before it.
     ///
     /// # Errors
-    /// It was not started.
+    /// Fails when the script was not started.
     pub(super) async fn start(
         &self,
         ctx: &Context<'_>,
@@ -78,7 +78,7 @@ impl Way {
         }
     }
 
-    /// Leaves the host.
+    /// Closes the connections to the host.
     pub(super) async fn close(&self, ctx: &Context<'_>) {
         if let Self::Ssh(lines) = self {
             ctx.debug(format!("closing {} connections", lines.count()));
@@ -91,7 +91,7 @@ impl Stdin {
     /// Writes bytes, however long their reader takes.
     ///
     /// # Errors
-    /// Nobody reads them any more; the output tells why.
+    /// Fails when nobody reads them any more. The output tells why.
     pub(super) async fn write_all(&mut self, bytes: Bytes) -> io::Result<()> {
         match self {
             Self::Ssh(stdin) => stdin.write_all(bytes).await,
@@ -101,10 +101,10 @@ impl Stdin {
 }
 
 impl Output<'_> {
-    /// The next piece; it may be dropped while it waits.
+    /// Returns the next piece of output. The future may be dropped while it waits.
     ///
     /// # Errors
-    /// The connection was lost: whether the script still runs is not known.
+    /// Fails when the connection was lost; whether the script still runs is not known.
     pub(super) async fn next(&mut self) -> Result<Piece, Error> {
         match self {
             Self::Ssh { output, .. } => output.next().await,

@@ -1,4 +1,4 @@
-//! Which targets words choose.
+//! The selection of targets by words.
 
 use std::io::Read;
 

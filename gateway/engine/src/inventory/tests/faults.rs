@@ -1,4 +1,4 @@
-//! Targets that are wrong: told, left out, and no harm to the others.
+//! Invalid targets are reported and left out, and do not affect the others.
 
 use serde_json::json;
 

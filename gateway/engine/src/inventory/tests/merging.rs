@@ -1,4 +1,4 @@
-//! What groups and entries together say of a target.
+//! The merge of the data of groups and entries.
 
 use devgate_schemas::Value;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Whole inventories: what they say of targets, what is refused, and what is looked up.
+//! Whole inventories: their targets, their problems, and their references.
 
 mod choosing;
 mod faults;
@@ -17,7 +17,7 @@ use super::{Inventory, InventoryError, Kind, Overrides, Target};
 use crate::plugins::Plugins;
 use crate::project::Project;
 
-/// The end of something that waits for nothing.
+/// Returns the result of a future that is ready.
 fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("there is nothing to wait for")
 }
@@ -37,7 +37,7 @@ fn inventory(text: &str) -> Inventory {
     parsed.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Why an inventory is refused, strictly read.
+/// Returns why an inventory is refused in strict mode.
 fn refusal(text: &str) -> InventoryError {
     let parsed = now(Inventory::parse("inventory.yaml", text, plugins(), true));
     parsed.expect_err("a refusal")

@@ -1,4 +1,4 @@
-//! What an inventory leaves to plugins: looked up when it is needed, and once.
+//! References are resolved when they are needed, and only once.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// An inventory of a project whose folder has these files.
+/// Loads an inventory of a project whose folder contains these files.
 fn project(text: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Inventory) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, content) in files {

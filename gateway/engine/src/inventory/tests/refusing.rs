@@ -1,4 +1,4 @@
-//! What an inventory must not say, and how it is told.
+//! Invalid inventories, and the messages.
 
 use serde_json::json;
 

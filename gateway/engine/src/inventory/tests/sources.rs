@@ -1,4 +1,4 @@
-//! Where inventories come from.
+//! The sources of inventories.
 
 use std::path::PathBuf;
 

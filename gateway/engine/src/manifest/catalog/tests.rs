@@ -1,4 +1,4 @@
-//! What is read of catalogs as Puppet compiles them, and what is refused.
+//! Compiled catalogs: what is read, and what is refused.
 
 use serde_json::json;
 

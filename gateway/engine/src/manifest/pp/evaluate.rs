@@ -1,4 +1,4 @@
-//! From what a file says to the catalog of its resources.
+//! Evaluates the statements of a file to the catalog of its resources.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Sta
 use super::unsupported::{self, refused};
 use crate::device_run::{Catalog, Place, Ref, Relation};
 
-/// The catalog of the resources that a file declares.
+/// Returns the catalog of the resources that a file declares.
 ///
 /// # Errors
-/// Everything that is wrong with them.
+/// Fails with all problems of the declarations.
 pub(super) fn catalog(
     statements: &[Statement],
     source: &Source<'_>,
@@ -42,17 +42,17 @@ pub(super) fn catalog(
 struct Evaluation<'s> {
     source: &'s Source<'s>,
     variables: HashMap<String, Value>,
-    /// What holds for the resources of a type that are declared after it was said, as in Puppet.
+    /// The defaults of types. As in Puppet, they apply to resources that are declared later.
     defaults: HashMap<String, Said>,
     catalog: Catalog,
     /// The container of the file's resources.
     main: usize,
-    /// Where each resource stands.
+    /// The positions of the resources.
     places: HashMap<Ref, Place>,
     wrong: Vec<Fault>,
 }
 
-/// Attributes, and where each of them was said.
+/// Attributes and their positions.
 #[derive(Clone, Default)]
 struct Said {
     values: Hash,
@@ -125,7 +125,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The resources that an operand declares or names.
+    /// Returns the resources that an operand declares or names.
     fn operand(&mut self, operand: &Operand) -> Result<Vec<Ref>, Fault> {
         let (type_name, bodies) = match operand {
             Operand::Resources { type_name, bodies } => (type_name, bodies),
@@ -172,7 +172,7 @@ impl Evaluation<'_> {
         if let Some(defaults) = self.defaults.get(&name.type_name) {
             lay_under(&mut attributes, defaults);
         }
-        // Who says undef wants no default, and nothing else.
+        // An undef overrides the default and sets nothing.
         let given = attributes.values.into_iter();
         let given = given.filter(|(_, value)| !value.is_undef()).collect();
         let within = Some(self.main);
@@ -184,7 +184,7 @@ impl Evaluation<'_> {
         self.catalog.resources.push(declared);
     }
 
-    /// The titles of a body, lists flattened.
+    /// Returns the titles of a body, with lists flattened.
     fn titles(&self, titles: &Expression) -> Result<Vec<String>, Fault> {
         fn flatten(value: Value, found: &mut Vec<String>) -> Result<(), &'static str> {
             match value {
@@ -261,7 +261,7 @@ impl Evaluation<'_> {
                 let mut values = Vec::new();
                 for item in items {
                     match (&item.form, self.value(item)?) {
-                        // `Type['a', 'b']` is several, in a list too.
+                        // `Type['a', 'b']` is several references, in a list, too.
                         (Form::Reference { .. }, Value::Array(several)) => values.extend(several),
                         (_, one) => values.push(one),
                     }
@@ -342,12 +342,12 @@ impl Evaluation<'_> {
     }
 }
 
-/// Whether a variable is Puppet's own, or of another scope.
+/// Whether a variable is one of Puppet's own, or of another scope.
 fn is_puppets(name: &str) -> bool {
     name.contains("::") || ["facts", "trusted", "server_facts", "settings"].contains(&name)
 }
 
-/// Adds the attributes that are not there.
+/// Adds the missing attributes from the defaults.
 fn lay_under(said: &mut Said, defaults: &Said) {
     for (key, value) in defaults.values.iter() {
         if said.values.get_mut(key).is_none() {

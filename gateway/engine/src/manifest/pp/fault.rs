@@ -1,11 +1,11 @@
-//! What is wrong in a manifest, and where in its text.
+//! Faults in a manifest, and their positions.
 
 use std::sync::Arc;
 
 use crate::device_run::{Place, invalid};
 use devgate_core::failure::Failure;
 
-/// What is wrong, and where: a byte of the text.
+/// A fault at a byte of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fault {
     pub(super) offset: usize,
@@ -21,11 +21,11 @@ impl Fault {
     }
 }
 
-/// A file's name and its text, which turn bytes into places.
+/// A file's name and text, which convert offsets to positions.
 pub(super) struct Source<'t> {
     file: Arc<str>,
     text: &'t str,
-    /// Where its lines begin.
+    /// The offsets of the lines.
     lines: Vec<usize>,
 }
 

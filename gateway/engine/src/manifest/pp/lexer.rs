@@ -1,32 +1,32 @@
-//! Cuts a text into tokens.
+//! Splits a text into tokens.
 
 use devgate_schemas::Value;
 
 use super::fault::Fault;
 use super::token::{Kind, Token};
 
-/// Operators and punctuation, the longer before those that they begin with.
+/// Operators and punctuation. Longer symbols come before their prefixes.
 const SYMBOLS: [&str; 45] = [
     "<<|", "|>>", "<|", "|>", "->", "~>", "<-", "<~", "=>", "+>", "==", "=~", "!=", "!~", "+=",
     "-=", "<=", ">=", "<<", ">>", "@@", "@", "{", "}", "[", "]", "(", ")", ",", ";", ":", "=", "?",
     "|", ".", "+", "-", "*", "/", "%", "!", "<", ">", "~", "$",
 ];
 
-/// All tokens of a text; the last is its end.
+/// Returns all tokens of a text. The last is its end.
 ///
 /// # Errors
-/// What is no token, or is not ended.
+/// Fails for an invalid or unterminated token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer::new(text, 0);
     lexer.run(false)?;
     Ok(lexer.tokens)
 }
 
-/// Where a text is cut, and what was found.
+/// The lexer: its position in the text, and the tokens so far.
 pub(super) struct Lexer<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// Where the line goes on after which heredocs stand whose tags are on it.
+    /// The position after the heredocs whose tags are on the current line.
     pub(super) after_heredocs: Option<usize>,
     pub(super) tokens: Vec<Token>,
 }
@@ -41,7 +41,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Goes on to the end of the text or, in what is interpolated, to the brace that closes it.
+    /// Reads to the end of the text or, within an interpolation, to its closing brace.
     pub(super) fn run(&mut self, is_interpolated: bool) -> Result<(), Fault> {
         let begun = self.at;
         let mut depth = 0_usize;
@@ -101,7 +101,7 @@ impl<'t> Lexer<'t> {
         Ok(())
     }
 
-    /// A name or a type's name, of segments between double colons; names may hold dashes.
+    /// Reads a name or a type's name of segments between double colons. Names may contain dashes.
     fn word(&mut self) {
         let rest = self.rest();
         let leading = if rest.starts_with("::") { 2 } else { 0 };
@@ -123,7 +123,7 @@ impl<'t> Lexer<'t> {
         self.at += end;
     }
 
-    /// Whole numbers (decimal, octal with a leading 0, hexadecimal with 0x) and fractions.
+    /// Reads integers (decimal, octal with a leading 0, hexadecimal with 0x) and fractions.
     fn number(&mut self) -> Result<(), Fault> {
         let rest = self.rest();
         let word = |from: usize| from + word_length(&rest[from..], |_| false);
@@ -178,7 +178,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// How many letters, digits and underscores a text starts with, and what else is allowed.
+/// Returns the length of the word at the start of a text: letters, digits, underscores, and the characters in `also`.
 fn word_length(text: &str, also: impl Fn(char) -> bool) -> usize {
     text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && !also(c))
         .unwrap_or(text.len())
@@ -188,7 +188,7 @@ fn starts_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// How long the name of a variable is, without its `$`.
+/// Returns the length of a variable's name, without its `$`.
 pub(super) fn variable_length(text: &str) -> usize {
     let mut end = if text.starts_with("::") { 2 } else { 0 };
     loop {

@@ -1,5 +1,4 @@
-//! `.pp` files of resource declarations: that part of Puppet's language that says what is, without
-//! computing anything.
+//! `.pp` files of resource declarations: the declarative part of Puppet's language, without computations.
 //!
 //! ```text
 //! file        = { assignment | defaults | chain }
@@ -14,8 +13,8 @@
 //!             | VARIABLE { "[" expression "]" } | reference | "Sensitive" "(" expression ")"
 //! ```
 //!
-//! Everything else of the language is refused by name, with its place and what to use instead. No
-//! message quotes a value: it may be a secret.
+//! Everything else in the language is refused by name, with its position and an alternative. No message quotes a value,
+//! because it may be a secret.
 
 mod evaluate;
 mod fault;
@@ -35,7 +34,7 @@ use fault::Source;
 /// Reads the declarations of a `.pp` file.
 ///
 /// # Errors
-/// What is not read here, or everything that is wrong with the declarations, with line and column.
+/// Fails for unsupported syntax, or with all problems of the declarations, with line and column.
 pub(super) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
     let source = Source::new(file, text);
     let tokens = lexer::tokens(text).map_err(|fault| source.failure(&[fault]))?;

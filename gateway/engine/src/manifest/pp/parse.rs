@@ -1,4 +1,4 @@
-//! Reads tokens as declarations.
+//! Parses tokens into declarations.
 
 use std::mem;
 
@@ -9,13 +9,13 @@ use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Sta
 use super::token::{Kind, Piece, Token};
 use super::unsupported::{self, refused};
 
-/// How deeply lists and hashes may be nested: far more than any device needs, far less than the stack.
+/// How deep lists and hashes may be nested: far deeper than any device needs, and far less than the stack permits.
 const MAX_DEPTH: usize = 100;
 
-/// The statements of a file.
+/// Parses the statements of a file.
 ///
 /// # Errors
-/// The first thing that is no declaration, or is not read here.
+/// Fails at the first syntax error or unsupported construct.
 pub(super) fn statements(tokens: Vec<Token>) -> Result<Vec<Statement>, Fault> {
     let mut parser = Parser::new(tokens);
     let mut statements = Vec::new();
@@ -46,7 +46,7 @@ impl Parser {
         &self.tokens[self.at]
     }
 
-    /// The token after the present one; at the end, the end.
+    /// Returns the token after the current one, or the end.
     fn second(&self) -> &Token {
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)]
     }
@@ -73,7 +73,7 @@ impl Parser {
         }
     }
 
-    /// That the present token is not what is expected; or what of the language it is instead.
+    /// Returns the fault of an unexpected token, or that of an unsupported construct.
     fn unexpected(&self, expected: &str) -> Fault {
         let token = self.peek();
         match unsupported::of(token) {
@@ -232,7 +232,7 @@ impl Parser {
         }
     }
 
-    /// Things with commas between them, up to what closes them.
+    /// Parses items with commas between them, up to the closing symbol.
     fn items<T>(
         &mut self,
         close: &str,
@@ -343,7 +343,7 @@ impl Parser {
     }
 }
 
-/// A part of a text; in `${name}` the name is a variable's.
+/// Parses a piece of a text. In `${name}`, the name is a variable's.
 fn part(piece: Piece) -> Result<Part, Fault> {
     let mut tokens = match piece {
         Piece::Literal(text) => return Ok(Part::Literal(text)),

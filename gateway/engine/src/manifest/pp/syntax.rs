@@ -1,8 +1,8 @@
-//! What a `.pp` file of declarations is made of.
+//! The syntax tree of a `.pp` file of declarations.
 
 use devgate_schemas::Value;
 
-/// Something that a file says.
+/// A statement of a file.
 #[derive(Debug)]
 pub(super) enum Statement {
     /// `$name = value`
@@ -11,7 +11,7 @@ pub(super) enum Statement {
         value: Expression,
         offset: usize,
     },
-    /// `Type { attribute => value }`: for later resources of the type that do not say otherwise.
+    /// `Type { attribute => value }`: the defaults for later resources of the type.
     Defaults {
         type_name: String,
         attributes: Vec<Attribute>,
@@ -23,7 +23,7 @@ pub(super) enum Statement {
     },
 }
 
-/// What stands beside an arrow.
+/// An operand of an arrow.
 #[derive(Debug)]
 pub(super) enum Operand {
     /// `type { title: attribute => value }`
@@ -35,10 +35,10 @@ pub(super) enum Operand {
     References(Vec<Expression>),
 }
 
-/// `->` and the like.
+/// An arrow: `->`, `~>`, `<-` or `<~`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrow {
-    /// Whether what stands on the left comes first.
+    /// Whether the left operand comes first.
     pub(super) is_forward: bool,
     pub(super) notifies: bool,
     pub(super) offset: usize,
@@ -55,20 +55,20 @@ pub(super) struct Body {
 /// `name => value`
 #[derive(Debug)]
 pub(super) struct Attribute {
-    /// Its name; none is `*`, whose value is a hash of attributes.
+    /// The name. `None` is `*`, whose value is a hash of attributes.
     pub(super) name: Option<String>,
     pub(super) value: Expression,
     pub(super) offset: usize,
 }
 
-/// What has a value.
+/// An expression.
 #[derive(Debug)]
 pub(super) struct Expression {
     pub(super) form: Form,
     pub(super) offset: usize,
 }
 
-/// How a value is said.
+/// The form of an expression.
 #[derive(Debug)]
 pub(super) enum Form {
     Literal(Value),

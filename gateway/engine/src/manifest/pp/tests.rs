@@ -1,4 +1,4 @@
-//! What is read of `.pp` files, held against what Puppet makes of the same file; and what is refused.
+//! `.pp` files: compared with Puppet's own result for the same file, and what is refused.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::manifest::catalog;
 const DECLARATIONS: &str = include_str!("../../../../../tests/catalogs/declarations.pp");
 const COMPILED: &str = include_str!("../../../../../tests/catalogs/declarations.json");
 
-/// Each resource with its attributes, without the namevars that Puppet adds from titles.
+/// Formats each resource with its attributes, without the namevars that Puppet adds from titles.
 fn resources(catalog: &Catalog) -> Vec<String> {
     let mut shown: Vec<String> = catalog
         .resources
@@ -74,7 +74,7 @@ fn declarations_mean_what_puppet_makes_of_them() {
     }
 }
 
-/// What is wrong with a text.
+/// Returns the problems of a text.
 fn wrong(text: &str) -> String {
     read(text, "a.pp").expect_err(text).to_string()
 }

@@ -1,13 +1,13 @@
-//! Texts: in single quotes, in double quotes, and heredocs.
+//! Reads texts: in single quotes, in double quotes, and heredocs.
 
 use super::fault::Fault;
 use super::lexer::{Lexer, variable_length};
 use super::token::{Kind, Piece, Token};
 
-/// The letters that a backslash may stand before in double quotes, and in a heredoc that says `/`.
+/// The escapes in double quotes, and in a heredoc with `/`.
 const ESCAPES: &str = "nrtsuL$";
 
-/// Which escapes a text has, and whether variables are interpolated.
+/// The escapes of a text, and whether variables are interpolated.
 #[derive(Clone, Copy)]
 struct Manner<'m> {
     escapes: &'m str,
@@ -56,8 +56,8 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// `@(TAG)`, `@("TAG")` with variables, `@(TAG:syntax/escapes)`; the text is on the next lines, up
-    /// to `TAG`, before which `|` says what margin is cut, and `-` that the last line is not ended.
+    /// Reads a heredoc: `@(TAG)`, `@("TAG")` with variables, `@(TAG:syntax/escapes)`. The text is on the next lines, up
+    /// to `TAG`. There, `|` gives the margin to remove, and `-` removes the last line end.
     pub(super) fn heredoc(&mut self) -> Result<(), Fault> {
         let offset = self.at;
         let open = self.rest().find('(').expect("it was seen") + 1;
@@ -115,7 +115,7 @@ impl Lexer<'_> {
         Err(Fault::new(offset, message))
     }
 
-    /// The pieces of a text up to `stop`, or to its closing quote.
+    /// Reads the pieces of a text up to `stop`, or to its closing quote.
     fn pieces(
         &mut self,
         stop: usize,
@@ -179,7 +179,7 @@ impl End {
         let marks: String = before.chars().filter(|c| !c.is_whitespace()).collect();
         let margin = match marks.as_str() {
             "" | "-" => 0,
-            // What stands before the bar is the margin.
+            // The text before the bar is the margin.
             "|" | "|-" => before.find('|')?,
             _ => return None,
         };
@@ -188,7 +188,7 @@ impl End {
     }
 }
 
-/// The literal text at the end of the pieces.
+/// Returns the literal text at the end of the pieces.
 fn literal(pieces: &mut Vec<Piece>) -> &mut String {
     if !matches!(pieces.last(), Some(Piece::Literal(_))) {
         pieces.push(Piece::Literal(String::new()));
@@ -199,7 +199,7 @@ fn literal(pieces: &mut Vec<Piece>) -> &mut String {
     }
 }
 
-/// Takes the end of the last line away.
+/// Removes the end of the last line.
 fn trim(pieces: &mut [Piece]) {
     if let Some(Piece::Literal(text)) = pieces.last_mut()
         && text.ends_with('\n')
@@ -208,7 +208,7 @@ fn trim(pieces: &mut [Piece]) {
     }
 }
 
-/// Takes one escape after its backslash; how many bytes it was. What is no escape stays as it is.
+/// Reads one escape after its backslash, and returns its length in bytes. Unknown escapes stay as they are.
 fn escape(rest: &str, manner: Manner<'_>, pieces: &mut Vec<Piece>) -> usize {
     let value = literal(pieces);
     let Some(c) = rest.chars().next() else {

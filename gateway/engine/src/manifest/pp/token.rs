@@ -1,4 +1,4 @@
-//! The tokens of Puppet's language, as far as declarations need them.
+//! The tokens of Puppet's language that declarations need.
 
 use devgate_schemas::Value;
 
@@ -9,7 +9,7 @@ pub(super) struct Token {
     pub(super) offset: usize,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// A name, a keyword or a bare word: `frr_interface`, `true`, `a::b`.
@@ -24,20 +24,20 @@ pub(super) enum Kind {
     Text(Vec<Piece>),
     /// An operator, or punctuation.
     Symbol(&'static str),
-    /// The end of the text, or of what is interpolated.
+    /// The end of the text, or of an interpolation.
     End,
 }
 
-/// A part of a text.
+/// A piece of a text.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// Itself.
+    /// Literal text.
     Literal(String),
-    /// What is interpolated: `${…}`.
+    /// An interpolation: `${…}`.
     Code(Vec<Token>),
 }
 
-/// Pieces are never compared: kinds are, by parsers that look for symbols and names.
+/// Pieces are never equal. Parsers compare kinds only to find symbols and names.
 impl PartialEq for Piece {
     fn eq(&self, _: &Self) -> bool {
         false
@@ -45,12 +45,12 @@ impl PartialEq for Piece {
 }
 
 impl Token {
-    /// Whether it is this operator or punctuation.
+    /// Whether the token is this operator or punctuation.
     pub(super) fn is(&self, symbol: &str) -> bool {
         matches!(self.kind, Kind::Symbol(found) if found == symbol)
     }
 
-    /// What it is, for messages, without any value.
+    /// Describes the token for messages, without its value.
     pub(super) fn described(&self) -> String {
         match &self.kind {
             Kind::Name(_) => "a word".to_owned(),

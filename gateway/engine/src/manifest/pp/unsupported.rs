@@ -1,9 +1,9 @@
-//! What Puppet's language has and declarations do not: how it is named, and what to use instead.
+//! Constructs of Puppet's language that declarations do not support: their names, and alternatives.
 
 use super::fault::Fault;
 use super::token::{Kind, Token};
 
-/// A thing of the language and what to use instead.
+/// A construct and its alternative.
 type Refusal = (&'static str, &'static str);
 
 const CONDITION: &str = "conditions are not evaluated: say the result";
@@ -11,7 +11,7 @@ const CALCULATION: &str = "calculations are not made: say the result";
 const DECLARE: &str = "declare the resource itself";
 const GIVE: &str = "give the value";
 
-/// That a thing of the language is not read here.
+/// Returns the fault of an unsupported construct.
 pub(super) fn refused(offset: usize, (what, instead): Refusal) -> Fault {
     let message = format!(
         "{what} is not read here: {instead}, or compile the manifest with Puppet and apply the \
@@ -43,7 +43,7 @@ pub(super) const FACTS: Refusal = (
     "facts are not known to a manifest; give the value",
 );
 
-/// What a token begins that is not read here.
+/// Returns the unsupported construct that a token begins.
 pub(super) fn of(token: &Token) -> Option<Refusal> {
     match &token.kind {
         Kind::Name(name) => keyword(name),

@@ -1,4 +1,4 @@
-//! Claims: whose they are, where they are kept, and what stands in their way.
+//! Device locks: their owners, their folders, and obstacles.
 
 use nix::sys::stat::Mode as NixMode;
 use nix::unistd::mkfifo;
@@ -17,7 +17,7 @@ fn who_has_claimed_a_device_is_known_to_others_until_they_are_done() -> io::Resu
     }
     drop(first);
     let second = claim(&both[1..], "1.lock")?.expect("it is free");
-    // What others have written is not believed, and not read to its end.
+    // A file that another user has written is not trusted, and not read to its end.
     fs::write(other.path().join("1.lock"), "x".repeat(1 << 20))?;
     assert_eq!(claim(&both, "1.lock")?.expect_err("it is taken"), "unknown");
     drop(second);
@@ -45,7 +45,7 @@ async fn who_has_only_just_locked_a_device_is_given_a_moment_to_say_who_he_is() 
     let (asked, said) = tokio::join!(asked, says);
     said?;
     assert_eq!(asked?.expect_err("it is taken"), "4711");
-    // Who never says it is not waited for.
+    // An owner that never records its number is waited for only a short time.
     file.set_len(0)?;
     let asked = claimed(&folders, "1.lock").await?;
     assert_eq!(asked.expect_err("it is taken"), UNKNOWN);
@@ -73,7 +73,7 @@ fn what_somebody_else_has_put_at_the_name_of_a_lock_holds_nobody_up() -> io::Res
     let places = [first.clone(), second.clone()];
     let elsewhere = dir.path().join("elsewhere");
     fs::create_dir(&elsewhere)?;
-    // The folder's name is taken by a link, a file, a pipe: the next place is taken by all runs.
+    // The folder's name is taken by a link, a file, a pipe: all runs use the next place.
     let taken = first.join("claims");
     std::os::unix::fs::symlink(&elsewhere, &taken)?;
     assert_eq!(folder_in(&places, "claims")?, second.join("claims"));
@@ -85,7 +85,7 @@ fn what_somebody_else_has_put_at_the_name_of_a_lock_holds_nobody_up() -> io::Res
     assert_eq!(folder_in(&places, "claims")?, second.join("claims"));
     let problem = folder_in(&places[..1], "claims").expect_err("it is taken");
     assert!(problem.to_string().contains("take it away"), "{problem}");
-    // And so it is with a lock's own name.
+    // The same applies to the name of a lock file.
     let folder = folder_in(&places, "claims")?;
     let secret = dir.path().join("secret");
     fs::write(&secret, "a canary")?;

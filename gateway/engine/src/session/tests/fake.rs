@@ -1,4 +1,4 @@
-//! A device that is made up.
+//! A fake device.
 
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use crate::registry::RegistryId;
 use crate::session::connection_spec::{SessionKey, SessionLimits};
 use crate::session::{ConnectionSpec, RetryScope, SessionBroker, SessionPool};
 
-/// A device that answers with what it was asked, and counts who comes.
+/// A device that answers with the request, and counts logins.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) schema: TransportSchema,
@@ -31,7 +31,7 @@ pub(super) struct Device {
     pub(super) is_down: bool,
 }
 
-/// What a session with it can do beside what every session can.
+/// What a session can do in addition to the basic operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Has {
     CommandLine,
@@ -39,13 +39,13 @@ pub(super) enum Has {
     Neither,
 }
 
-/// What the device has seen.
+/// What the device has recorded.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) logins: AtomicUsize,
     pub(super) goodbyes: AtomicUsize,
     pub(super) tests: AtomicUsize,
-    /// Whether its sessions are dead, as far as a test of them tells.
+    /// Whether its sessions are dead when they are tested.
     pub(super) dead: AtomicBool,
     typed: Mutex<Vec<String>>,
 }
@@ -61,7 +61,7 @@ impl Device {
         let schema = "{name: fake, desc: A fake., connection_info: {host: {type: String}}}";
         Self {
             schema: TransportSchema::built_in(schema),
-            // The tests' devices are few, and their sessions need them for ever.
+            // The tests' devices are few, and their sessions need a static lifetime.
             seen: Box::leak(Box::default()),
             has: Has::CommandLine,
             refuses: false,
@@ -69,7 +69,7 @@ impl Device {
         }
     }
 
-    /// How it is reached, by one who logs in with `info`.
+    /// Returns how the device is reached with the credentials in `info`.
     pub(super) fn spec(&self, name: &str, info: ConnectionInfo) -> ConnectionSpec<'_> {
         let mut target = Target::default();
         name.clone_into(&mut target.name);
@@ -90,12 +90,12 @@ impl Device {
         }
     }
 
-    /// Lends a session with it to `work`, as to a task.
+    /// Lends a session with the device to `work`, as to a task.
     pub(super) async fn lend<T>(&self, mode: Mode, work: impl AsyncFnOnce(String) -> T) -> T {
         self.lend_for(mode, RetryScope::Run, work).await
     }
 
-    /// Lends a session with it to `work`.
+    /// Lends a session with the device to `work`.
     pub(super) async fn lend_for<T>(
         &self,
         mode: Mode,

@@ -1,4 +1,4 @@
-//! Lending and borrowing.
+//! Lending and borrowing sessions.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -332,7 +332,7 @@ async fn what_is_not_understood_is_answered_and_what_is_too_long_ends_the_talk()
             assert_eq!(lines[1], r#"{"output":"show x\n","version":1}"#);
 
             let mut stream = UnixStream::connect(&socket).await.expect("it is there");
-            // It may end the talk before all is written.
+            // The broker may close the connection before everything is written.
             let _ = stream.write_all(&vec![b'x'; 5 * 1024 * 1024]).await;
             let mut said = String::new();
             let read = stream.read_to_string(&mut said).await;

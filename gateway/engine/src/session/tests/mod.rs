@@ -1,4 +1,4 @@
-//! Sessions, with a device that is made up.
+//! Sessions with a fake device.
 
 mod fake;
 mod lend;

@@ -1,4 +1,4 @@
-//! The pool: who gets a session, and what becomes of it.
+//! The pool: how sessions are lent, and what happens to them.
 
 use std::cell::{Cell, RefCell};
 use std::future::pending;
@@ -24,7 +24,7 @@ use crate::session::{ConnectionSpec, SessionPool};
 use devgate_core::events;
 use devgate_core::failure::Failure;
 
-/// Who logs in with a password.
+/// Returns connection info with a password.
 fn with_password(password: &str) -> ConnectionInfo {
     let schema = "{name: fake, desc: A fake., connection_info: {password: {type: String, sensitive: \
                   true}}}";
@@ -33,7 +33,7 @@ fn with_password(password: &str) -> ConnectionInfo {
     info.expect("it is checked")
 }
 
-/// One piece of work in a session, on behalf of a target.
+/// Performs one piece of work in a session, on behalf of a target.
 async fn use_once(
     lease: &Lease<'_>,
     target: &str,
@@ -55,7 +55,7 @@ async fn end(lease: Lease<'_>) {
     lease.end(&Context::new("a", &listen, &retry_budget)).await;
 }
 
-/// Lets time pass for those who look after sessions.
+/// Lets time pass for the maintenance of sessions.
 async fn pass(seconds: u64) {
     let _ = timeout(Duration::from_secs(seconds), pending::<()>()).await;
 }
@@ -90,7 +90,7 @@ async fn names_with_the_same_credentials_share_a_session_and_others_never() -> R
         1,
         "another's is tested"
     );
-    // There is room for one only, so that the first must go.
+    // There is room for one session only, so that the first must be closed.
     well(&leases[2], "c").await?;
     assert_eq!(device.counts(), [2, 1]);
     for lease in leases {
@@ -127,7 +127,7 @@ async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_reade
     let started = tokio::time::Instant::now();
     let all = join_all(asked.map(|(name, access)| turn(name, access)));
     assert!(all.await.iter().all(Result::is_ok));
-    // Two readers beside the first writer; then the second writer beside the third reader.
+    // Two readers run beside the first writer, then the second writer beside the third reader.
     assert_eq!(*order.borrow(), ["w1", "r1", "r2", "r3", "w2", "w3"]);
     assert_eq!(started.elapsed().as_secs() / 10, 3);
     assert_eq!(device.counts(), [3, 0]);
@@ -187,7 +187,7 @@ async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_
     assert_eq!(device.counts(), [1, 1]);
     well(&lease, "a").await?;
     assert_eq!(device.counts(), [2, 1]);
-    // It dies while it is idle: what is asked for goes to a new one.
+    // The session dies while it is idle, so that the work goes to a new one.
     advance(Duration::from_secs(60)).await;
     device.seen.dead.store(true, Ordering::SeqCst);
     well(&lease, "a").await?;
@@ -232,9 +232,9 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
         waited < RetryBudget::LIMIT + Duration::from_secs(11),
         "{waited:?}"
     );
-    // Each was tried: it might have been the credentials of those before.
+    // Each was tried, because the credentials of the earlier ones might have been the cause.
     assert_eq!(device.counts(), [3, 0]);
-    // Who asks when the others are gone has waited for nobody.
+    // A request after the others are gone has waited for no other.
     let later = tokio::time::Instant::now();
     one(&reaches[0]).await.expect_err("it is down");
     assert!(
@@ -282,7 +282,7 @@ async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer(
         run.done(place);
         assert_eq!(device.counts(), expected);
     }
-    // The second one never asks.
+    // The second target never requests a session.
     let run = pool.expect(RunId::default(), &[place, place]);
     let lease = pool.lease(&spec);
     well(&lease, "a").await?;
@@ -316,7 +316,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
     let hangs = use_once(&lease, "a", SessionAccess::Write, async || pending().await);
     assert!(timeout(Duration::from_secs(1), hangs).await.is_err());
     assert_eq!(device.counts(), [2, 1]);
-    // The next does not use what was left in the middle.
+    // The next work does not use the session that was left in the middle.
     well(&lease, "a").await?;
     assert_eq!(device.counts(), [3, 2]);
     drop(lease);

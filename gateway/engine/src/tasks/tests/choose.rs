@@ -1,4 +1,4 @@
-//! Choosing an implementation, and refusing.
+//! Choosing an implementation, and refusing a task.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Finding and listing.
+//! Finding and listing tasks.
 
 use serde_json::json;
 

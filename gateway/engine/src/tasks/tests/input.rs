@@ -1,10 +1,10 @@
-//! What a task is given: on stdin, in its environment, and nowhere else.
+//! The input of a task: on stdin, in its environment, and nowhere else.
 
 use serde_json::json;
 
 use super::*;
 
-/// Repeats what stands on stdin and, under `env`, every `PT_` variable.
+/// Prints its stdin and, under `env`, every `PT_` variable.
 const ECHO: &str = r#"#!/usr/bin/env python3
 import json, os, sys
 env = {k: v for k, v in os.environ.items() if k.startswith("PT_")}
@@ -92,7 +92,7 @@ async fn noop_is_told_only_under_noop() {
 
 #[tokio::test]
 async fn a_value_too_long_for_a_variable_is_on_stdin_or_an_error_that_names_it() {
-    // `PT_a=`, the value and a NUL: the longest that fits, and one more.
+    // `PT_a=`, the value and a NUL: the longest that fits, and one byte more.
     for (size, fits) in [(131_066, true), (131_067, false)] {
         let value = Run::of(ECHO)
             .parameters(json!({"a": "x".repeat(size)}))

@@ -1,4 +1,4 @@
-//! What is left of a task that is ended: nothing but what it had said.
+//! A task that is ended leaves nothing behind but its output.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::*;
 use crate::process::ProcessLimits;
 use devgate_core::cancel::Stage;
 
-/// Starts a grandchild, says its number in a file, and waits for it.
+/// Starts a grandchild, writes its number to a file, and waits for it.
 const WITH_GRANDCHILD: &str =
     "sleep 600 & echo $! > \"$PT_file.new\"; mv \"$PT_file.new\" \"$PT_file\"; wait";
 
 fn is_alive(pid: &str) -> bool {
-    // A zombie has ended; only its parent has not looked yet.
+    // A zombie has ended; its parent has not waited for it yet.
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ")
         .next()
         .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-/// Waits until something is so, and gives up when it takes far too long.
+/// Waits until a condition holds, and fails after far too long a time.
 async fn until(what: &str, mut so: impl FnMut() -> bool) {
     let look = async {
         while !so() {
@@ -47,8 +47,8 @@ fn within(millis: u64) -> ProcessLimits {
     }
 }
 
-/// Runs a script that writes numbers of processes to `$PT_file` and does not end; they are gone
-/// afterwards. Gives the details of the error.
+/// Runs a script that writes process numbers to `$PT_file` and does not end. Checks that the processes are gone
+/// afterwards. Returns the details of the error.
 async fn ended(script: &str, millis: u64) -> Json {
     let notes = tempfile::tempdir().expect("a directory");
     let file = notes.path().join("pids");
@@ -71,16 +71,16 @@ async fn a_task_over_its_time_is_ended_with_all_that_it_has_started() {
     for script in [
         // A child in its group.
         "echo partial; sleep 600 & echo $! $$ >\"$PT_file\"; wait",
-        // One that outlives it in its group, deaf to SIGTERM.
+        // A child that outlives it in its group and ignores SIGTERM.
         "(trap '' TERM; exec sleep 600) & echo $! $$ >\"$PT_file\"; echo partial; wait",
-        // One in a session of its own.
+        // A child in a session of its own.
         "setsid sh -c 'echo $$ >>\"$PT_file\"; sleep 600' & echo $$ >>\"$PT_file\"; echo partial; wait",
-        // One in a session of its own whose parent has ended, with no output open.
+        // A child in a session of its own whose parent has ended, with no output open.
         "setsid sh -c 'sleep 600 >&- 2>&- & echo $! >>\"$PT_file\"' & echo partial; exec sleep 600",
-        // One that is deaf, in a session of its own.
+        // A child that ignores SIGTERM, in a session of its own.
         "setsid sh -c 'trap \"\" TERM; echo $$ >>\"$PT_file\"; while :; do sleep 1; done' & \
          echo partial; exec sleep 600",
-        // A stopped one.
+        // A stopped child.
         "echo partial; sleep 600 & echo $! $$ >\"$PT_file\"; kill -STOP $!; wait",
     ] {
         let details = ended(script, 1500).await;
@@ -185,7 +185,7 @@ async fn a_process_that_keeps_the_output_open_holds_nobody_up() {
         .parameters(json!({"file": file}))
         .limits(limits);
     assert_eq!(run.value().await, json!({"_output": "done\n"}));
-    // It outlives the task, as a service would that the task had started.
+    // The process outlives the task, like a service that the task has started.
     let pid = pid_in(&file).await;
     assert!(is_alive(&pid));
     let pid = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));

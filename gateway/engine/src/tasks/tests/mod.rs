@@ -1,4 +1,4 @@
-//! Tasks in modules made for each test: found, chosen, and truly run.
+//! Tasks in modules that each test creates: found, chosen, and actually run.
 
 mod choose;
 mod find;
@@ -24,7 +24,7 @@ use devgate_core::cancel::{CancelSource, CancelToken};
 struct Modules(TempDir);
 
 impl Modules {
-    /// Files by `module/path`, with their contents.
+    /// Creates files by `module/path`, with their contents.
     fn with(files: &[(&str, &str)]) -> Self {
         let modules = Self(tempfile::tempdir().expect("a directory"));
         for (name, content) in files {
@@ -51,7 +51,7 @@ impl Modules {
         self.catalogue().find(name).expect("a task")
     }
 
-    /// The kind and text of the error that a name gives.
+    /// Returns the kind and text of the error for a name.
     fn refusal(&self, name: &str) -> (&'static str, String) {
         let error = self.catalogue().find(name).expect_err("no task");
         (error.kind(), error.to_string())
@@ -65,7 +65,7 @@ fn hash(json: Json) -> Hash {
     }
 }
 
-/// A run to come of the task `m::t`.
+/// A planned run of the task `m::t`.
 struct Run {
     modules: Modules,
     parameters: Json,

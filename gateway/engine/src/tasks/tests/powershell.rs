@@ -1,17 +1,17 @@
-//! PowerShell's scripts, run by a program in its place that tells how it was called.
+//! PowerShell scripts, run by a stand-in that reports how it was called.
 
 use serde_json::json;
 
 use super::*;
 
-/// Tells its arguments, what it reads, and its environment.
+/// Reports its arguments, its stdin, and its environment.
 const STUB: &str = r#"#!/usr/bin/env python3
 import json, os, sys
 env = {k: v for k, v in os.environ.items() if k.startswith("PT_")}
 print(json.dumps({"argv": sys.argv[1:], "stdin": sys.stdin.read(), "env": env}))
 "#;
 
-/// A run of a script that PowerShell is to run, and where that is.
+/// Creates a run of a PowerShell script, with the stand-in as its interpreter.
 fn run(file: &str) -> Run {
     let mut run = Run::named(file, "param($Name)\n").file("bin/files/pwsh", STUB);
     let pwsh = run.modules.path().join("bin/files/pwsh");

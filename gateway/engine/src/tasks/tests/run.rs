@@ -116,7 +116,7 @@ async fn sixty_megabytes_of_output_are_read_and_cut() {
         .get("_output")
         .and_then(Value::as_str)
         .map(str::len);
-    // With what marks the cut.
+    // Including the mark of the cut.
     assert_eq!(kept, Some(50 * 1024 * 1024 + 3));
     assert!(output.is_failure());
     assert_eq!(output.stderr.len(), 1024 * 1024 + 3);
@@ -137,7 +137,7 @@ async fn a_task_may_leave_its_input_unread_and_may_write_before_it_reads() {
 
 #[tokio::test]
 async fn many_tasks_at_once_are_never_busy() {
-    // Large files take long to copy, and so are open for writing while other tasks are started.
+    // Large files take long to copy, so that they are open for writing while other tasks are started.
     let script = format!("#!/bin/sh\necho ran\nexit\n{}", "#".repeat(4_000_000));
     let runs: Vec<Run> = (0..40).map(|_| Run::of(&script)).collect();
     let mut pending: Vec<_> = runs.iter().map(|run| Box::pin(run.value())).collect();
