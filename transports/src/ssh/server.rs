@@ -66,7 +66,7 @@ struct Counts {
 struct Client {
     how: Arc<How>,
     counts: Arc<Counts>,
-    /// The open channels. A channel is taken out when a program starts on it.
+    /// The open channels. The value becomes `None` when a program starts on the channel.
     open: HashMap<ChannelId, Option<Channel<Msg>>>,
     /// The number of question rounds so far.
     asked: usize,
