@@ -1,4 +1,4 @@
-//! Programs on hosts, over SSH on the loopback.
+//! Tests of programs on hosts, over SSH on the loopback.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::cli::fake::Bench;
 use crate::ssh::server::{How, PASSWORD, Server};
 use crate::{Environment, Error};
 
-/// Reads settings as the gateway does; gives what was told as well.
+/// Reads settings as the gateway does. Also returns the messages.
 fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, String)>) {
     let raw: Hash = raw
         .iter()
