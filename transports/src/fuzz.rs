@@ -20,7 +20,7 @@ use crate::netconf::Element;
 use crate::netconf::framing::{Decoder, Framing};
 use crate::{Context, Dialect, RetryBudget};
 
-/// A screen shows the same text whether bytes arrive at once or one by one.
+/// Checks that a screen shows the same text whether bytes arrive at once or one by one.
 pub fn screen(data: &[u8]) {
     let (mut whole, mut bytewise) = (Screen::default(), Screen::default());
     whole.push(data);
@@ -31,7 +31,7 @@ pub fn screen(data: &[u8]) {
     assert_eq!(whole.last_line(), bytewise.last_line());
 }
 
-/// NETCONF messages are the same however they are chunked, and XML is written as it was read.
+/// Checks that NETCONF messages are the same however they are chunked, and that XML is written as it was read.
 pub fn netconf(data: &[u8]) {
     let cut = |framing, size| {
         let mut decoder = Decoder::new(1_000);
@@ -65,7 +65,7 @@ pub fn netconf(data: &[u8]) {
 /// Shared, because compiling its patterns takes longer than a session.
 static DIALECT: LazyLock<Arc<Dialect>> = LazyLock::new(|| Arc::new(Dialect::generic()));
 
-/// For any answers of a device, a session and its commands end in time and without a panic.
+/// Checks that a session and its commands end in time and without a panic, whatever the device answers.
 pub fn command_line(data: &[u8]) {
     let limits = Duration::from_secs(10);
     let runtime = Builder::new_current_thread()
@@ -101,12 +101,12 @@ pub fn command_line(data: &[u8]) {
     });
 }
 
-/// JSON objects from a stream are the same wherever it is split, and parsing them never panics.
+/// Checks that JSON objects from a stream are the same wherever it is split, and that parsing never panics.
 pub fn json_objects(data: &[u8]) {
     crate::ovsdb::objects(data);
 }
 
-/// Parsing a datagram never panics.
+/// Checks that parsing a datagram never panics.
 pub fn snmp(data: &[u8]) {
     crate::snmp::read(data);
 }

@@ -3,7 +3,7 @@
 use super::dialect::Pattern;
 use super::prompt::Prompt;
 
-/// How much of the text is searched for an echo. If there is none, the device does not echo.
+/// The number of bytes searched for an echo. If there is none, the device does not echo.
 pub(crate) const SEARCHED: usize = 64 * 1024;
 
 /// Finds the end of a command's echo, including the line end, in the text that arrived since it was sent.

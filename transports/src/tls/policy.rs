@@ -74,7 +74,7 @@ impl Tls {
         Self { config }
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub(crate) fn config(&self) -> &ClientConfig {
         &self.config
     }
