@@ -15,7 +15,7 @@ use crate::error::RetryBudgetSpent;
 use crate::pauses::{LONGEST_PAUSE, pauses, wait};
 use crate::{Context, Error, Result, RetryBudget};
 
-/// The tries of one request.
+/// The tries of one request. It counts them and pauses between them.
 pub struct Attempts<'a> {
     ctx: Context<'a>,
     retry_budget: &'a RetryBudget,
@@ -27,7 +27,7 @@ pub struct Attempts<'a> {
 }
 
 impl RetryBudget {
-    /// The tries of one request; `what` completes the sentence "could not …".
+    /// Starts the tries of a request. `what` completes the sentence "could not …".
     pub fn attempts<'a>(&'a self, ctx: &Context<'a>, what: impl Into<String>) -> Attempts<'a> {
         Attempts {
             ctx: *ctx,
@@ -40,10 +40,10 @@ impl RetryBudget {
         }
     }
 
-    /// Tries until it goes well, as long as what goes wrong may pass and patience lasts.
+    /// Tries until success, as long as the errors are transient and the retry budget lasts.
     ///
     /// # Errors
-    /// The try's own if it is permanent, otherwise [`Error::RetryBudgetSpent`].
+    /// Fails with the error of a try if that is permanent, otherwise with [`Error::RetryBudgetSpent`].
     pub async fn persist<T, F: Future<Output = Result<T>>>(
         &self,
         ctx: &Context<'_>,
@@ -61,10 +61,10 @@ impl RetryBudget {
 }
 
 impl Attempts<'_> {
-    /// Makes one try, which ends when patience does.
+    /// Makes one try, which the remaining retry budget limits.
     ///
     /// # Errors
-    /// The try's own, or [`Error::RetryBudgetSpent`] when time ran out before or during it.
+    /// Fails with the error of the try, or with [`Error::RetryBudgetSpent`] when the time runs out before or during it.
     pub async fn within<T>(&mut self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
         let left = self.retry_budget.left();
         if left.is_zero() {
@@ -83,18 +83,18 @@ impl Attempts<'_> {
         }
     }
 
-    /// Waits for the next try, if the error may pass; tells it at `notice`.
+    /// Waits for the next try if the error is transient, and logs that at `notice`.
     ///
     /// # Errors
-    /// The error itself if it is permanent, [`Error::RetryBudgetSpent`] if no time is left.
+    /// Fails with the error itself if it is permanent, or with [`Error::RetryBudgetSpent`] if no time is left.
     pub async fn pause(&mut self, error: Error) -> Result<()> {
         self.pause_for(error, Duration::ZERO).await
     }
 
-    /// The same, for a target that has said itself how long to wait at least.
+    /// Does the same for a target that asked for a minimum wait.
     ///
     /// # Errors
-    /// As [`pause`](Self::pause).
+    /// Fails as [`pause`](Self::pause) does.
     pub async fn pause_for(&mut self, error: Error, least: Duration) -> Result<()> {
         if !error.is_transient() {
             return Err(error);
@@ -107,7 +107,7 @@ impl Attempts<'_> {
             self.last = Some(Box::new(error));
             return Err(self.spent());
         }
-        // What changes stands first: it is seen on a narrow terminal, too.
+        // The changing part comes first, so that it is visible on a narrow terminal, too.
         self.ctx.retry(format!(
             "try {} follows in {:.1} s, {:.0} s of patience are left: could not {}: {error}",
             self.tries + 1,
@@ -125,18 +125,18 @@ impl Attempts<'_> {
         Ok(())
     }
 
-    /// What the last try ended with, for another error that follows from it.
+    /// Takes the error of the last try, to add it to a subsequent error.
     pub(crate) fn take_last_error(&mut self) -> Option<Box<Error>> {
         self.last.take()
     }
 
-    /// Counts time that was lost outside of [`within`](Self::within).
+    /// Deducts time that was lost outside of [`within`](Self::within).
     pub(crate) fn lost(&self, time: Duration) {
         self.retry_budget.take(time);
     }
 
-    /// Ends the run's patience with this target, even if a little is left that is too short for
-    /// another try.
+    /// Spends the rest of the retry budget, even if a little time is left that is too short for another
+    /// try.
     fn spent(&mut self) -> Error {
         let left = self.retry_budget.left();
         self.retry_budget.take(left);

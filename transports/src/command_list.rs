@@ -1,37 +1,36 @@
-//! Lists of commands that a device takes in one request, and what became of each.
+//! Lists of commands that a device runs in one request, and their outcomes.
 //!
-//! Devices whose command line is behind HTTP run the commands of a request in order and stop at the
-//! first one that fails.
+//! Devices with a command line behind HTTP run the commands of a request in order, and stop at the
+//! first failure.
 
 use crate::Line;
 use crate::error::{ConfigurationProblem, RefusedLine};
 use crate::{Error, Result};
 
-/// What a device made of a list of commands.
+/// The outcome of a list of commands.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ran<T> {
-    /// What each command put out that went well, in order.
+    /// The outputs of the successful commands, in order.
     pub(crate) outputs: Vec<T>,
-    /// The command at which it stopped.
+    /// The command at which the device stopped.
     pub(crate) refused: Option<RefusedCommand>,
 }
 
 /// A command that a device refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedCommand {
-    /// Its place in the list, from 0.
+    /// Its index in the list.
     pub(crate) at: usize,
-    /// What the device said.
+    /// The device's message.
     pub(crate) said: String,
 }
 
-/// What became of lines of configuration that were sent in one list, `before` commands behind its
-/// beginning.
+/// Evaluates the outcome of configuration lines that were sent in one list, after `before` other commands.
 ///
-/// `rolls_back` says whether the device takes back what stood before a line that it refuses.
+/// `rolls_back` tells whether the device reverts the lines before a refused one.
 ///
 /// # Errors
-/// [`Error::Configuration`], and [`Error::CommandFailed`] where it was one of the commands around
+/// Fails with [`Error::Configuration`], or with [`Error::CommandFailed`] for one of the commands around
 /// the lines.
 pub(crate) fn configured<T>(
     peer: &str,
@@ -63,13 +62,13 @@ pub(crate) fn configured<T>(
         Err(error) if matches!(error, Error::Interrupted(_)) => {
             problem.interrupted = Some(Box::new(error));
         }
-        // Nothing of it was run.
+        // No command was run.
         Err(error) => return Err(error),
     }
     Err(Error::Configuration(Box::new(problem)))
 }
 
-/// That a command failed.
+/// Returns the error for a failed command.
 pub(crate) fn failed(peer: &str, command: Option<&Line>, said: String) -> Error {
     Error::CommandFailed {
         peer: peer.to_owned(),

@@ -1,4 +1,4 @@
-//! What is asked of a data store, and what it answers.
+//! Requests to a datastore, and its answers.
 
 use devgate_schemas::{Hash, Key, Value};
 
@@ -7,33 +7,33 @@ use crate::xml::Element;
 /// A request that may change a target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// What it is about, as for [`DataStore::get`](crate::DataStore::get); may be empty where the body says it all.
+    /// The subject, as for [`DataStore::get`](crate::DataStore::get). It may be empty if the body is sufficient.
     pub what: String,
-    /// How: an HTTP method, a NETCONF default-operation, a JSON-RPC method. `None` is the
-    /// protocol's usual one.
+    /// The method: an HTTP method, a NETCONF default operation, a JSON-RPC method. `None` is the
+    /// protocol's default.
     pub method: Option<String>,
-    /// What to set: text is sent as it is, everything else as JSON. It may hold secrets.
+    /// The body. A text is sent unchanged, any other value as JSON. It may contain secrets.
     pub body: Option<Value>,
 }
 
-/// What a target answers.
+/// A target's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Document {
-    /// JSON, or what reads like it.
+    /// JSON, or equivalent data.
     Data(Value),
-    /// A text: XML, or something else that is no JSON.
+    /// A text: XML, or anything else that is not JSON.
     Text(String),
 }
 
-/// The key of an XML element's text, where the element is a hash because it has attributes as well.
+/// The key for an XML element's text, if the element becomes a hash because it also has attributes.
 pub const XML_TEXT: &str = "#text";
 
 impl Document {
-    /// What it says as data. What lies in the outermost element of XML becomes hashes by the elements'
-    /// names, without prefixes: several of one name become a list, an element that holds nothing but
-    /// text that text, an attribute stands under `@` and its name. Other text is read as JSON.
+    /// Converts the answer to data. The content of the outermost XML element becomes hashes with the elements'
+    /// names as keys, without prefixes. Elements of the same name become a list. An element with text only
+    /// becomes that text. An attribute gets the key `@` and its name. Any other text is parsed as JSON.
     ///
-    /// `None` where it is neither.
+    /// Returns `None` if the text is neither.
     pub fn into_data(self) -> Option<Value> {
         let text = match self {
             Self::Data(data) => return Some(data),
@@ -67,7 +67,7 @@ fn data_of(element: &Element) -> Value {
             None => {
                 hash.insert(key, value);
             }
-            // No element is a list by itself.
+            // An element alone never becomes a list, so a list holds elements of one name.
             Some(Value::Array(items)) => items.push(value),
             Some(first) => *first = Value::Array(vec![first.clone(), value]),
         }

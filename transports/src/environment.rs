@@ -1,4 +1,4 @@
-//! What those who start runs lend them of their own: home folder, variables, OpenSSH's configuration.
+//! The user environment that a front end passes to runs: home folder, variables, OpenSSH's configuration.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,10 +13,10 @@ use crate::Result;
 use crate::info::problem;
 use crate::ssh_config::SshConfig;
 
-/// The surroundings of whoever starts runs, as far as they are lent to these.
+/// The user environment that runs may use.
 ///
-/// Nothing but a front end looks at the process for them. The default lends nothing: that is how a service works for
-/// others.
+/// Only front ends read the process environment. The default is empty, which suits a service that works for other
+/// users.
 #[derive(Default)]
 pub struct Environment {
     home: Option<PathBuf>,
@@ -26,12 +26,12 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of this process.
+    /// Returns the environment of this process.
     pub fn of_process() -> Self {
         Self::new(std::env::home_dir(), std::env::vars_os())
     }
 
-    /// A home folder and variables.
+    /// Creates an environment from a home folder and variables.
     pub fn new(
         home: Option<PathBuf>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -43,7 +43,7 @@ impl Environment {
         }
     }
 
-    /// The same, with this configuration of OpenSSH and no other.
+    /// Uses this OpenSSH configuration instead of the user's and the system's files.
     #[must_use]
     pub fn with_ssh_config(self, config: SshConfig) -> Self {
         Self {
@@ -52,26 +52,26 @@ impl Environment {
         }
     }
 
-    /// The home folder.
+    /// Returns the home folder.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// A variable.
+    /// Returns the value of a variable.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
     }
 
-    /// A variable that holds text, and some.
+    /// Returns the value of a variable that holds non-empty UTF-8 text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.variable(name)?
             .to_str()
             .filter(|text| !text.is_empty())
     }
 
-    /// A path as people write it: `~/` is the home folder.
+    /// Expands a path as users write it: a leading `~/` stands for the home folder.
     pub fn path(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => home.join(rest),
@@ -79,16 +79,16 @@ impl Environment {
         }
     }
 
-    /// The place for temporary files.
+    /// Returns the folder for temporary files: `TMPDIR`, or `/tmp`.
     pub fn temporary(&self) -> PathBuf {
         let said = self.variable("TMPDIR").filter(|path| !path.is_empty());
         PathBuf::from(said.unwrap_or_else(|| OsStr::new("/tmp")))
     }
 
-    /// The account to log in to where nobody names one: `USER`, or else whom the node knows; a service has no `USER`.
+    /// Returns the default login account: `USER`, or the name of this process's user (services have no `USER`).
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting): there is none.
+    /// Fails with [`Error::Setting`](crate::Error::Setting) when there is neither.
     pub(crate) fn user(&self) -> Result<String> {
         let known = || User::from_uid(Uid::current()).ok().flatten();
         let name = self.text("USER").map(str::to_owned);
@@ -96,15 +96,15 @@ impl Environment {
         name.ok_or_else(|| problem("user", "is not given: name the account to log in to"))
     }
 
-    /// The configuration of OpenSSH, read once. The `tell` of who asks first hears what cannot be read, and what is
-    /// skipped.
+    /// Returns OpenSSH's configuration. It is read once, by the first caller, whose `tell` receives a message for each
+    /// part that cannot be read or is skipped.
     pub fn ssh_config(&self, tell: impl FnMut(Level, String)) -> &SshConfig {
         self.config
             .get_or_init(|| SshConfig::load(self.home(), tell))
     }
 }
 
-/// Variables may hold secrets.
+/// Shows no variables, because they may hold secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Environment")

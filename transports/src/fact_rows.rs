@@ -1,15 +1,15 @@
-//! Facts out of a device's answers: what is there under which name, and telling what is not.
+//! Extracting facts from a device's answers, and reporting missing ones.
 
 use devgate_schemas::{Facts, Value};
 use serde_json::Value as Json;
 
 use crate::{Context, Error, Result};
 
-/// Where an answer has a fact, and the fact's name; of several rows for one fact, the first counts
-/// that is there.
+/// The position of a fact in an answer, and the fact's name. If several rows have the same name, the first one
+/// with a value counts.
 pub(crate) type FactRow = (&'static str, &'static str);
 
-/// Takes the texts and numbers of an answer; `source` is what was asked, for messages.
+/// Sets facts from the texts and numbers of an answer. `source` names the request, for messages.
 pub(crate) fn set_facts(
     ctx: &Context<'_>,
     facts: &mut Facts,
@@ -42,10 +42,10 @@ pub(crate) fn set_facts(
     }
 }
 
-/// What a request for facts gave; `None`, and told, where the device refuses it.
+/// Returns the result of a request for facts. If the device refuses it, reports that and returns `None`.
 ///
 /// # Errors
-/// Everything else that went wrong.
+/// Fails with any other error.
 pub(crate) fn unless_refused<T>(
     ctx: &Context<'_>,
     asked: Result<T>,

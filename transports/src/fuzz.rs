@@ -1,5 +1,5 @@
-//! What must hold whatever a peer sends: called by the fuzz targets, and by the test that
-//! replays their corpora.
+//! Properties that must hold for any input from a peer. The fuzz targets call these functions, and so does the
+//! test that replays their corpora.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use crate::netconf::Element;
 use crate::netconf::framing::{Decoder, Framing};
 use crate::{Context, Dialect, RetryBudget};
 
-/// A terminal shows the same whether bytes come at once or one by one.
+/// Checks that a screen shows the same text whether bytes arrive at once or one by one.
 pub fn screen(data: &[u8]) {
     let (mut whole, mut bytewise) = (Screen::default(), Screen::default());
     whole.push(data);
@@ -31,7 +31,7 @@ pub fn screen(data: &[u8]) {
     assert_eq!(whole.last_line(), bytewise.last_line());
 }
 
-/// NETCONF's messages are the same however they arrive, and XML is written as what it was read.
+/// Checks that NETCONF messages are the same however they are chunked, and that XML is written as it was read.
 pub fn netconf(data: &[u8]) {
     let cut = |framing, size| {
         let mut decoder = Decoder::new(1_000);
@@ -62,10 +62,10 @@ pub fn netconf(data: &[u8]) {
     let _ = Element::parse_all(&text);
 }
 
-/// To read its patterns takes longer than a session.
+/// Shared, because compiling its patterns takes longer than a session.
 static DIALECT: LazyLock<Arc<Dialect>> = LazyLock::new(|| Arc::new(Dialect::generic()));
 
-/// Whatever a device answers, a session and its commands end, in time and without a panic.
+/// Checks that a session and its commands end in time and without a panic, whatever the device answers.
 pub fn command_line(data: &[u8]) {
     let limits = Duration::from_secs(10);
     let runtime = Builder::new_current_thread()
@@ -101,12 +101,12 @@ pub fn command_line(data: &[u8]) {
     });
 }
 
-/// JSON objects come out of a stream the same, wherever it is split; none is a panic to read.
+/// Checks that JSON objects from a stream are the same wherever it is split, and that parsing never panics.
 pub fn json_objects(data: &[u8]) {
     crate::ovsdb::objects(data);
 }
 
-/// No datagram is a panic to read, whatever it claims to be.
+/// Checks that parsing a datagram never panics.
 pub fn snmp(data: &[u8]) {
     crate::snmp::read(data);
 }
@@ -118,12 +118,12 @@ impl EventSink for Deaf {
     fn emit(&self, _: Event) {}
 }
 
-/// A device that answers each line with what the data say: an echo, a prompt, other bytes.
+/// A device that answers each line as the input says: with an echo, a prompt, other bytes.
 #[derive(Debug)]
 struct Device<'d> {
     script: &'d [u8],
     answer: VecDeque<u8>,
-    /// Whether it hangs up when it has nothing more to say, or falls silent.
+    /// Whether it closes the connection at the end of the input. Otherwise it falls silent.
     hangs_up: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Patterns with `*` and `?`, as OpenSSH has them for names and addresses.
+//! Patterns with `*` and `?`, as in OpenSSH's names and addresses.
 
-/// Whether a pattern with `*` and `?` describes the whole text, in time proportional to both.
+/// Returns whether a pattern with `*` and `?` matches the whole text. The time is proportional to both lengths.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());

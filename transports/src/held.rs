@@ -1,24 +1,24 @@
-//! How many bytes of answers this process holds while they come in: of one target's answer its protocol
-//! knows the limit, of those of all targets only this.
+//! A process-wide limit for the bytes of incoming answers. Each protocol limits the answer of one target; this
+//! limits those of all targets together.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Interruption;
 
-/// So many bytes all answers may have that are being received, or not yet read.
+/// The maximum number of bytes in all answers that are incomplete or not processed yet.
 const MOST: usize = 512 << 20;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// What is held of one answer; it is given back when this is dropped.
+/// The bytes held for one answer. Dropping this releases them.
 #[derive(Debug, Default)]
 pub(crate) struct Held(usize);
 
 impl Held {
-    /// Holds more of it.
+    /// Adds bytes.
     ///
     /// # Errors
-    /// That all of this process are too much: nothing more is held.
+    /// Fails when the process exceeds its limit. Then the bytes are not added.
     pub(crate) fn more(&mut self, bytes: usize) -> Result<(), Interruption> {
         if HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST {
             HELD.fetch_sub(bytes, Ordering::Relaxed);

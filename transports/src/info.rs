@@ -1,4 +1,4 @@
-//! Reading connection info that a schema has checked: what several transports have in theirs.
+//! Reading connection info that matches its schema: the settings that several transports share.
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use devgate_schemas::{ConnectionInfo, Sensitive};
 
 use crate::{Error, Result};
 
-/// A secret text of the connection info.
+/// Returns a secret text.
 pub(crate) fn secret(info: &ConnectionInfo, name: &str) -> Option<Sensitive<String>> {
     let text = info.secret(name)?.reveal().as_str()?;
     Some(Sensitive::new(text.to_owned()))
 }
 
-/// A duration of the connection info, in seconds; what is no duration counts as the default.
+/// Returns a duration given in seconds. An invalid duration counts as the default.
 pub(crate) fn duration(info: &ConnectionInfo, name: &str, default: f64) -> Duration {
     let seconds = info.number(name).unwrap_or(default);
     Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| Duration::from_secs_f64(default))
 }
 
-/// A count of the connection info; what is no count is the default.
+/// Returns a count. An invalid count counts as the default.
 pub(crate) fn count(info: &ConnectionInfo, name: &str, default: usize) -> usize {
     let count = info.integer(name).map(usize::try_from);
     count.and_then(std::result::Result::ok).unwrap_or(default)
 }
 
-/// The host's name or address, without the brackets of an IPv6 one.
+/// Returns the host's name or address, without the brackets of an IPv6 address.
 pub(crate) fn host(info: &ConnectionInfo) -> Result<String> {
     let host = info.text("host").map(str::trim).unwrap_or_default();
     if host.is_empty() {
@@ -36,13 +36,13 @@ pub(crate) fn host(info: &ConnectionInfo) -> Result<String> {
     Ok(bare.unwrap_or(host).to_owned())
 }
 
-/// The port, where one is given.
+/// Returns the port, if one is given.
 pub(crate) fn port(info: &ConnectionInfo) -> Result<Option<u16>> {
     let port = info.integer("port").map(u16::try_from).transpose();
     port.map_err(|_| problem("port", "is no port number"))
 }
 
-/// What no schema can check.
+/// Returns the error for a problem that no schema can detect.
 pub(crate) fn problem(setting: &'static str, problem: &str) -> Error {
     Error::Setting {
         setting,

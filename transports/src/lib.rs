@@ -1,5 +1,4 @@
-//! How targets are reached: connect, verify, facts, close; retries, sessions, protocols. Knows no
-//! device.
+//! Transports: sessions with targets over each supported protocol, with retries. Knows nothing about devices.
 
 mod attempts;
 mod cli;
@@ -72,9 +71,9 @@ pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_config::SshConfig;
 pub use ssh_host::{HostSettings, SshHost};
 
-/// The bare protocols, by which a target can be reached without a family.
+/// Returns the bare protocols: the transports that reach a target without a device family.
 pub fn all() -> &'static [Arc<dyn Connect>] {
-    // Their schemas are read once: each family looks for its protocol here.
+    // Built once, because each family looks up its protocol here.
     static ALL: OnceLock<Vec<Arc<dyn Connect>>> = OnceLock::new();
     ALL.get_or_init(|| {
         vec![

@@ -1,4 +1,4 @@
-//! What is typed at a prompt, with the secrets in it known.
+//! Lines to type at a prompt, with the secrets in them.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use devgate_schemas::{REDACTED, Sensitive};
 
 use crate::{Error, Result};
 
-/// A command or a line of configuration, which may hold secrets.
+/// A command or a configuration line, which may contain secrets.
 ///
 /// Messages, errors and events show it with its secrets redacted.
 #[derive(Clone)]
 pub struct Line {
     text: Sensitive<String>,
     secrets: Vec<Sensitive<String>>,
-    /// What is typed when it makes the device ask, in this order.
+    /// The answers to the questions that it makes the device ask, in order.
     answers: Vec<String>,
 }
 
 impl Line {
-    /// A line without secrets.
+    /// Creates a line without secrets.
     pub fn new(text: impl Into<String>) -> Self {
         Self::with_secrets(text, Vec::new())
     }
 
-    /// A line that holds these secrets.
+    /// Creates a line that contains these secrets.
     pub fn with_secrets(text: impl Into<String>, secrets: Vec<Sensitive<String>>) -> Self {
         Self {
             text: Sensitive::new(text.into()),
@@ -32,13 +32,13 @@ impl Line {
         }
     }
 
-    /// The same line with answers to the questions that the device is expected to ask about it:
-    /// without one, a question ends the session.
+    /// Adds answers to the questions that the device is expected to ask about it. A question without an answer
+    /// ends the session.
     pub fn answering(self, answers: Vec<String>) -> Self {
         Self { answers, ..self }
     }
 
-    /// A line that is a secret as a whole.
+    /// Creates a line that is secret as a whole.
     pub(crate) fn secret(text: Sensitive<String>) -> Self {
         Self {
             secrets: vec![text.clone()],
@@ -47,12 +47,12 @@ impl Line {
         }
     }
 
-    /// The line as a message shows it.
+    /// Returns the line with its secrets redacted.
     pub fn shown(&self) -> String {
         self.mask(self.text())
     }
 
-    /// A device's text with this line's secrets redacted.
+    /// Redacts this line's secrets in a device's text.
     pub(crate) fn mask(&self, text: &str) -> String {
         let secrets = self.secrets.iter().map(|secret| secret.reveal().as_str());
         secrets
@@ -62,7 +62,7 @@ impl Line {
             })
     }
 
-    /// What leaves for the device.
+    /// Returns the text to send.
     pub(crate) fn text(&self) -> &str {
         self.text.reveal()
     }
@@ -71,10 +71,10 @@ impl Line {
         &self.answers
     }
 
-    /// Refuses what a terminal would act upon instead of taking it as text, and what is no text any more.
+    /// Refuses characters that a terminal would interpret, and those that stand for lost bytes.
     ///
     /// # Errors
-    /// [`Error::ControlCharacter`], naming the line but no secret.
+    /// Fails with [`Error::ControlCharacter`], which names the line but no secret.
     pub(crate) fn check(&self) -> Result<()> {
         let texts = std::iter::once(self.text()).chain(self.answers.iter().map(String::as_str));
         let mut characters = texts.flat_map(str::chars);

@@ -1,4 +1,4 @@
-//! Pauses between looks at something that takes its time.
+//! Pauses between polls.
 
 use std::future::Future;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::Result;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
-/// Looks again and again for the end of work that a target does; `None` where it has none within
-/// `limit`. Waiting for a target to recover is [`RetryBudget`]'s.
+/// Polls until the work of a target has ended. Returns `None` if it does not end within `limit`. To wait for a
+/// target to recover, use [`RetryBudget`] instead.
 ///
 /// # Errors
-/// The look's own.
+/// Fails with the error of a poll.
 pub(crate) async fn look<T, F: Future<Output = Result<Option<T>>>>(
     limit: Duration,
     mut look: impl FnMut() -> F,

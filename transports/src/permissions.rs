@@ -1,4 +1,4 @@
-//! Who besides its owner may use a file.
+//! Checking who besides its owner may use a file.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -6,29 +6,29 @@ use std::path::Path;
 
 use nix::unistd::{Gid, Group, Uid, User};
 
-/// What others than the owner may do with a file or folder, as its mode has it.
+/// A right of others to a file or folder, as a bit of its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// Read what is in it.
+    /// Read its content.
     Read = 0o4,
-    /// Change what is in it.
+    /// Change its content.
     Write = 0o2,
-    /// Go through it to what is below.
+    /// Enter the folder.
     Enter = 0o1,
 }
 
-/// Who has a right to a file beside its owner.
+/// Who besides the owner has a right to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     /// Everybody.
     Everybody,
-    /// A group in which there may be somebody else than the owner.
+    /// A group that may have other members than the owner.
     Group(u32),
 }
 
-/// Who has this right beside the owner, if anybody has.
+/// Returns who besides the owner has this right, if anybody has.
 ///
-/// A group that is the owner's own (as where each user has one) is nobody else.
+/// The owner's private group (on systems where each user has one) does not count.
 pub fn others_with(right: Right, metadata: &Metadata) -> Option<Others> {
     let (mode, right) = (metadata.mode(), right as u32);
     if mode & right != 0 {
@@ -39,8 +39,8 @@ pub fn others_with(right: Right, metadata: &Metadata) -> Option<Others> {
     by_group.then_some(Others::Group(group))
 }
 
-/// Whether a file can be read by others than its owner: by its own mode, and by those of all folders
-/// above it. A file that is not there cannot.
+/// Returns whether others than its owner can read a file, judged by its mode and those of all folders
+/// above it. Returns `false` for a missing file.
 pub fn others_may_read(file: &Path) -> bool {
     let Ok(whole) = file.canonicalize() else {
         return false;
@@ -55,12 +55,12 @@ pub fn others_may_read(file: &Path) -> bool {
             .all(|folder| has(Right::Enter, folder))
 }
 
-/// Whether a group is a user's alone: it is the first one of the user, is named alike or has the same
-/// number, and lists nobody else.
+/// Returns whether a group is a user's private group: it is the user's primary group, has the same name or
+/// number, and lists no other members.
 fn is_own_group(user: u32, group: u32) -> bool {
     let found = User::from_uid(Uid::from_raw(user)).ok().flatten();
     let Some(found) = found else {
-        // Nobody knows more in a container without names.
+        // In a container without user names, nothing more is known.
         return user == group;
     };
     if found.gid.as_raw() != group {
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_file_can_be_read_where_its_mode_and_those_of_all_folders_allow_it() -> std::io::Result<()>
     {
-        // In a folder that everybody can enter: /tmp is one.
+        // A folder that everybody can enter, such as /tmp.
         let base = tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o755))
             .tempdir()?;
@@ -109,7 +109,7 @@ mod tests {
     fn the_group_of_root_is_root_s_own_and_another_is_not() {
         assert!(is_own_group(0, 0));
         assert!(!is_own_group(0, 1));
-        // Nobody has this number.
+        // No user has this number.
         let nobody = 3_999_999_999;
         assert!(is_own_group(nobody, nobody) && !is_own_group(nobody, 0));
     }

@@ -1,4 +1,4 @@
-//! What opens sessions; the factory of protocols whose sessions are described by their connection info alone.
+//! The session factories, and the generic factory for protocols that need connection info only.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -10,41 +10,41 @@ use devgate_schemas::{ConnectionInfo, TransportSchema};
 
 use crate::{Context, Dialect, Result, Transport};
 
-/// Opens sessions of one kind: the factory, which lives as long as the process.
+/// A factory that opens sessions of one kind. It lives as long as the process.
 ///
 /// Resource API, "Transports".
 #[async_trait]
 pub trait Connect: Debug + Send + Sync {
-    /// What its `connection_info` may hold; its name is the transport's.
+    /// Returns the schema of its `connection_info`. The schema's name is the transport's name.
     fn schema(&self) -> &TransportSchema;
 
-    /// Opens a session that is ready for requests, retrying within the context's patience.
+    /// Opens a session that is ready for requests, and retries within the context's retry budget.
     ///
     /// # Errors
-    /// Why the target cannot be reached or refuses the credentials.
+    /// Fails when the target cannot be reached or refuses the credentials.
     async fn connect(&self, ctx: &Context<'_>, info: &ConnectionInfo)
     -> Result<Box<dyn Transport>>;
 
-    /// The same protocol for devices whose command line speaks this dialect; nothing where it has
-    /// no command line to speak at.
+    /// Returns the same protocol for devices whose command line has this dialect, or `None` if the
+    /// protocol has no command line.
     fn speaking(&self, _: Dialect) -> Option<Arc<dyn Connect>> {
         None
     }
 }
 
-/// A session that needs nothing but connection info to be opened.
+/// A session that can be opened from connection info alone.
 pub trait ProtocolSession: Transport + Sized {
-    /// What its connection info may hold; its name is the protocol's.
+    /// Returns the schema of the connection info. The schema's name is the protocol's name.
     fn schema() -> TransportSchema;
 
-    /// Opens a session, as [`Connect::connect`] does, for those who need to know its kind.
+    /// Opens a session as [`Connect::connect`] does, but returns its concrete type.
     ///
     /// # Errors
-    /// As [`Connect::connect`].
+    /// Fails as [`Connect::connect`] does.
     fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> impl Future<Output = Result<Self>> + Send;
 }
 
-/// Opens sessions of one protocol.
+/// The factory for sessions of one protocol.
 #[derive(Debug)]
 pub struct Protocol<S> {
     schema: TransportSchema,
@@ -52,7 +52,7 @@ pub struct Protocol<S> {
 }
 
 impl<S: ProtocolSession> Protocol<S> {
-    /// With the schema that is part of the program.
+    /// Creates the factory with the protocol's built-in schema.
     pub fn new() -> Self {
         Self {
             schema: S::schema(),

@@ -1,4 +1,4 @@
-//! Reading whole what somebody names: within a limit, and not without a word where it makes one wait.
+//! Reading whole files and streams, with a size limit, and with a message when reading blocks.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, Read};
@@ -12,32 +12,32 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// How many bytes are read of one file, or of standard input: as many as of a request of PXP.
+/// The maximum number of bytes read from a file or from standard input: the same as for a PXP request.
 pub const MOST: usize = 64 << 20;
 
-/// How long nothing may come out of a pipe before it is told that it is waited for.
+/// The time of silence after which a message says that a pipe is waited for.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The bytes of a file. A pipe is read, too, to its end: `<(…)` of a shell is one.
+/// Reads the bytes of a file. A pipe, such as a shell's `<(…)`, is read to its end.
 ///
 /// # Errors
-/// What the system says, or that there is more than is read.
+/// Fails with the system's error, or when the file exceeds the limit.
 pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(open(path)?)
 }
 
-/// The text of a file.
+/// Reads a file as text.
 ///
 /// # Errors
-/// As of `bytes`, or that it is no UTF-8.
+/// Fails as `bytes` does, and when the file is not UTF-8.
 pub fn text(path: &Path) -> io::Result<String> {
     text_of(open(path)?)
 }
 
-/// All that comes, such as on standard input.
+/// Reads a stream, such as standard input, to its end.
 ///
 /// # Errors
-/// As of `bytes`.
+/// Fails as `bytes` does.
 pub fn bytes_of(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MOST as u64 + 1).read_to_end(&mut bytes)?;
@@ -47,10 +47,10 @@ pub fn bytes_of(from: impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// All that comes, as text.
+/// Reads a stream to its end, as text.
 ///
 /// # Errors
-/// As of [`text`].
+/// Fails as [`text`] does.
 pub fn text_of(from: impl Read) -> io::Result<String> {
     String::from_utf8(bytes_of(from)?).map_err(|_| {
         let message = "stream did not contain valid UTF-8";
@@ -58,12 +58,12 @@ pub fn text_of(from: impl Read) -> io::Result<String> {
     })
 }
 
-/// Lines as they come; none is longer than what is read of a whole file.
+/// Iterates over lines as they arrive. The limit for a file applies to each line.
 pub fn lines(mut from: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
     iter::from_fn(move || line(&mut from).transpose())
 }
 
-/// The next line without its end; none at the end.
+/// Returns the next line without its end, or `None` at the end.
 fn line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
     if from.take(MOST as u64 + 1).read_line(&mut line)? == 0 {
@@ -81,7 +81,7 @@ fn line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok(Some(line))
 }
 
-/// That there is more than is read.
+/// Returns the error for input that exceeds the limit.
 pub fn too_large() -> io::Error {
     let message = format!(
         "it is larger than {} MiB, which is the most that is read: give less",
@@ -90,13 +90,13 @@ pub fn too_large() -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
 
-/// Opens a file to be read; a pipe as soon as something comes out of it.
+/// Opens a file for reading. For a pipe, waits until it has data.
 fn open(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.file_type().is_fifo() {
         return File::open(path);
     }
     let mut options = OpenOptions::new();
-    // Otherwise the system waits for a writer, and nobody hears of it.
+    // Otherwise `open` blocks until there is a writer, without any message.
     options.custom_flags(OFlag::O_NONBLOCK.bits());
     let pipe = options.read(true).open(path)?;
     if !comes(
@@ -113,12 +113,12 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(pipe)
 }
 
-/// Whether something comes out of a pipe, or its end, within this time.
+/// Returns whether a pipe has data, or is at its end, within this time.
 fn comes(pipe: &File, within: PollTimeout) -> io::Result<bool> {
     let mut pipes = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
     match poll(&mut pipes, within) {
         Ok(ready) => Ok(ready > 0),
-        // A signal, which is for others.
+        // A signal, which is handled elsewhere.
         Err(Errno::EINTR) => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -1,5 +1,5 @@
-//! The addresses of a name, as the system's resolver finds them: within a limit, and with the name
-//! servers named where none answers.
+//! Looking up the addresses of a name with the system's resolver. The time is limited, and the error names the
+//! name servers if none answers.
 
 use std::fs;
 use std::future::pending;
@@ -11,17 +11,17 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
 use tokio::time::{Instant, timeout_at};
 
-/// Where the system's resolver finds its name servers (resolv.conf(5)).
+/// The file with the resolver's name servers (resolv.conf(5)).
 const CONFIGURATION: &str = "/etc/resolv.conf";
 
-/// How long a name may take, so that silence is known for what it is while patience lasts.
+/// The limit for a lookup. It leaves some of the retry budget, so that a silent name server is reported as such.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The addresses of a host.
+/// Returns the addresses of a host.
 ///
 /// # Errors
-/// There is no such name, or no name server answers: what the system says, and which servers it asks.
-/// [`io::ErrorKind::TimedOut`] where nothing is known by the deadline.
+/// Fails when the name does not exist, or when no name server answers, with the system's error and the name
+/// servers. The kind is [`io::ErrorKind::TimedOut`] when nothing is known by the deadline.
 pub(crate) async fn addresses(
     host: &str,
     port: u16,
@@ -29,7 +29,7 @@ pub(crate) async fn addresses(
 ) -> io::Result<Vec<SocketAddr>> {
     let begun = Instant::now();
     let deadline = deadline.min(begun + LONGEST);
-    // Nothing is looked up where no time is left: an answer that is there at once would be a matter of chance.
+    // Without time left, there is no lookup: otherwise an immediate answer would be a matter of chance.
     let looked_up = async {
         match deadline > begun {
             true => lookup_host((host, port)).await,
@@ -56,13 +56,13 @@ pub(crate) async fn addresses(
     Ok(found)
 }
 
-/// Whether no name server has answered, not even that there is no such name. The library tells it by
-/// the C library's words only (EAI_AGAIN), which are never translated here.
+/// Returns whether no name server has answered, not even that the name does not exist. The library reports
+/// that only in the C library's words (EAI_AGAIN), which are never translated here.
 pub(crate) fn is_unanswered(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::TimedOut || error.to_string().contains("Temporary failure")
 }
 
-/// The name servers that are asked, behind a word.
+/// Returns the configured name servers, after a word.
 fn servers(word: &str) -> String {
     let text = fs::read_to_string(CONFIGURATION).unwrap_or_default();
     match listed(&text).as_slice() {
@@ -85,10 +85,10 @@ fn listed(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The same, for the HTTP library.
+/// The same resolver for the HTTP library.
 #[derive(Debug)]
 pub(crate) struct Resolver {
-    /// How long a name may take.
+    /// The limit for a lookup.
     pub(crate) limit: Duration,
 }
 

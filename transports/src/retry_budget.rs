@@ -1,10 +1,10 @@
-//! Waiting for a target to recover: at most 30 seconds for one target in one run.
+//! The time a run may spend on retries: at most 30 seconds for each target.
 //!
-//! A run makes one [`RetryBudget`] for each target. Whatever may be repeated asks it for
-//! [`Attempts`](crate::Attempts) and loops:
+//! A run creates one [`RetryBudget`] for each target. Code that may repeat a request gets
+//! [`Attempts`](crate::Attempts) from it and loops:
 //!
 //! ```ignore
-//! let mut attempts = ctx.patience().attempts(ctx, "connect to 192.0.2.1:22");
+//! let mut attempts = ctx.retry_budget().attempts(ctx, "connect to 192.0.2.1:22");
 //! loop {
 //!     match attempts.within(open()).await {
 //!         Ok(session) => return Ok(session),
@@ -13,9 +13,9 @@
 //! }
 //! ```
 //!
-//! An error is permanent unless [`Error::is_transient`] names it transient, and a permanent one
-//! ends the loop at once. The time of tries that failed and of the pauses between them is taken
-//! from the run's patience; when it is spent, nothing asks the target again in this run.
+//! An error is permanent unless [`Error::is_transient`] says otherwise, and a permanent error ends
+//! the loop at once. The duration of failed tries and of the pauses between them is deducted from
+//! the retry budget. When the budget is spent, the run does not contact the target again.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,20 +25,20 @@ use tokio::sync::watch;
 
 use crate::{Error, Result};
 
-/// What remains for a target after others were waited for at the same place: enough for one try, should
-/// it be the others' credentials that are not answered.
+/// What [`RetryBudget::share`] always leaves: enough for one try, because the earlier waits may have failed only
+/// for the credentials of another target on the same device.
 const LAST_TRY: Duration = Duration::from_secs(5);
 
-/// What is left of the time that one run may wait for one target.
+/// The remaining time that one run may spend waiting for one target.
 #[derive(Debug)]
 pub struct RetryBudget {
     pub(crate) limit: Duration,
     left: Mutex<Duration>,
-    /// How many logins in a row have come to nothing.
+    /// The number of consecutive logins that were lost.
     lost_logins: AtomicU32,
-    /// Whether the target has answered something.
+    /// Whether the target has answered a request.
     pub(crate) answered: Arc<AtomicBool>,
-    /// Whether nobody wants it to be tried again.
+    /// Whether retries have been given up.
     pub(crate) given_up: Arc<watch::Sender<bool>>,
 }
 
@@ -49,19 +49,19 @@ impl Default for RetryBudget {
 }
 
 impl RetryBudget {
-    /// How long one run waits for one target to recover, in all.
+    /// The longest time that one run waits for one target to recover, in total.
     pub const LIMIT: Duration = Duration::from_secs(30);
 
-    /// How often one run logs in to a target that ends the connection before it has answered anything:
-    /// more could lock an account, or fill a device's log, and would most likely end alike.
+    /// The number of times one run logs in to a target that ends the connection before it answers anything.
+    /// More logins could lock an account or fill a device's log, and would most likely end the same way.
     pub const MOST_LOGINS: u32 = 3;
 
-    /// The full patience of a new run: [`LIMIT`](Self::LIMIT).
+    /// Creates the full budget of a new run: [`LIMIT`](Self::LIMIT).
     pub fn new() -> Self {
         Self::at_most(Self::LIMIT)
     }
 
-    /// A shorter patience; what is longer than [`LIMIT`](Self::LIMIT) counts as that.
+    /// Creates a smaller budget. Longer limits are capped at [`LIMIT`](Self::LIMIT).
     pub fn at_most(limit: Duration) -> Self {
         let limit = limit.min(Self::LIMIT);
         Self {
@@ -73,7 +73,7 @@ impl RetryBudget {
         }
     }
 
-    /// A budget of the same size for another request to the target: whoever gives up one gives up both.
+    /// Returns a new budget with this budget's initial limit. Giving up one of the two gives up both.
     pub fn afresh(&self) -> Self {
         Self {
             answered: Arc::clone(&self.answered),
@@ -82,19 +82,19 @@ impl RetryBudget {
         }
     }
 
-    /// Whether the target has answered something in this run.
+    /// Returns whether the target has answered a request in this run.
     pub fn was_answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Nobody wants the target to be tried again: pauses end at once, with the last error.
+    /// Gives up all retries: pauses end at once, with the last error.
     pub fn give_up(&self) {
         self.given_up.send_replace(true);
     }
 
-    /// Waits until somebody [gives up](Self::give_up).
+    /// Waits until retries are [given up](Self::give_up).
     pub(crate) async fn is_given_up(&self) {
-        // The sender is our own.
+        // This cannot fail: `self` owns the sender.
         let _ = self
             .given_up
             .subscribe()
@@ -102,31 +102,31 @@ impl RetryBudget {
             .await;
     }
 
-    /// Whether the run must not ask this target again.
+    /// Returns whether the budget is spent, so that the run must not contact this target again.
     pub fn is_spent(&self) -> bool {
         self.left().is_zero()
     }
 
-    /// How long this run may still wait.
+    /// Returns how long this run may still wait.
     pub fn left(&self) -> Duration {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes time that passed while others waited for the same device in vain, but for a last try.
+    /// Deducts the time that others waited for the same device without success, but leaves enough for one last try.
     pub fn share(&self, waited: Duration) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         *left = left.saturating_sub(waited).max(LAST_TRY.min(*left));
     }
 
-    /// Notes a login that came to nothing: the connection ended when credentials had been sent and before
-    /// anything was answered. After [`MOST_LOGINS`](Self::MOST_LOGINS) of these in a row patience is spent.
+    /// Records a lost login: the connection ended after credentials were sent and before any answer.
+    /// After [`MOST_LOGINS`](Self::MOST_LOGINS) consecutive lost logins, the budget is spent.
     pub(crate) fn login_lost(&self) {
         if self.lost_logins.fetch_add(1, Ordering::Relaxed) + 1 >= Self::MOST_LOGINS {
             self.take(self.left());
         }
     }
 
-    /// Notes what became of a request: whether the login before it was good for anything.
+    /// Records the result of a request. It shows whether the preceding login was lost.
     pub(crate) fn note<T>(&self, result: &Result<T>) {
         let error = match result {
             Err(Error::Configuration(problem)) => problem.interrupted.as_deref(),
@@ -135,12 +135,12 @@ impl RetryBudget {
         match error {
             Some(Error::Interrupted(interrupted)) if interrupted.why.is_lost() => self.login_lost(),
             Some(Error::Interrupted(_) | Error::RetryBudgetSpent(_)) => {}
-            // A refusal is an answer as well.
+            // A refusal is an answer, too.
             _ => self.lost_logins.store(0, Ordering::Relaxed),
         }
     }
 
-    /// How many logins have come to nothing, where that is why the target is not asked again.
+    /// Returns the number of lost logins if they are the reason why the target is not contacted again.
     pub(crate) fn in_vain(&self) -> Option<u32> {
         let lost = self.lost_logins.load(Ordering::Relaxed);
         (lost >= Self::MOST_LOGINS).then_some(lost)

@@ -1,4 +1,4 @@
-//! What the vendors' RPCs over HTTP have in common: a body of JSON is posted, and JSON comes back.
+//! The common part of vendors' RPCs over HTTP: a JSON body is posted, and the answer is JSON.
 
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -8,10 +8,10 @@ use crate::error::Phase;
 use crate::http::{Ask, Http, Repeat};
 use crate::{Context, Error, Result};
 
-/// Posts a body and gives the answer, whatever its status: what failed is in it.
+/// Posts a body and returns the answer, whatever its status, because the answer contains the errors.
 ///
 /// # Errors
-/// Why there is no answer, or what the status says where the answer is no JSON.
+/// Fails when no answer arrives, or with the status when the answer is not JSON.
 pub(crate) async fn post(
     http: &Http,
     ctx: &Context<'_>,
@@ -33,7 +33,7 @@ pub(crate) async fn post(
     }
 }
 
-/// That an answer is not what the protocol has.
+/// Returns the error for an answer that does not conform to the protocol.
 pub(crate) fn strange(http: &Http, protocol: &'static str, expected: &str) -> Error {
     Error::Protocol {
         peer: http.peer().to_owned(),

@@ -1,4 +1,4 @@
-//! TCP connections, as every protocol opens them.
+//! Opening TCP connections, for all protocols.
 
 use std::io;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use tokio::time::{Instant, timeout};
 use crate::error::Phase;
 use crate::{Error, Result, resolve};
 
-/// Bytes both ways: of a connection, or of what is carried like one.
+/// A bidirectional byte stream: a connection, or a channel that works like one.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for S {}
 
-/// `host:port`, as messages name a target; an IPv6 address in brackets.
+/// Returns `host:port`, as messages name a target. An IPv6 address is in brackets.
 pub(crate) fn peer(host: &str, port: u16) -> String {
     if host.contains(':') {
         format!("[{host}]:{port}")
@@ -24,12 +24,12 @@ pub(crate) fn peer(host: &str, port: u16) -> String {
     }
 }
 
-/// Opens a connection to the first of the host's addresses that takes one.
+/// Connects to the first of the host's addresses that accepts a connection.
 ///
-/// `limit` is what the whole opening of the session may take, for messages.
+/// `limit` is the limit for opening the whole session, for messages.
 ///
 /// # Errors
-/// [`Error::Resolve`], [`Error::Unreachable`], and [`Error::TimedOut`] by `deadline`.
+/// Fails with [`Error::Resolve`], with [`Error::Unreachable`], or with [`Error::TimedOut`] at `deadline`.
 pub(crate) async fn connect(
     host: &str,
     port: u16,
@@ -57,7 +57,7 @@ pub(crate) async fn connect(
         let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
         match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
-                // Requests are small writes; waiting for more of them only delays.
+                // Requests are small writes. Collecting them would only cause delays.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }

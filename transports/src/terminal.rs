@@ -1,17 +1,17 @@
-//! The terminal that devices are told of.
+//! The terminal size that devices are told.
 
-/// How wide the terminal is that devices are told of. A carriage return goes back to the beginning
-/// of a row, not of a line: line editors use it to go on in the next row.
+/// The width that devices are told. A carriage return goes back to the beginning of a row and not of the
+/// line: line editors use it to continue in the next row.
 pub(crate) const COLUMNS: usize = 511;
 
-/// How many rows devices are told that the terminal has: many, so that few pages are made.
+/// The number of rows that devices are told. It is large, so that output has few pages.
 pub(crate) const ROWS: usize = 10_000;
 
-/// How wide devices take a terminal to be that do not ask, or do not listen. Their line editors fill a row,
-/// print a blank, and return: what follows is in the next row.
+/// The widths that devices assume if they do not ask for the size, or ignore it. Their line editors fill a row,
+/// print a blank and a carriage return, and continue in the next row.
 pub(crate) const USUAL_WIDTHS: [usize; 2] = [80, 132];
 
-/// Whether a line of so many columns may end at the edge of the screen that the device takes the terminal for.
+/// Returns whether a line with this many columns may end at the edge of the screen that the device assumes.
 pub(crate) fn may_be_edge(columns: usize) -> bool {
     let is_edge = |width: &usize| columns > 0 && columns.is_multiple_of(*width);
     USUAL_WIDTHS.iter().chain(&[COLUMNS]).any(is_edge)

@@ -1,14 +1,14 @@
-//! Points in time as protocols write them, as seconds since the beginning of 1970.
+//! Timestamps of protocols, as seconds since the beginning of 1970.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time of this node's clock.
+/// Returns the time of this node's clock.
 pub(crate) fn now() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// What YANG's `date-and-time` says (RFC 6991), which is RFC 3339's; `None` for what is no such time.
+/// Parses YANG's `date-and-time` (RFC 6991), which is that of RFC 3339. Returns `None` for any other text.
 pub(crate) fn yang(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
@@ -33,8 +33,8 @@ pub(crate) fn yang(text: &str) -> Option<i64> {
     Some(60 * minutes + second)
 }
 
-/// What HTTP's `Sun, 06 Nov 1994 08:49:37 GMT` says (RFC 9110, 5.6.7); `None` for what is no such
-/// time, and for the two obsolete forms, which nobody may send.
+/// Parses HTTP's `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). Returns `None` for any other text, including
+/// the two obsolete forms, which must not be sent.
 pub(crate) fn http(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -48,8 +48,8 @@ pub(crate) fn http(text: &str) -> Option<i64> {
     yang(&format!("{year:0>4}-{month:02}-{day:0>2}T{time}Z"))
 }
 
-/// Days since the beginning of 1970 in the Gregorian calendar. Years begin in March here, so that a
-/// leap day is a year's last.
+/// Returns the days since the beginning of 1970 in the Gregorian calendar. Years begin in March here, so that a
+/// leap day is the last day of a year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)

@@ -1,22 +1,22 @@
-//! Reading XML answers into a tree: what the protocols look into is small, and its order is free.
+//! Parsing XML answers into a tree. The inspected documents are small, and their elements come in any order.
 
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// So many attributes an element may have.
+/// The maximum number of attributes of an element.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// How deep elements may lie in each other: a tree is dropped by recursion.
+/// The maximum depth of nested elements: dropping a tree is recursive.
 const DEEPEST: usize = 256;
 
-/// An element: namespaces are left out, since peers choose prefixes as they like.
+/// An element without namespaces, because peers choose prefixes freely.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Element {
-    /// Its name without a prefix.
+    /// Its name without the prefix.
     pub(crate) name: String,
-    /// Its attributes but for declarations of namespaces, their names without prefixes.
+    /// Its attributes except namespace declarations, with names without prefixes.
     pub(crate) attributes: Vec<(String, String)>,
     /// The text directly in it.
     pub(crate) text: String,
@@ -25,10 +25,10 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// Reads a document; `None` where it is none. Nothing of it is quoted, since it may hold secrets.
+    /// Parses a document. Returns `None` if it is malformed, and no details, because it may contain secrets.
     pub(crate) fn read(document: &str) -> Option<Self> {
         let mut reader = Reader::from_str(document);
-        // The outermost element lies in one that stands for the document.
+        // The outermost element is the child of one that represents the document.
         let mut open = vec![Self::default()];
         loop {
             match reader.read_event().ok()? {
@@ -62,7 +62,7 @@ impl Element {
 
     fn opened_by(start: &BytesStart<'_>) -> Option<Self> {
         let declares = |attribute: &Attribute<'_>| attribute.key.as_namespace_binding().is_some();
-        // Each is held against all before it.
+        // Each attribute is compared with all earlier ones.
         let mut counted = start.attributes();
         if counted.with_checks(false).nth(MOST_ATTRIBUTES).is_some() {
             return None;
@@ -83,19 +83,19 @@ impl Element {
         })
     }
 
-    /// The first element at a path of names below this one: `result/job`.
+    /// Returns the first element at a path of names below this one: `result/job`.
     pub(crate) fn at(&self, path: &str) -> Option<&Self> {
         path.split('/').try_fold(self, |element, name| {
             element.children.iter().find(|child| child.name == name)
         })
     }
 
-    /// The elements of a name directly in this one.
+    /// Returns the child elements with a name.
     pub(crate) fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The first element of a name, this one or one in it, however deep.
+    /// Returns the first element with a name: this one or a descendant.
     pub(crate) fn find(&self, name: &str) -> Option<&Self> {
         if self.name == name {
             return Some(self);
@@ -103,19 +103,19 @@ impl Element {
         self.children.iter().find_map(|child| child.find(name))
     }
 
-    /// The text at a path below this one, without blanks around it; `None` where there is none.
+    /// Returns the trimmed text at a path below this element; `None` if there is none.
     pub(crate) fn text_at(&self, path: &str) -> Option<&str> {
         let text = self.at(path)?.text.trim();
         (!text.is_empty()).then_some(text)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         let named = self.attributes.iter().find(|(key, _)| key == name);
         named.map(|(_, value)| value.as_str())
     }
 
-    /// All texts in it, however deep, one a line.
+    /// Returns all texts in it and its descendants, one on each line.
     pub(crate) fn texts(&self) -> String {
         let mut texts = Vec::new();
         self.collect(&mut texts);

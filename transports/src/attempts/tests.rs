@@ -1,4 +1,4 @@
-//! Recoveries and what is told of them, by a clock that stands still.
+//! Tests of retries and their messages, with a paused clock.
 
 use std::io;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! When waiting for something to come is given up.
+//! The timer for giving up waiting.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -6,15 +6,15 @@ use std::task::{Poll, ready};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A session's alarm clock.
+/// A session's timer.
 ///
-/// The time of giving up is put off with everything that comes, mostly a few bytes. To set a timer for each
-/// of them costs as much as to read them, so this one rings too early at times, and is then set anew.
+/// Each arrival of data, mostly a few bytes, postpones the deadline. Resetting a timer each time would cost as much
+/// as reading the data, so this timer sometimes fires too early and is reset only then.
 #[derive(Default)]
 pub(super) struct Alarm(Option<Pin<Box<Sleep>>>);
 
 impl Alarm {
-    /// What comes of this, or `None` if it has not come by then.
+    /// Returns the output of `coming`, or `None` if it is not ready by then.
     pub(super) async fn before<T>(
         &mut self,
         until: Instant,

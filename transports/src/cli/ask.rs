@@ -1,4 +1,4 @@
-//! Asking for the prompt: when, and how the device can be asked.
+//! Probing for the prompt: when, and how.
 
 use std::time::Duration;
 
@@ -15,43 +15,43 @@ use super::touch;
 use super::wait::Wait;
 use crate::error::Interruption;
 
-/// How long nothing must come before a line that is not quite the prompt is asked about; longer where answers
-/// take longer.
+/// The silence after which a line that is not quite the prompt is probed. It is longer if the device answers
+/// slowly.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// How long nothing must come before a prompt is asked about whose command was not echoed.
+/// The silence after which a prompt is probed if the command was not echoed.
 const NO_ECHO: Duration = Duration::from_secs(1);
 
-/// How long a device may be silent after the login before an empty line is sent to wake it.
+/// The silence after the login before an empty line is sent to wake the device.
 const NO_PROMPT: Duration = Duration::from_secs(2);
 
-/// How many blanks are typed at least to ask for a prompt: more than stand behind lines by chance.
+/// The minimum number of blanks in a probe: more than lines end with by chance.
 const FEWEST_BLANKS: usize = 4;
 
-/// How many different numbers of blanks there are, for each question within an answer.
+/// The number of different blank counts for each probe within an answer.
 const VARIATIONS: usize = 5;
 
-/// How many lines a message may have that was written behind the prompt.
+/// The maximum number of lines in a message that was written behind the prompt.
 const MOST_BELOW: usize = 50;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// How long nothing must come before the state of things is looked at again. No end of a session hangs on
-    /// it: where answers take long, it is longer.
+    /// Returns the silence after which the state is examined again. It never decides that a session has ended, and it
+    /// is longer if the device answers slowly.
     pub(super) fn retry_budget(&self, expect: Expect, proof: &Proof) -> Duration {
         let quiet = match (self.output_start, expect) {
             (None, _) => NO_ECHO,
             (Some(_), Expect::AnyPrompt) if !self.is_prompt_like(self.screen.last_line()) => {
                 NO_PROMPT
             }
-            // Enter has still to follow.
+            // Enter must still follow.
             _ if self.manner.is_none() && proof.is_first() => QUIET,
-            // A device that has lost a question is asked again, ever less often.
+            // A device that has lost a probe is probed again, less and less often.
             _ => QUIET * 4_u32.pow(u32::try_from(proof.asked()).unwrap_or(0)),
         };
         quiet.max(self.round_trip * 2)
     }
 
-    /// Whether a question for the prompt may bring clarity now that nothing comes.
+    /// Returns whether probing for the prompt may help now that nothing arrives.
     pub(super) fn is_worth_asking(
         &self,
         expect: Expect,
@@ -66,8 +66,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return false;
         }
         let Some(prompt) = self.prompt.as_ref().filter(|_| expect != Expect::AnyPrompt) else {
-            // Some devices show their first prompt only after an empty line, or again behind a message that
-            // has come amid the first question. One that may still ask for a name would take it for one.
+            // Some devices show their first prompt only after an empty line, or again after a message interrupted
+            // the first probe. A device that may still ask for a user name would take the probe for one.
             let has_entered = proof.has_asked() && !proof.is_first();
             let may_wake = !has_entered && !questions.iter().any(Question::is_awaited);
             return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
@@ -82,7 +82,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if !tail.trim().is_empty() {
             return false;
         }
-        // A message may have been written behind the prompt. Where Enter is not needed to ask, it may be any.
+        // A message may have been written behind the prompt. If probing needs no Enter, any line counts as a message.
         let above = || text[start..].lines().rev().take(MOST_BELOW);
         let below = above().position(|line| prompt.is(line) || prompt.behind(line).is_some());
         below.is_some_and(|below| {
@@ -93,13 +93,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         })
     }
 
-    /// How many blanks are typed where so many questions have been asked: more than for each of them, and
-    /// hard to guess.
+    /// Returns the number of blanks for the next probe. It exceeds that of each earlier probe and is hard to
+    /// guess.
     pub(super) fn blanks(&self, asked: usize) -> usize {
         FEWEST_BLANKS + VARIATIONS * asked + self.probes % VARIATIONS
     }
 
-    /// Asks for a prompt, as the device can be asked.
+    /// Probes for a prompt, in the way that suits the device.
     pub(super) async fn ask_for_prompt(
         &mut self,
         proof: &mut Proof,
@@ -117,12 +117,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let lead = manner.map_or("", |manner| if manner.lead { touch::LEAD } else { "" });
         let typed = match (manner.map(|manner| manner.blanks), known) {
             (Some(Blanks::Edited), _) => proof.touches.ask(&self.screen, blanks),
-            // What is shown is looked at before Enter, but for the second time.
+            // Await the blanks before Enter, except the second time.
             (Some(Blanks::Shown), Some(_)) if !proof.has_entered() => {
                 proof.ask(&self.screen, blanks, false);
                 [lead, &" ".repeat(blanks)].concat()
             }
-            // It may be a line of the greeting: Enter follows when the blanks are seen, or when nothing comes.
+            // It may be a line of the greeting: Enter follows when the blanks are shown, or after silence.
             (None, _) if !proof.has_typed() && self.is_prompt_like(self.screen.last_line()) => {
                 proof.ask(&self.screen, blanks, false);
                 " ".repeat(blanks)

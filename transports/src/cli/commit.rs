@@ -1,14 +1,14 @@
-//! Commits: commands that make a candidate configuration the one that runs.
+//! Commits: commands that activate a candidate configuration.
 //!
-//! Lines of configuration count as done one at a time here. Where they wait in a candidate for a
-//! commit, a refused line leaves half a change there, and whoever commits next makes it run.
+//! This engine treats each configuration line as effective at once. If a device collects the lines in a
+//! candidate until a commit, a refused line leaves half a change there, and the next commit activates it.
 
 use std::sync::LazyLock;
 
 use super::dialect::{Dialect, Pattern, Save};
 
 impl Dialect {
-    /// The keys by which a session of this dialect would commit a candidate configuration.
+    /// Returns the keys of this dialect with which a session would commit a candidate configuration.
     pub fn committing(&self) -> Vec<&'static str> {
         // A device may ask whether to commit before it leaves the mode.
         let asks = |line: &str| {
@@ -34,14 +34,14 @@ impl Dialect {
     }
 }
 
-/// Whether a line of configuration is a commit.
+/// Returns whether a configuration line is a commit.
 pub fn is_commit(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
     let word = word.to_lowercase();
     word == "commit" || word.starts_with("commit-")
 }
 
-/// Whether a command commits, by the words that vendors have for it, also shortened.
+/// Returns whether a command commits, judged by the vendors' words for it, also abbreviated.
 fn commits(command: &str) -> bool {
     static COMMIT: LazyLock<Pattern> = LazyLock::new(|| {
         let words = r"com|comm|commi|commit[\w-]*|apply|activate";
@@ -50,7 +50,7 @@ fn commits(command: &str) -> bool {
     COMMIT.is_found_in(command)
 }
 
-/// Whether the answer to a question about a commit is anything but a refusal.
+/// Returns whether a question is about a commit and its answer does not refuse.
 fn consents(question: &Pattern, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     let refuses = ["n", "no", "c", "cancel", "abort"].contains(&answer.as_str());

@@ -1,4 +1,4 @@
-//! Configuration mode: lines that are sent once each, and whose fate is known.
+//! Configuration mode: each line is sent once, and its outcome is known.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
 use crate::{Context, Error, Line, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Enters configuration mode, types the lines, and leaves it.
+    /// Enters configuration mode, sends the lines, and leaves the mode.
     ///
-    /// Nothing is sent after a line that the device refuses, not even what leaves the mode: the next
-    /// line may be meant for the mode that the refused one should have opened, and what leaves it may
-    /// apply half a change. The session cannot be used after that.
+    /// After a refused line, nothing is sent, not even the command that leaves the mode: the next line may be
+    /// meant for the submode that the refused line should have opened, and leaving may apply half a
+    /// change. The session cannot be used after that.
     ///
     /// # Errors
-    /// [`Error::ControlCharacter`] and [`Error::Unsupported`] before anything is sent, then
-    /// [`Error::Configuration`], which says which lines the device took.
+    /// Fails with [`Error::ControlCharacter`] or [`Error::Unsupported`] before anything is sent, later with
+    /// [`Error::Configuration`], which says which lines the device accepted.
     pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
         let (Some(enter), Some(leave), Some(_)) = (
@@ -106,7 +106,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(())
     }
 
-    /// Types a line that ends at a prompt of configuration mode, or outside of it, or is text.
+    /// Sends a line and reads up to what is expected: a prompt in or outside of configuration mode, or a text line.
     async fn type_config(
         &mut self,
         ctx: &Context<'_>,
@@ -143,11 +143,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 }
 
-/// What follows each line: a prompt, or within a text of several lines none. Blank lines are left out
-/// where they are no text.
+/// Determines what is expected after each line: a prompt, or none within a multi-line text. Blank lines
+/// outside of texts are dropped.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a text that has no end.
+/// Fails with [`Error::Unsupported`] for a text without an end.
 fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, Expect)>> {
     let mut expected = Vec::new();
     let mut open: Option<(&Line, String)> = None;

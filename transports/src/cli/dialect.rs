@@ -1,4 +1,4 @@
-//! A dialect: what the engine must know of a device's CLI, as data.
+//! Dialects: what the engine must know about a device's CLI, as data.
 
 use std::sync::LazyLock;
 
@@ -6,100 +6,100 @@ use serde::Deserialize;
 
 pub use super::pattern::{LinePattern, Pattern};
 
-/// How a device's CLI looks and wants to be talked to: the `dialect` of a `family.yaml`.
+/// The appearance and behaviour of a device's CLI: the `dialect` of a `family.yaml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dialect {
-    /// What its prompts look like.
+    /// The appearance of its prompts.
     pub prompt: Prompts,
-    /// How the command line asks who is there, where it does so itself.
+    /// The login questions of the command line, if it asks for a login itself.
     pub authentication: Authentication,
-    /// Other questions between login and prompt, and what is typed in answer.
+    /// Other questions between login and prompt, and the answers.
     pub login: Vec<Answer>,
-    /// Commands that are run when a session opens: they turn paging off.
+    /// Commands to run when a session opens. They turn paging off.
     pub on_open: Vec<String>,
-    /// Pagers that appear nevertheless, and the keys that go on.
+    /// Pagers that appear nevertheless, and the keys that continue.
     pub pager: Vec<Answer>,
-    /// How to become privileged.
+    /// How to enter privileged mode.
     pub enable: Option<Enable>,
-    /// The command that enters configuration mode; without it the session cannot configure.
+    /// The command that enters configuration mode. Without it, the session cannot configure.
     pub enter_config: Option<String>,
     /// The command that leaves configuration mode from any depth.
     pub leave_config: Option<String>,
-    /// Questions that commands and lines of configuration ask, and what is typed in answer. What is
-    /// not here is never answered unless the answer was given with the command.
+    /// Questions that commands and configuration lines ask, and the answers. Any other question is
+    /// answered only if the answer was given with the command.
     pub confirm: Vec<Confirm>,
-    /// Lines of configuration that open a text of several lines, such as a banner: the first group
-    /// is what the text ends with.
+    /// Configuration lines that open a multi-line text, such as a banner. The first group is the
+    /// terminator of the text.
     pub text: Vec<Pattern>,
     /// The command that saves the running configuration.
     pub save: Option<Save>,
-    /// Lines in which the device says that a command failed.
+    /// Lines in which the device reports that a command failed.
     pub failure: Vec<Pattern>,
     /// Lines that the device may write at any time, such as log messages.
     pub unsolicited: Vec<Pattern>,
-    /// The command that ends the session; without it only the connection is closed.
+    /// The command that ends the session. Without it, only the connection is closed.
     pub leave: Option<String>,
-    /// What ends a typed line: a carriage return where the device insists on one.
+    /// The line end to type: a carriage return if the device requires one.
     pub newline: Newline,
 }
 
-/// What a dialect's prompts look like.
+/// The appearance of a dialect's prompts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Prompts {
-    /// Where commands are run.
+    /// The prompt at which commands are run.
     pub exec: LinePattern,
-    /// In configuration mode, at any depth.
+    /// The prompt of configuration mode, at any depth.
     pub config: Option<LinePattern>,
-    /// Where privileged commands are run, if that differs from `exec`.
+    /// The prompt at which privileged commands are run, if it differs from `exec`.
     pub privileged: Option<LinePattern>,
 }
 
-/// How a command line asks who is there. Each is answered once, by the target's settings.
+/// The login questions of a command line. Each is answered once, from the target's settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Authentication {
-    /// What the question for the name looks like.
+    /// The question for the user name.
     pub user_prompt: Pattern,
-    /// What the question for the password looks like.
+    /// The question for the password.
     pub password_prompt: Pattern,
 }
 
-/// A question of the device and what is typed in answer.
+/// A question of the device and the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// What the question looks like, at the end of what has arrived.
+    /// The question, at the end of the received text.
     pub pattern: Pattern,
-    /// What is typed, exactly; an empty text is a bare line end.
+    /// The text to type, exactly. An empty text is a bare line end.
     pub answer: String,
 }
 
-/// A question that comes in answer to what was typed, and what is typed then.
+/// A question that follows a command or line, and the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirm {
-    /// Which commands and lines may ask it; without it all.
+    /// The commands and lines that may ask it. Without it, all may.
     #[serde(default)]
     pub command: Option<Pattern>,
-    /// What the question looks like, at the end of what has arrived.
+    /// The question, at the end of the received text.
     pub pattern: Pattern,
-    /// What is typed, exactly; an empty text is a bare line end.
+    /// The text to type, exactly. An empty text is a bare line end.
     pub answer: String,
 }
 
-/// How to become privileged.
+/// How to enter privileged mode.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Enable {
     /// The command.
     #[serde(default = "enable")]
     pub command: String,
-    /// What the question for the password looks like.
+    /// The question for the password.
     #[serde(default = "password_prompt")]
     pub password_prompt: Pattern,
-    /// Whether sessions are useless without it: then it is asked for even without a password.
+    /// Whether sessions are useless without it. Then it is entered even without a password.
     #[serde(default)]
     pub required: bool,
 }
@@ -114,16 +114,16 @@ pub enum Save {
     Asking {
         /// The command.
         command: String,
-        /// The questions and what is typed in answer.
+        /// The questions and the answers.
         confirm: Vec<Answer>,
     },
 }
 
-/// What ends a typed line.
+/// The end of a typed line.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Newline {
-    /// Line feed, as most devices take it.
+    /// Line feed, which most devices accept.
     #[default]
     Lf,
     /// Carriage return.
@@ -133,7 +133,7 @@ pub enum Newline {
 }
 
 impl Dialect {
-    /// The dialect of an unknown device: its prompt is learnt, and common pagers are answered.
+    /// Returns the dialect for unknown devices: the prompt is learnt, and common pagers are answered.
     pub fn generic() -> Self {
         let pager = |pattern| Answer {
             pattern: Pattern::built_in(pattern),
@@ -145,12 +145,12 @@ impl Dialect {
                 pager(r"(?i)^\s*[<(\[-][<(\[ -]*more\b[-()\d% ]*[>\])]?\s*$"),
                 pager(r"(?i)^press any key to continue\b.{0,20}\bq(?:uit)?\b.{0,20}$"),
             ],
-            // Behind a command it may be a question whether to go on with it.
+            // After a command, this may be a question whether to continue with it.
             login: vec![Answer {
                 pattern: Pattern::built_in(r"(?i)^press any key to continue\b.{0,20}$"),
                 answer: String::new(),
             }],
-            // As Cisco's command line and its many likenesses refuse.
+            // The error messages of Cisco's command line and of the many similar ones.
             failure: vec![Pattern::built_in(
                 r"^% ?(?:Unknown|Unrecognized|Invalid|Incomplete|Ambiguous|Bad)\b",
             )],
@@ -163,7 +163,7 @@ impl Dialect {
 }
 
 impl Dialect {
-    /// The questions that this line may ask.
+    /// Returns the questions that this line may ask.
     pub(crate) fn confirmations(&self, line: &str) -> impl Iterator<Item = &Confirm> {
         self.confirm.iter().filter(move |confirm| {
             let command = confirm.command.as_ref();
@@ -171,7 +171,7 @@ impl Dialect {
         })
     }
 
-    /// What ends the text that this line opens, if it opens one and does not end it itself.
+    /// Returns the terminator of the text that this line opens, unless the line also contains it.
     pub(crate) fn text_end(&self, line: &str) -> Option<String> {
         self.text.iter().find_map(|pattern| {
             let (at, end) = pattern.first_group(line)?;
@@ -181,8 +181,8 @@ impl Dialect {
     }
 }
 
-/// Whether this looks like a question that waits for consent, a name or a password. It must be asked
-/// of a line that has stood still: an output may quote one.
+/// Returns whether a line looks like a question for consent, a name or a password. Check only a line after
+/// silence, because output may quote a question.
 pub(crate) fn is_question(line: &str) -> bool {
     static QUESTION: LazyLock<Pattern> = LazyLock::new(|| {
         Pattern::built_in(
@@ -217,14 +217,14 @@ impl Default for Prompts {
 }
 
 impl Save {
-    /// The command.
+    /// Returns the command.
     pub fn command(&self) -> &str {
         match self {
             Self::Command(command) | Self::Asking { command, .. } => command,
         }
     }
 
-    /// The questions that it asks.
+    /// Returns the questions that the command asks.
     pub fn confirm(&self) -> &[Answer] {
         match self {
             Self::Command(_) => &[],

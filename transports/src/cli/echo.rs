@@ -1,16 +1,16 @@
-//! Where the echo of a command ends, and with it everything that is not the command's output.
+//! Finding the end of a command's echo, where the output begins.
 
 use super::dialect::Pattern;
 use super::prompt::Prompt;
 
-/// How far from the beginning an echo is looked for; beyond it a device has none.
+/// The number of bytes searched for an echo. If there is none, the device does not echo.
 pub(crate) const SEARCHED: usize = 64 * 1024;
 
-/// The end of a command's echo, line end included, in what arrived since it was sent.
+/// Finds the end of a command's echo, including the line end, in the text that arrived since it was sent.
 ///
-/// What stands before the echo was on its way already, such as a log message. An echo may be
-/// wrapped over several lines, be scrolled to its end behind a `$`, or be completed by the device
-/// (`sh ver` becoming `show version`): in these cases its line must begin with the prompt.
+/// Text before the echo, such as a log message, was on its way already. An echo may be wrapped over
+/// several lines, scrolled so that only its end is shown behind a `$`, or completed by the device
+/// (`sh ver` becomes `show version`). In these cases its line must begin with the prompt.
 pub(crate) fn end(
     text: &str,
     prompt: &Prompt,
@@ -43,7 +43,7 @@ pub(crate) fn end(
     completed
 }
 
-/// The end of the echo of a line of text, which has no prompt before it and is shown as it is.
+/// Finds the end of the echo of a text line, which follows no prompt and is shown unchanged.
 pub(crate) fn end_of_text(text: &str, line: &str) -> Option<usize> {
     let mut start = 0;
     for shown in beginning(text).split_inclusive('\n') {
@@ -55,7 +55,7 @@ pub(crate) fn end_of_text(text: &str, line: &str) -> Option<usize> {
     None
 }
 
-/// As much of a text as is searched.
+/// Returns the part of a text that is searched.
 fn beginning(text: &str) -> &str {
     let mut end = SEARCHED.min(text.len());
     while !text.is_char_boundary(end) {
@@ -64,8 +64,8 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
-/// The length of the command at the beginning of a text, with the end of its line. Blanks and line ends do not
-/// count, and messages that were written while it was typed are passed over.
+/// Returns the length of the command at the beginning of a text, including its line end. Blanks and line ends are
+/// ignored, and messages that interrupted the typing are skipped.
 fn wrapped(text: &str, command: &str, unsolicited: &[Pattern]) -> Option<usize> {
     let is_message = |line: &str| unsolicited.iter().any(|pattern| pattern.is_found_in(line));
     let mut expected = command.chars().filter(|c| !c.is_whitespace()).peekable();
@@ -87,14 +87,14 @@ fn wrapped(text: &str, command: &str, unsolicited: &[Pattern]) -> Option<usize> 
     None
 }
 
-/// Whether a line editor shows only the end of a long command.
+/// Returns whether a line editor shows only the end of a long command.
 fn is_scrolled(typed: &str, command: &str) -> bool {
     const ENOUGH: usize = 8;
     let shown = typed.trim().strip_prefix('$').map(str::trim);
     shown.is_some_and(|shown| shown.len() >= ENOUGH && command.trim_end().ends_with(shown))
 }
 
-/// Whether all characters of the command are there in their order, others in between.
+/// Returns whether all characters of the command appear in order, possibly with others in between.
 fn is_completed(typed: &str, command: &str) -> bool {
     let mut shown = typed.chars();
     let mut typed = command
@@ -107,7 +107,7 @@ fn is_completed(typed: &str, command: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What follows the echo.
+    /// Returns the text behind the echo.
     fn after<'t>(text: &'t str, command: &str) -> Option<&'t str> {
         let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
         let log = [Pattern::new(r"%[A-Z]+-\d-").expect("a pattern")];

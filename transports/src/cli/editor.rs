@@ -1,4 +1,4 @@
-//! Learning whether the device has a line editor, at its first prompt, where nothing hangs on it.
+//! Learning at the first prompt, where it is safe, whether the device has a line editor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use super::touch::{BACK, LEAD};
 use super::wait::{Got, Wait};
 use crate::error::Interruption;
 
-/// How long nothing must come before a device is taken for one that shows what is typed in some other way; longer
-/// where answers take longer.
+/// The silence after which a device counts as one that shows typed text in another way. It is longer if the
+/// device answers slowly.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// How often that is tried where a message comes in between.
+/// The maximum number of tries when messages interrupt them.
 const MOST_ATTEMPTS: usize = 8;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Learns how the device shows what is typed: whether it takes back what it is told to, as a line editor does,
-    /// or shows whatever comes.
+    /// Learns how the device shows typed text: whether it erases on request, as a line editor does, or shows every
+    /// key.
     ///
-    /// What must not stand in a command is typed only where an editor has shown that it knows control characters,
-    /// and Enter follows: a device that does not take it says so here, and not with the first command.
+    /// Keys that must not be part of a command are used later only if an editor has shown here that it knows control
+    /// characters. Enter follows them, so that a device that rejects them complains here and not at the first command.
     pub(super) async fn learn_editor(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
         let Some(manner) = self.manner.clone() else {
             return Ok(());
@@ -43,7 +43,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(())
     }
 
-    /// The same once; whether no message has come amid what was typed.
+    /// Makes one try. Returns whether no message interrupted it.
     async fn try_editor(
         &mut self,
         manner: &Manner,
@@ -56,7 +56,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         let has_message = |screen: &Screen| screen.text().lines().any(is_message);
         self.screen.keep_last_line();
-        // More than any that may still come of the questions before.
+        // More blanks than any that may still come from earlier probes.
         let blanks = " ".repeat(self.blanks(self.last_proof.asked()));
         let prompt = self.screen.last_line().to_owned();
         let shown = [&*prompt, &blanks].concat();
@@ -85,7 +85,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return Ok(was_alone);
         }
         let text = &self.screen.text()[..self.screen.last_line_start()];
-        // Anything else than what always stands there is a complaint.
+        // Anything but the gap is a complaint about the keys.
         let asked_at = text
             .strip_suffix(&*manner.gap)
             .and_then(|text| text.lines().next_back());
@@ -105,7 +105,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(known.is_some() || !has_message(&self.screen))
     }
 
-    /// Comes back to a prompt, with whatever was typed.
+    /// Returns to a prompt, whatever was typed.
     async fn resume(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
         let proof = Proof::default();
         self.read_answer(wait, Expect::Prompt, None, &mut [], proof)
@@ -113,7 +113,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .map(drop)
     }
 
-    /// Whether this is on the screen before nothing comes for a while.
+    /// Waits for a state of the screen. Returns `false` if there is silence first.
     async fn comes(
         &mut self,
         is_there: impl Fn(&Screen) -> bool,

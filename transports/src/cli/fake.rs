@@ -1,4 +1,4 @@
-//! A device for tests: a line editor, a few commands, and every bad habit on request.
+//! A fake device for tests: a line editor, a few commands, and every bad habit on request.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -13,63 +13,63 @@ use super::{Cli, CliSettings, Credentials, Login};
 use crate::Line;
 use crate::{Context, Result, RetryBudget};
 
-/// What a device does in answer to a command, step by step.
+/// A step of a device's reaction to a command.
 #[derive(Clone, Debug)]
 pub(crate) enum Do {
     /// Writes this.
     Say(String),
     /// Writes this many lines.
     Lines(usize),
-    /// Does nothing for so many milliseconds; what is typed meanwhile waits.
+    /// Does nothing for this many milliseconds. Input waits meanwhile.
     Pause(u64),
     /// Waits for one key, which is not echoed.
     Key,
-    /// The same, and notes it as `key` and its number.
+    /// Waits for one key, and records it as `key` and its number.
     KeyNoted,
-    /// Waits for a line, which is not echoed, and notes it.
+    /// Waits for a line, which is not echoed, and records it.
     Hidden,
-    /// Waits for lines, which are echoed and noted, until one has this in it.
+    /// Waits for lines, which are echoed and recorded, until one contains this.
     Text(&'static str),
-    /// Has another prompt from now on.
+    /// Changes the prompt.
     Prompt(&'static str),
     /// Ends the connection.
     Close,
-    /// Never does anything again.
+    /// Hangs forever.
     Hang,
 }
 
-/// How a device repeats what is typed.
+/// How a device echoes what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echoing {
-    /// As it reads it, and takes back what it is told to.
+    /// When it reads it, and it erases on request.
     Editor,
-    /// The same, with the prompt and the line anew for each key.
+    /// Like `Editor`, but it redraws the prompt and the line for each key.
     Redrawn,
-    /// As it reads it, control characters too.
+    /// When it reads it, including control characters.
     Blind,
-    /// The same, in rows of so many columns.
+    /// Like `Blind`, in rows of this many columns.
     Wrapped(usize),
-    /// Twice where nobody reads: at once by the terminal, and again by the editor that reads it later.
+    /// Unread input twice: at once by the terminal, and again by the editor when it reads it.
     Terminal,
-    /// Not at all, but for the line end.
+    /// Only the line end.
     Never,
-    /// Not even that.
+    /// Nothing, not even the line end.
     Nothing,
 }
 
 pub(crate) struct Fake {
     prompt: String,
     echo: Echoing,
-    /// How many lines are echoed before it stops doing so.
+    /// The number of lines that are echoed before the echo stops.
     echoes: usize,
     greeting: Vec<Do>,
     commands: HashMap<&'static str, Vec<Do>>,
     received: Arc<Mutex<Vec<String>>>,
-    /// What was typed while nobody read.
+    /// The input that was typed while nothing read it.
     typed_ahead: VecDeque<u8>,
 }
 
-/// What a test needs besides the device: the clock, the ears, the limits.
+/// The surroundings of a test: the clock, the event sink, the limits.
 #[derive(Default)]
 pub(crate) struct Bench {
     events: Mutex<Vec<Event>>,
@@ -114,16 +114,16 @@ impl Fake {
         self
     }
 
-    /// The lines that the device has received, empty ones left out.
+    /// Returns the lines that the device has received, without empty ones.
     pub(crate) fn received(&self) -> Arc<Mutex<Vec<String>>> {
         Arc::clone(&self.received)
     }
 
-    /// Starts the device and gives the other end of its line.
+    /// Starts the device and returns the other end of its stream.
     pub(crate) fn start(self) -> DuplexStream {
         let (near, far) = duplex(64 * 1024);
         tokio::spawn(async move {
-            // A test that has seen enough closes its end.
+            // A test that is done closes its end.
             let _ = self.run(far).await;
         });
         near
@@ -274,7 +274,7 @@ impl EventSink for Bench {
 }
 
 impl Bench {
-    /// A bench whose run waits for its target for so many seconds at most.
+    /// Creates a bench with a retry budget of this many seconds.
     pub(crate) fn patient_for(seconds: u64) -> Self {
         Self {
             retry_budget: RetryBudget::at_most(Duration::from_secs(seconds)),
@@ -286,12 +286,12 @@ impl Bench {
         Context::new("r1", self, &self.retry_budget)
     }
 
-    /// What was said at `notice`.
+    /// Returns the messages at `notice`.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.said(Level::Notice)
     }
 
-    /// What was said at a level.
+    /// Returns the messages at a level.
     pub(crate) fn said(&self, level: Level) -> Vec<String> {
         let events = self.events.lock().expect("no poison");
         let said = events.iter().filter(|event| event.level == level);
@@ -314,7 +314,7 @@ impl Bench {
         Cli::open(&self.ctx(), stream, settings, deadline, &credentials).await
     }
 
-    /// The same, where the device itself asks who is there.
+    /// Opens a session with a device that asks for a login itself.
     pub(crate) async fn log_in(
         &self,
         stream: DuplexStream,
@@ -343,14 +343,14 @@ impl Bench {
         }
     }
 
-    /// A session with a device of the usual dialect.
+    /// Opens a session with a device of the usual dialect.
     pub(crate) async fn session(&self, fake: Fake) -> Cli<DuplexStream> {
         self.open(fake.start(), usual(), None)
             .await
             .expect("a session")
     }
 
-    /// What a command gives on a device of the usual dialect.
+    /// Returns the output of a command on a device of the usual dialect.
     pub(crate) async fn output(&self, fake: Fake, command: &str) -> String {
         let mut cli = self.session(fake).await;
         cli.run(&self.ctx(), &Line::new(command))
@@ -359,7 +359,7 @@ impl Bench {
     }
 }
 
-/// A dialect as it is written in a family.
+/// Returns a dialect as a family defines it.
 pub(crate) fn usual() -> Dialect {
     serde_json::from_value(serde_json::json!({
         "prompt": {

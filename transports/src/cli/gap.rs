@@ -1,12 +1,12 @@
-//! What stands between two prompts: nothing, an empty line, a line such as `[edit]`, or what the device answers to a
-//! line of blanks; and messages that may come at any time.
+//! The text between two prompts: empty, an empty line, a line such as `[edit]`, or the device's answer to a line of
+//! blanks. Messages may come in between at any time.
 
 use super::dialect::{Pattern, is_question};
 use super::manner::{LONGEST_GAP, Manner};
 use super::screen::Screen;
 
-/// Where the prompts begin of which the last line is the last, and the gap between them: one or
-/// more above it, at most `most`, with nothing in between but the gap and messages.
+/// Finds the chain of prompts that ends with the last line: at least one more prompt above it, at most `most`, with
+/// nothing but the gap and messages in between. Returns the start of the first prompt, and the gap.
 pub(super) fn chain(
     screen: &Screen,
     is_prompt: impl Fn(&str) -> bool,
@@ -28,7 +28,7 @@ pub(super) fn chain(
                 return (found > 0).then(|| (start, gap.clone()));
             }
             Some(_) => {}
-            // What was asked between two prompts may have been answered by what was typed for the second.
+            // The input typed for the second prompt may have answered a question between the two.
             None if between.lines().any(is_question) => {
                 return (found > 0).then(|| (start, String::new()));
             }
@@ -39,7 +39,8 @@ pub(super) fn chain(
     Some((start, gap.unwrap_or_default()))
 }
 
-/// The nearest prompt above an offset, and what stands in between: the gap, however long, if one is known.
+/// Finds the nearest prompt above an offset. Returns its start and the text in between. A known gap may be of any
+/// length.
 pub(super) fn prompt_above<'t>(
     text: &'t str,
     below: usize,
@@ -67,7 +68,7 @@ pub(super) fn prompt_above<'t>(
     None
 }
 
-/// Where the line begins that stands above an offset, with messages in between and nothing else.
+/// Finds the line above an offset with nothing but messages in between. Returns its start.
 pub(super) fn behind_messages(
     text: &str,
     below: usize,
@@ -89,8 +90,8 @@ pub(super) fn behind_messages(
     None
 }
 
-/// Whether this is what stands between two prompts. Where a message is in it, empty lines do not
-/// count, since messages bring their own.
+/// Returns whether a text between two prompts is the gap. If it contains a message, empty lines do not
+/// count, because messages come with their own.
 pub(super) fn is_gap(between: &str, gap: &str, unsolicited: &[Pattern]) -> bool {
     if between == gap {
         return true;
@@ -112,7 +113,7 @@ fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
         .collect()
 }
 
-/// Whether a text has nothing but empty lines and messages that may come at any time.
+/// Returns whether a text consists of empty lines and unsolicited messages only.
 pub(crate) fn is_silence(text: &str, unsolicited: &[Pattern]) -> bool {
     text.lines().all(|line| {
         line.trim().is_empty() || unsolicited.iter().any(|pattern| pattern.is_found_in(line))

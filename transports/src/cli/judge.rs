@@ -1,4 +1,4 @@
-//! What the last line of an answer is: the prompt, proven or to be asked for, or output.
+//! Judging the last line of an answer: a proven prompt, a prompt to probe for, or output.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -11,7 +11,7 @@ use super::state::Cli;
 use super::verdict::Verdict;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// What is made of the last line: `None` if it looks like no prompt.
+    /// Judges the last line. Returns `None` if it does not look like a prompt.
     pub(super) fn judge(&self, proof: &Proof, expect: Expect) -> Option<Verdict> {
         let tail = proof.touches.stripped(self.screen.last_line());
         let unsolicited = &self.settings.dialect.unsolicited;
@@ -31,7 +31,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         match (manner.blanks, expect) {
             (_, Expect::Text | Expect::TextOpened) => None,
             (Blanks::Edited, _) => self.judge_edited(proof, expect, prompt, manner),
-            // Enter is all that it can be asked with: what was only a line must have time to go on.
+            // This device can only be probed with Enter, so a mere line of output must get time to continue.
             (Blanks::Late | Blanks::Hidden | Blanks::Answered, Expect::Prompt)
                 if prompt.is(tail) && !proof.has_asked() =>
             {
@@ -66,8 +66,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// The same where a line editor reads. What it reads behind may be another prompt than the known one, or none
-    /// at all behind a message: Enter, which is safe there, brings the prompt as it is now.
+    /// Judges the last line of a device with a line editor. The editor may read behind a prompt other than the known,
+    /// or behind a message without any prompt. Enter is safe there and brings the current prompt.
     fn judge_edited(
         &self,
         proof: &Proof,
@@ -93,7 +93,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         (is_safe && proof.touches.is_answered(&self.screen)).then_some(Verdict::Enter)
     }
 
-    /// How much of the line at an offset is output that was not ended before the prompt, which is the last line.
+    /// Returns how much of the line at an offset is unterminated output in front of the prompt, which is the last line.
     pub(super) fn unended(&self, at: usize) -> usize {
         let line = self.screen.text()[at..].lines().next().unwrap_or_default();
         let tail = self.screen.last_line();
@@ -104,8 +104,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Prompt::standing(tail, known).behind(line).unwrap_or(0)
     }
 
-    /// What stood before the prompt, without a line end, and is gone since the line was drawn anew when the prompt was
-    /// asked for.
+    /// Returns the unterminated output in front of the prompt that was erased when the device redrew the line for a
+    /// probe.
     pub(super) fn wiped(&self, at: usize) -> String {
         let line = self.screen.text()[at..].lines().next().unwrap_or_default();
         let known = self.prompt.as_ref().filter(|prompt| prompt.is(line));
@@ -114,7 +114,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         wiped.unwrap_or_default().to_owned()
     }
 
-    /// Whether a line looks like a prompt where commands are run.
+    /// Returns whether a line looks like a prompt for commands.
     pub(super) fn is_prompt_like(&self, line: &str) -> bool {
         let prompts = &self.settings.dialect.prompt;
         line.len() <= LONGEST_PROMPT
@@ -125,20 +125,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     .is_some_and(|pattern| pattern.is(line)))
     }
 
-    /// Whether a line is a prompt of configuration mode.
+    /// Returns whether a line is a prompt of configuration mode.
     pub(super) fn is_config(&self, line: &str) -> bool {
         let config = self.settings.dialect.prompt.config.as_ref();
         line.len() <= LONGEST_PROMPT && config.is_some_and(|pattern| pattern.is(line))
     }
 
-    /// Whether the last line is a prompt of configuration mode, and none where commands are run.
+    /// Returns whether the last line is a prompt of configuration mode and no prompt for commands.
     pub(super) fn is_in_config_only(&self) -> bool {
         let tail = self.screen.last_line();
         self.is_config(tail) && !self.is_prompt_like(tail)
     }
 
-    /// Whether a last line may be the prompt: the known one, that behind an output that was not ended, or what it
-    /// has become.
+    /// Returns whether a last line may be the prompt: the known prompt, also behind unterminated output, or a
+    /// changed prompt.
     pub(super) fn may_be_prompt(&self, line: &str, prompt: &Prompt) -> bool {
         !is_question(line)
             && (prompt.is(line)
@@ -147,19 +147,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 || self.is_in_config_only())
     }
 
-    /// Whether the device shows nothing of what is typed, and answers each question with a text.
+    /// Returns whether the device shows nothing of what is typed, and answers each probe with a text.
     pub(super) fn is_answered(&self) -> bool {
         let manner = self.manner.as_ref();
         manner.is_some_and(|manner| manner.blanks == Blanks::Answered)
     }
 
-    /// Whether the device shows nothing of what is typed.
+    /// Returns whether the device shows nothing of what is typed.
     pub(super) fn is_hidden(&self) -> bool {
         let manner = self.manner.as_ref();
         manner.is_some_and(|manner| manner.blanks == Blanks::Hidden)
     }
 
-    /// Whether the device has a line editor that takes back what it is told to.
+    /// Returns whether the device has a line editor that erases on request.
     pub(super) fn is_edited(&self) -> bool {
         let manner = self.manner.as_ref();
         manner.is_some_and(|manner| manner.blanks == Blanks::Edited)

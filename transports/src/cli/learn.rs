@@ -1,4 +1,4 @@
-//! What an answer teaches of a device: whether it echoes, how long it takes, its prompt.
+//! Learning from answers: whether the device echoes, its round-trip time, its prompt.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use super::state::{Cli, Echo};
 use crate::Line;
 use crate::error::Interruption;
 
-/// How long an answer is taken to be on its way at most: what takes longer was output that went on.
+/// The maximum for a learnt round trip. A longer time means that output continued.
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(5);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Where the output begins if no echo is to be waited for.
+    /// Returns the start of the output if no echo is expected.
     pub(super) fn known_start(&self, command: Option<&Line>) -> Option<usize> {
         (command.is_none() || self.echo == Echo::No).then_some(0)
     }
 
-    /// Learns from a whole answer that the device does not repeat commands, and gives where the output begins.
+    /// Learns from a complete answer that the device does not echo commands. Returns the start of the output.
     pub(super) fn learn_echo(&mut self, command: Option<&Line>) -> Option<usize> {
         let (Some(_), Some(prompt), Echo::Unknown, None) =
             (command, &self.typed_at, self.echo, self.output_start)
@@ -58,7 +58,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Some(end) if self.is_padded => padded_end(self.screen.text(), end),
             end => end,
         };
-        // A device that does not echo ends the line that was typed, and may begin its output with the command itself.
+        // A device without echo ends the typed line, and its output may begin with the command itself.
         let is_output = |end: &usize| {
             let shown = self.screen.text()[..*end].trim_end_matches('\n');
             let typed_at = shown
@@ -75,20 +75,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(end)
     }
 
-    /// Learns how long an answer takes.
+    /// Learns the round-trip time.
     pub(super) fn learn_round_trip(&mut self, proof: &Proof, end: usize) {
         let Some((first, last)) = proof.round_trip(end) else {
             return;
         };
         let took = match (proof.asked(), self.round_trip) {
             (1, _) | (_, Duration::ZERO) => first,
-            // Which question was answered cannot be told.
+            // It is unknown which probe was answered.
             (_, known) => last.max(known),
         };
         self.round_trip = took.min(LONGEST_ROUND_TRIP);
     }
 
-    /// Learns the prompt anew where it has changed.
+    /// Learns the prompt, and learns it again when it has changed.
     pub(super) fn learn(&mut self, end: usize, manner: Manner) {
         self.manner = Some(manner);
         let tail = self.screen.last_line();
@@ -117,8 +117,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 }
 
-/// Where an echo ends behind whose command a blank was typed, if its line ends at an offset: the blank may stand in a row
-/// of its own. Nothing, where that is still to be seen.
+/// Returns the end of the echo of a command that was typed with a trailing blank, if its line ends at an offset. The
+/// blank may be in a row of its own. Returns `None` as long as that is undecided.
 fn padded_end(text: &str, end: usize) -> Option<usize> {
     let (shown, rest) = text.split_at(end);
     match rest {

@@ -1,4 +1,4 @@
-//! The beginning of a session: its prompt is learnt, privileges are taken, paging is turned off.
+//! Opening a session: the prompt is learnt, privileged mode is entered, paging is turned off.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use super::wait::Wait;
 use crate::error::{AuthenticationProblem, Interruption, Phase, one_line};
 use crate::{Context, Error, Line, Result};
 
-/// What a command line may ask for until it is at its prompt.
+/// The credentials that a command line may ask for before its prompt.
 #[derive(Debug)]
 pub(crate) struct Credentials {
-    /// Who, where it asks for a name.
+    /// The user name, if it asks for one.
     pub(crate) user: String,
-    /// `None` where who is there is known already.
+    /// `None` if the user is logged in already.
     pub(crate) login: Option<Login>,
     pub(crate) enable_password: Option<Line>,
 }
 
-/// Who logs in at a command line that asks for it itself.
+/// The login at a command line that asks for it itself.
 #[derive(Debug)]
 pub(crate) struct Login {
     pub(crate) password: Option<Line>,
-    /// The setting that has the password, for messages.
+    /// The name of the password's setting, for messages.
     pub(crate) setting: &'static str,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Brings a stream that has just been opened to its first proven prompt.
+    /// Brings a newly opened stream to its first proven prompt.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] or [`Error::Closed`] when no prompt comes until `deadline`,
-    /// [`Error::Authentication`] and [`Error::Enable`] when the login or privileged mode is refused.
+    /// Fails with [`Error::TimedOut`] or [`Error::Closed`] when no prompt comes before `deadline`, and with
+    /// [`Error::Authentication`] or [`Error::Enable`] when the login or privileged mode is refused.
     pub(crate) async fn open(
         ctx: &Context<'_>,
         stream: S,
@@ -74,7 +74,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         for command in &dialect.on_open {
             match cli.run(ctx, &Line::new(command)).await {
                 Ok(_) => {}
-                // A user may be forbidden to turn paging off: then pagers are answered.
+                // The user may not be allowed to turn paging off. Then pagers are answered.
                 Err(error @ Error::CommandFailed { .. }) => ctx.info(error.to_string()),
                 Err(error) => return Err(error),
             }
@@ -130,7 +130,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// Why the command line lets nobody in, in words that lead on.
+    /// Returns the error for a refused login, with advice.
     fn not_let_in(&self, user: &str, login: &Login, why: &Interruption) -> Error {
         let Login { password, setting } = login;
         let said = |text: &str| match password {
@@ -236,7 +236,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         match why {
             Interruption::Lost => {
                 if secret.is_some() {
-                    // A device may refuse a login by hanging up, and lock the account after some.
+                    // A device may refuse a login by hanging up, and lock the account after several.
                     ctx.retry_budget().login_lost();
                 }
                 Error::Closed {
@@ -285,8 +285,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 }
 
-/// Whether a login came to its end because it was refused: it is asked for again, or the connection
-/// was closed after the password.
+/// Returns whether a login failed because it was refused: the device asks for it again, or closed the
+/// connection after the password.
 fn is_refusal(why: &Interruption, questions: &[Question<'_>]) -> bool {
     match why {
         Interruption::Asked(line) => questions.iter().any(|asked| asked.is_credential(line)),

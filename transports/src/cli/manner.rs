@@ -1,41 +1,41 @@
 //! How a device answers a line of blanks at its prompt.
 
-/// How many lines may stand between two prompts.
+/// The maximum number of lines between two prompts.
 pub(super) const LONGEST_GAP: usize = 3;
 
-/// How a device answers a line of blanks at its prompt, as its last answer has shown.
+/// How a device answers a line of blanks at its prompt, according to its last answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// Whether it shows the blanks; then a prompt without them proves nothing.
+    /// Whether and how it shows the blanks. If it does, a prompt without them proves nothing.
     pub(crate) blanks: Blanks,
-    /// What stands between two prompts: nothing, an empty line, a line such as `[edit]`. It stands
-    /// above the first prompt too and is no output.
+    /// The text between two prompts: empty, an empty line, or a line such as `[edit]`. It also
+    /// precedes the first prompt. It is not output.
     pub(crate) gap: String,
-    /// Whether what [`touch`](super::touch) types first does no harm.
+    /// Whether the lead key of [`touch`](super::touch) is known to do no harm.
     pub(crate) lead: bool,
 }
 
-/// Whether a device shows the blanks that are typed at its prompt.
+/// How the device shows blanks that are typed at its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blanks {
-    /// It shows them, and takes them back when it is told to: it has a line editor.
+    /// It shows them and erases them on request: it has a line editor.
     Edited,
     Shown,
-    /// It shows them when Enter is pressed behind them.
+    /// It shows them only after Enter.
     Late,
     Hidden,
-    /// It shows nothing at all, not even the end of the line, and answers such a line with the same text each
-    /// time: an unknown command, perhaps.
+    /// It shows nothing at all, not even the line end, and answers such a line with the same text each time, perhaps
+    /// with an error about an unknown command.
     Answered,
 }
 
 impl Manner {
-    /// What stands above each prompt, and is no output.
+    /// Returns the text that precedes each prompt and is not output.
     pub(crate) fn above(&self) -> &str {
         if self.gap.lines().count() <= LONGEST_GAP {
             return &self.gap;
         }
-        // Of an answer, that is the empty lines at its end.
+        // If the gap is an answer, only the empty lines at its end count.
         let answer = self.gap.trim_end_matches('\n').len();
         &self.gap[(answer + 1).min(self.gap.len())..]
     }

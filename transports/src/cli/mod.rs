@@ -1,40 +1,41 @@
-//! Sessions with a command line meant for people: commands typed at a prompt, over any byte stream.
+//! Sessions with a command line that is meant for people: commands at a prompt, over any byte stream.
 //!
-//! **The end of a command is proven, not guessed.** A terminal does not say where an answer ends;
-//! it only shows a prompt again, and an answer may contain a line that looks exactly like it, with
-//! a pause of any length behind it. Waiting to see whether more comes only moves the guess. So:
+//! **The end of a command is proven, not guessed.** A terminal does not mark the end of an answer.
+//! It only shows a prompt again, and an answer may contain a line that looks exactly like the prompt,
+//! followed by a pause of any length. Waiting for more output only postpones the guess. Therefore:
 //!
-//! 1. The prompt is learnt to the letter when the session opens, with what stands between two of
-//!    them, and how the device shows what is typed ([`editor`]).
-//! 2. Nothing counts as output before the device has echoed the command, so that nothing on its way
-//!    (log messages, late answers) is taken for output. Whether a device echoes is known from the
-//!    beginning, so no silence is ever taken for a missing echo.
-//! 3. When the last line is the prompt, blanks are typed and taken back at once, without Enter
-//!    ([`touch`]). Where a line editor reads, the line grows by as many columns and comes back: no
-//!    output does that. If anything else follows, that line was output; what was typed waits in the
-//!    device's input and marks the true end.
-//! 4. A device without a line editor shows the blanks and cannot take them back. There they are seen
-//!    before Enter is pressed, and the prompt must come twice ([`proof`]). At the first line that looks
-//!    like a prompt it is done so, too: it may be a line of the greeting. On a device that shows nothing,
-//!    the prompt must be followed by another one and nothing else, and by silence, or by the text that it
-//!    answers each time ([`gap`]).
-//! 5. Nothing is sent where a question stands at the end. Where a line editor reads, what is still on
-//!    its way when a question comes cannot be consent: no Enter, and the first key is a control
-//!    character. A question that came meanwhile is an error in any case, since nobody knows what the
+//! 1. When the session opens, the exact prompt is learnt, with the text between two prompts, and how
+//!    the device shows what is typed ([`editor`]).
+//! 2. Nothing counts as output before the device has echoed the command. So text that was already on
+//!    its way (log messages, late answers) is not mistaken for output. Whether a device echoes is
+//!    known from the beginning, so silence is never taken for a missing echo.
+//! 3. When the last line is the prompt, blanks are typed and erased at once, without Enter
+//!    ([`touch`]). If a line editor reads them, the line grows by as many columns and shrinks again,
+//!    which no output does. If anything else follows, the line was output. The typed blanks then wait
+//!    in the device's input and mark the true end.
+//! 4. A device without a line editor shows the blanks and cannot erase them. There, the blanks are
+//!    awaited before Enter is pressed, and the prompt must come twice ([`proof`]). The first line that
+//!    looks like a prompt is checked in this way, too, because it may be a line of the greeting. On a
+//!    device that shows nothing, the prompt must be followed by another prompt and nothing else, and by
+//!    silence, or by the text with which the device answers each empty line ([`gap`]).
+//! 5. Nothing is sent while the last line is a question. With a line editor, input that is still on its
+//!    way when a question comes cannot be consent: there is no Enter, and the first key is a control
+//!    character. A question that came meanwhile is always an error, because it is unknown what the
 //!    device took for its answer.
-//! 6. After any doubt (silence, a lost connection, too much output, a prompt that does not come) the
-//!    session is given up, and no answer can reach the wrong question. Time alone decides nothing:
-//!    what is late is waited for, up to the limits that people set.
+//! 6. After any doubt (silence, a lost connection, too much output, a missing prompt), the session is
+//!    abandoned, so that no answer is attributed to the wrong command. Time alone decides nothing: late
+//!    output is waited for, up to the configured limits.
 //!
-//! Two cases are left. A device without an editor and without echo can only be asked by Enter: it is
-//! asked after a pause. A pager may take what was typed for a key: that is an error, too, and from
-//! then on such a session asks after a pause.
+//! Two cases remain. A device without an editor and without echo can only be probed with Enter, so it
+//! is probed after a pause. A pager may take a probe for a key. That is an error, too, and from then on
+//! such a session is probed after a pause.
 //!
-//! The price is a round trip for each command. Lines of configuration need none: each line's
-//! echo behind the prompt proves that the one before has ended, and the command that leaves
-//! configuration mode is proven as above.
+//! The cost is one round trip for each command. Configuration lines cost none: the echo of each line
+//! behind the prompt proves that the previous line has ended. The command that leaves configuration
+//! mode is proven as above.
 //!
-//! Only the last line is searched, and each byte is looked at once, so that ten megabytes cost ten
+//! Only the last line is searched, and each byte is examined once, so the cost grows linearly with the
+//! output.
 //! times what one costs.
 
 mod alarm;

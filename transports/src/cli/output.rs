@@ -1,11 +1,11 @@
-//! The output of a command, once its end is known: without pagers and late messages.
+//! Cleaning up the output of a command whose end is known: pagers and late messages are removed.
 
 use super::dialect::Pattern;
 use super::gap::is_silence;
 use super::prompt::Prompt;
 use super::question::Answered;
 
-/// Takes out of an output (which began at `start`) the pagers that the device left standing.
+/// Removes the pagers that the device did not erase from an output that began at `start`.
 pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answered]) {
     for Answered { at, line, .. } in answered.iter().rev() {
         let line = line.trim_end();
@@ -25,15 +25,15 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
     }
 }
 
-/// Cuts off what an output ends with, if it does.
+/// Removes `end` from the end of an output.
 pub(super) fn without_end(output: &mut String, end: &str) {
     if let Some(length) = output.strip_suffix(end).map(str::len) {
         output.truncate(length);
     }
 }
 
-/// Cuts off the prompts that came of Enter behind an answer of which the device took the first key alone, and the gap
-/// above each.
+/// Removes the prompts that an extra Enter caused, with the gap above each. Enter is extra if the device took only the
+/// first key of an answer.
 pub(super) fn without_entered(
     output: &mut String,
     prompt: &Prompt,
@@ -53,8 +53,8 @@ pub(super) fn without_entered(
     }
 }
 
-/// Cuts off messages that the device wrote behind its prompt, and that prompt, as often as it has shown them. Where it
-/// is known that it wrote them (`is_late`), all behind the last prompt are messages.
+/// Removes messages that the device wrote behind its prompt, with that prompt, as often as they occur. If it is known
+/// that there are such messages (`is_late`), all text behind the last prompt is taken for messages.
 pub(super) fn without_late_messages(
     output: &mut String,
     prompt: &Prompt,
@@ -72,7 +72,7 @@ pub(super) fn without_late_messages(
             .map_or(0, |at| at + 1);
         let line = &output[start..end];
         let line = line.trim_end_matches('\n');
-        // It may stand behind an output that was not ended.
+        // The prompt may follow output without a line end.
         let at = if prompt.is(line) {
             Some(0)
         } else {

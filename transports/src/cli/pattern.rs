@@ -1,4 +1,4 @@
-//! Regular expressions of a dialect: somewhere in a text, or a whole line.
+//! A dialect's regular expressions: for a part of a text, or for a whole line.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 use devgate_schemas::{Regexp, RegexpError};
 use serde::de::{self, Deserialize, Deserializer};
 
-/// A regular expression of a dialect, with Ruby's meaning, compiled when the dialect is read.
+/// A regular expression of a dialect, in Ruby syntax. It is compiled when the dialect is read.
 #[derive(Clone)]
 pub struct Pattern {
     source: String,
     compiled: OnceLock<Regexp>,
 }
 
-/// A [`Pattern`] that describes a whole line, but for blanks at its end.
+/// A [`Pattern`] that must match a whole line, except for trailing blanks.
 #[derive(Clone)]
 pub struct LinePattern {
     source: String,
@@ -24,7 +24,7 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Fails when the pattern is invalid.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
         let compiled = OnceLock::from(Regexp::new(source)?);
         Ok(Self {
@@ -33,7 +33,7 @@ impl Pattern {
         })
     }
 
-    /// A pattern of the program's own, compiled when it is first used, which may be never.
+    /// Creates a built-in pattern. It is compiled at its first use, which may never come.
     pub(super) fn built_in(source: &str) -> Self {
         Self {
             source: source.to_owned(),
@@ -41,17 +41,17 @@ impl Pattern {
         }
     }
 
-    /// As it was written.
+    /// Returns the source text.
     pub(super) fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether it is found in a text. A match that takes too many steps is none.
+    /// Returns whether the pattern matches somewhere in a text. A match that takes too many steps counts as none.
     pub fn is_found_in(&self, text: &str) -> bool {
         self.compiled().is_match(text).unwrap_or(false)
     }
 
-    /// Where in a text its first group was found, and what that is.
+    /// Returns the offset and the text of the first group.
     pub(super) fn first_group<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let captures = self.compiled().captures(text).ok()??;
         let group = captures.group(1)?;
@@ -68,10 +68,10 @@ impl LinePattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Fails when the pattern is invalid.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
         let compiled = Regexp::new(&format!(r"\A(?:{source})\s*\z"));
-        // What is wrong is told of the text that was written.
+        // The error must refer to the source text, not to the extended one.
         let compiled = compiled.map_err(|error| Regexp::new(source).err().unwrap_or(error))?;
         Ok(Self {
             source: source.to_owned(),
@@ -79,7 +79,7 @@ impl LinePattern {
         })
     }
 
-    /// Whether it describes this line. A match that takes too many steps is none.
+    /// Returns whether the pattern matches this line. A match that takes too many steps counts as none.
     pub fn is(&self, line: &str) -> bool {
         self.compiled.is_match(line).unwrap_or(false)
     }

@@ -1,22 +1,22 @@
-//! The prompt of one session, as it was learnt.
+//! The learnt prompt of a session.
 
-/// How long a last line may be that is held against patterns.
+/// The maximum length of a last line that is matched against patterns.
 pub(super) const LONGEST_PROMPT: usize = 512;
 
-/// What this device's prompt is now, to the letter.
+/// The device's current prompt, exactly as shown.
 ///
-/// Where two readings of it differed in nothing but digits (a clock, a counter), digits do not
-/// count.
+/// If two readings of it differed only in digits (a clock, a counter), digits are ignored when it is
+/// compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
     text: String,
-    /// How many blanks stand behind it.
+    /// The number of blanks at its end.
     ending: usize,
     digits_vary: bool,
 }
 
 impl Prompt {
-    /// The prompt that was read twice, if both readings may be the same one.
+    /// Learns the prompt from two readings. Returns `None` if they cannot be the same prompt.
     pub(crate) fn learn(first: &str, second: &str) -> Option<Self> {
         let shown = second.len();
         let (first, second) = (first.trim_end(), second.trim_end());
@@ -28,12 +28,12 @@ impl Prompt {
         })
     }
 
-    /// How many blanks belong to it.
+    /// Returns the number of blanks at its end.
     pub(crate) fn ending(&self) -> usize {
         self.ending
     }
 
-    /// The line at which something is typed, as it stands.
+    /// Takes the line at which something is typed as the prompt.
     pub(crate) fn standing(line: &str, like: Option<&Self>) -> Self {
         let digits_vary = like.is_some_and(|prompt| prompt.digits_vary);
         Self {
@@ -43,7 +43,7 @@ impl Prompt {
         }
     }
 
-    /// What this prompt has become, where nothing but digits has changed.
+    /// Returns this prompt with the digits of a line that otherwise equals it.
     pub(crate) fn with_digits_of(&self, line: &str) -> Self {
         Self {
             digits_vary: true,
@@ -51,7 +51,7 @@ impl Prompt {
         }
     }
 
-    /// Whether a line is this prompt.
+    /// Returns whether a line is this prompt.
     pub(crate) fn is(&self, line: &str) -> bool {
         let line = line.trim_end();
         line == self.text
@@ -60,7 +60,7 @@ impl Prompt {
                 && leading_digits(line) <= most_leading(&self.text))
     }
 
-    /// What follows this prompt in a line that begins with it.
+    /// Returns the rest of a line that begins with this prompt.
     pub(crate) fn strip<'l>(&self, line: &'l str) -> Option<&'l str> {
         if let Some(rest) = line.strip_prefix(self.text.as_str()) {
             return Some(rest);
@@ -77,11 +77,11 @@ impl Prompt {
             .map(|(_, rest)| rest)
     }
 
-    /// Where this prompt begins in a line that has something before it: an output that did not end
-    /// its last line.
+    /// Returns where this prompt begins in a line that starts with something else: output without a line
+    /// end.
     ///
-    /// A clock or a counter has moved on. Where digits stand before digits, as many belong to the prompt as it
-    /// had.
+    /// A clock or a counter may have advanced. If digits precede the prompt's leading digits, the prompt gets as many
+    /// digits as it had before.
     pub(crate) fn behind(&self, line: &str) -> Option<usize> {
         let line = line.trim_end();
         if let Some(before) = line.strip_suffix(self.text.as_str()) {
@@ -94,24 +94,24 @@ impl Prompt {
         let at = starts
             .rev()
             .find(|&at| same_shape(&line[at..], &self.text))?;
-        // The shortest match has one digit of a number.
+        // The shortest match has only one digit of a number.
         let more = leading_digits(&self.text).saturating_sub(1);
         let before = line[..at].bytes().rev().take(more);
         let at = at - before.take_while(u8::is_ascii_digit).count();
         (at > 0).then_some(at)
     }
 
-    /// Whether a line is this prompt, or this prompt with other digits.
+    /// Returns whether a line is this prompt, possibly with other digits.
     pub(crate) fn resembles(&self, line: &str) -> bool {
         same_shape(line.trim_end(), &self.text)
     }
 
-    /// Whether a text may have this prompt in it: a quick look before a thorough one.
+    /// Returns whether a text may contain this prompt: a quick test before a thorough one.
     pub(crate) fn may_be_in(&self, text: &str) -> bool {
         self.digits_vary || text.contains(&self.text)
     }
 
-    /// Whether a line may be what this prompt has become: no question, and as many words.
+    /// Returns whether this prompt may have changed to a line: no question, and no more words.
     pub(crate) fn may_become(&self, line: &str) -> bool {
         let words = |text: &str| text.split_whitespace().count();
         !line.contains('?') && words(line) <= words(&self.text).max(1)
@@ -122,8 +122,8 @@ fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// How many digits a prompt may begin with that began with those of this one: a counter grows, a clock does not. More
-/// are the end of an output that was not ended.
+/// Returns the maximum number of leading digits of a prompt with this text: a counter grows, a clock does not. More
+/// digits are the end of unterminated output.
 fn most_leading(text: &str) -> usize {
     match leading_digits(text) {
         count @ (0 | 1) => count * 3,
@@ -132,7 +132,7 @@ fn most_leading(text: &str) -> usize {
     }
 }
 
-/// Whether two texts differ at most in runs of digits.
+/// Returns whether two texts differ at most in runs of digits.
 fn same_shape(one: &str, other: &str) -> bool {
     let shape = |text: &str| {
         let mut shape: Vec<char> = text

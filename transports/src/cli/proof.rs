@@ -1,10 +1,10 @@
-//! The proof that a command has come to its end: a prompt that was asked for.
+//! The proof that a command has ended: a prompt that was probed for.
 //!
-//! Where a line editor reads, [`touch`](super::touch) asks it without Enter. Elsewhere a prompt is asked for by
-//! a line of a few blanks. A device that shows what is typed shows them behind its prompt: the prompt, exactly
-//! so many blanks, the prompt again. Enter is pressed when the blanks are seen there, and then all is done once
-//! more with more blanks: an output may have such a line, but not two that fit. On a device that shows nothing,
-//! the prompt must be followed by another one and nothing else.
+//! With a line editor, [`touch`](super::touch) probes without Enter. Otherwise, a probe is a line of a few
+//! blanks. A device that shows typed text shows them behind its prompt: the prompt, exactly as many blanks, the
+//! prompt again. Enter is pressed when the blanks are shown there. Then the probe is repeated with more blanks,
+//! because output may contain one such line, but not two that match. On a device that shows nothing, the prompt
+//! must be followed by another prompt and nothing else.
 
 use std::time::Duration;
 
@@ -13,44 +13,44 @@ use tokio::time::Instant;
 use super::screen::Screen;
 use super::touch::{Touches, UNREAD};
 
-/// What is known of the end of an answer so far.
+/// The state of the proof that an answer has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Proof {
     pub(super) probes: Vec<Probe>,
     pub(crate) touches: Touches,
-    /// Where the line begins at which Enter was pressed, since its end is read by a line editor and it is not
-    /// the prompt that was known.
+    /// The start of the line at which Enter was pressed because a line editor reads at its end, although it is not
+    /// the known prompt.
     fresh: Option<usize>,
-    /// How often Return was pressed before, to wake the device.
+    /// The number of times Return was pressed before, to wake the device.
     returns: usize,
-    /// How many blanks more than were typed for it stood at the prompt.
+    /// The number of excess blanks at the prompt, beyond those typed for it.
     untaken: usize,
-    /// When it was asked first, and last.
+    /// The time of the first and of the last probe.
     since: Option<(Instant, Instant)>,
 }
 
-/// One question for a prompt.
+/// One probe for a prompt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
-    /// Where the line begins that was asked about.
+    /// The start of the line that was probed.
     pub(super) line: usize,
-    /// Where the text ended when it was asked.
+    /// The length of the text when the probe was sent.
     pub(super) asked: usize,
-    /// Where its blanks are shown, if they are shown before anybody reads.
+    /// Where its blanks are shown, if they are shown before anything reads them.
     pub(super) at: usize,
-    /// How many blanks were typed.
+    /// The number of blanks that were typed.
     pub(super) blanks: usize,
-    /// How many the line had then.
+    /// The number of blanks that the line ended with before.
     pub(super) had: usize,
     /// Whether Enter was pressed behind them.
     pub(super) entered: bool,
 }
 
-/// How often a prompt is asked for within one answer.
+/// The maximum number of probes within one answer.
 const MOST_PROBES: usize = 6;
 
 impl Proof {
-    /// That nothing is known but that Return was pressed so often.
+    /// Creates the initial state after Return was pressed this many times.
     pub(crate) fn after(returns: usize) -> Self {
         Self {
             returns,
@@ -58,13 +58,13 @@ impl Proof {
         }
     }
 
-    /// Whether anything was typed that a question may have taken for its answer.
+    /// Returns whether anything was typed that a question may have taken for its answer.
     pub(crate) fn has_typed(&self) -> bool {
         self.returns > 0 || self.has_asked()
     }
 
-    /// Notes that a prompt is asked for now with so many blanks, and whether Enter is pressed behind them: then
-    /// blanks that were typed before, and are perhaps still to be read, belong to that line.
+    /// Records a probe with this many blanks, and whether Enter is pressed behind them. With Enter, blanks that were
+    /// typed before and are perhaps unread belong to the same line.
     pub(crate) fn ask(&mut self, screen: &Screen, mut blanks: usize, entered: bool) {
         let mut asked = screen.text().len();
         while let Some(waiting) = self.probes.pop_if(|probe| entered && !probe.entered) {
@@ -81,8 +81,8 @@ impl Proof {
         });
     }
 
-    /// Notes that Enter is pressed behind the blanks that were typed last, or at a line that no blanks are left
-    /// on. `ending` is the number of blanks that belong to the prompt, where that is known.
+    /// Records that Enter is pressed behind the blanks that were typed last, or at a line from which the blanks were
+    /// erased. `ending` is the number of blanks that belong to the prompt, if known.
     pub(crate) fn enter(&mut self, screen: &Screen, ending: Option<usize>) {
         let first = self.probes.iter().position(|probe| !probe.entered);
         let waiting = self.probes.iter().filter(|probe| !probe.entered);
@@ -102,71 +102,71 @@ impl Proof {
         self.probes.retain(|probe| probe.entered);
     }
 
-    /// Whether a whole line was typed.
+    /// Returns whether a probe with Enter was sent.
     pub(crate) fn has_entered(&self) -> bool {
         self.entered().next().is_some()
     }
 
-    /// Whether blanks were typed once, and no Enter.
+    /// Returns whether exactly one probe was sent, and without Enter.
     pub(crate) fn is_first(&self) -> bool {
         matches!(&*self.probes, [probe] if !probe.entered)
     }
 
-    /// Notes when it is asked.
+    /// Records the time of a probe.
     pub(crate) fn stamp(&mut self) {
         let now = Instant::now();
         self.since = Some((self.since.map_or(now, |(first, _)| first), now));
     }
 
-    /// How many blanks more than were typed for it stood at the prompt where Enter was pressed.
+    /// Returns the number of excess blanks at the prompt where Enter was pressed, beyond those typed for it.
     pub(crate) fn untaken(&self) -> usize {
         self.untaken
     }
 
-    /// How long the answer has taken since the first question, and since the last one; nothing where one was asked
-    /// before the end, since output may have taken that long.
+    /// Returns the time since the first probe and since the last one. Returns `None` if a probe was sent before the end
+    /// of the answer, because the time may have passed with output.
     pub(crate) fn round_trip(&self, end: usize) -> Option<(Duration, Duration)> {
         let (first, last) = self.since?;
         let was_before = self.asked_before(end).is_some();
         (!was_before).then(|| (first.elapsed(), last.elapsed()))
     }
 
-    /// Where it was asked first, if that was not at the end of the answer.
+    /// Returns where the first probe was sent, if that was before the end of the answer.
     pub(crate) fn asked_before(&self, end: usize) -> Option<usize> {
         let probed = self.probes.first().map(|probe| probe.asked);
         let first = probed.into_iter().chain(self.touches.first()).min()?;
         (first < end).then_some(first)
     }
 
-    /// The questions that are whole lines.
+    /// Returns the probes with Enter.
     pub(super) fn entered(&self) -> impl DoubleEndedIterator<Item = &Probe> {
         self.probes.iter().filter(|probe| probe.entered)
     }
 
-    /// Whether a prompt may still be asked for.
+    /// Returns whether another probe is allowed.
     pub(crate) fn may_ask(&self) -> bool {
         self.asked() < MOST_PROBES
     }
 
-    /// How often a prompt was asked for.
+    /// Returns the number of probes.
     pub(crate) fn asked(&self) -> usize {
         self.probes.len() + self.touches.asked()
     }
 
-    /// Whether a prompt was asked for.
+    /// Returns whether any probe was sent.
     pub(crate) fn has_asked(&self) -> bool {
         self.asked() > 0
     }
 
-    /// Where the line begins at which Enter was pressed for a prompt that is not known yet.
+    /// Returns the start of the line at which Enter was pressed for a prompt that is not known yet.
     pub(crate) fn fresh(&self) -> Option<usize> {
         self.fresh
     }
 
-    /// Takes out of an output (which began at `start`) the blanks that were shown behind lines that
-    /// were no prompts after all: some systems show what is typed before anybody reads it.
+    /// Removes the blanks of probes at mere lines of output from an output that began at `start`. Some
+    /// systems show typed text before anything reads it.
     ///
-    /// Where a lead was typed (`has_lead`) they stand behind it.
+    /// If a lead was typed (`has_lead`), the blanks follow it.
     pub(crate) fn without_blanks(&self, output: &mut String, start: usize, has_lead: bool) {
         for Probe { at, blanks, .. } in self.entered().rev() {
             let Some(at) = at.checked_sub(start) else {

@@ -1,4 +1,4 @@
-//! Questions that a device asks before its prompt and in the middle of an answer, and pagers.
+//! Questions that a device asks before its prompt and within an answer, and pagers.
 
 use std::time::Duration;
 
@@ -12,30 +12,30 @@ use super::wait::{Got, Wait};
 use crate::Line;
 use crate::error::Interruption;
 
-/// How often the same question of a dialect is answered within one answer.
+/// The maximum number of replies to the same dialect question within one answer.
 const MOST_ANSWERS: usize = 3;
 
-/// How long a command line that is to ask who is there may show nothing before Return is pressed.
+/// The silence after which Return is pressed at a command line that should ask for a login.
 const NO_QUESTION: Duration = Duration::from_secs(2);
 
-/// How long nothing must come behind what Return has brought: a line that is only slow asks twice, or asks for the
-/// password of an empty name.
+/// The silence to await after Return has brought something. A line that is only slow asks twice, or asks for the
+/// password of an empty user name.
 const AWAKE: Duration = Duration::from_secs(1);
 
-/// How often Return is pressed: a question that comes late is answered by each.
+/// The maximum number of times Return is pressed: each one may answer a late question.
 const MOST_RETURNS: usize = 2;
 
-/// How long nothing must come behind the first key of an answer before the rest is typed: a question that wants one
-/// key goes on.
+/// The silence after the first key of an answer before the rest is typed. A question that wants a single key
+/// continues by then.
 const KEY_TAKEN: Duration = Duration::from_millis(300);
 
 /// A question that the device may ask, and the reply.
 pub(super) struct Question<'a> {
     pattern: &'a Pattern,
     reply: Reply<'a>,
-    /// How often it may still be answered.
+    /// The number of times it may still be answered.
     left: usize,
-    /// Whether the target's settings answer it, not the dialect.
+    /// Whether the reply comes from the target's settings and not from the dialect.
     is_credential: bool,
 }
 
@@ -44,7 +44,7 @@ enum Reply<'a> {
     Secret(&'a Line),
 }
 
-/// A question or a pager that was answered: where its line begins, and the line.
+/// A question or a pager that was answered: the start of its line, and the line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub(super) at: usize,
@@ -54,14 +54,14 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    /// Whether it is the same line in the same place; a blank behind it may have come since.
+    /// Returns whether it is the same line at the same place. A trailing blank may have arrived since.
     fn is_at(&self, other: &Self) -> bool {
         (self.at, self.line.trim_end()) == (other.at, other.line.trim_end())
     }
 }
 
 impl<'a> Question<'a> {
-    /// A question of the dialect, whose answer is typed as a line.
+    /// Creates a dialect question whose answer is typed as a line.
     pub(super) fn typed(answer: &'a Answer) -> Self {
         Self {
             pattern: &answer.pattern,
@@ -71,7 +71,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// A question that a command may ask, whose answer is typed as a line.
+    /// Creates a question that a command may ask, and whose answer is typed as a line.
     pub(super) fn confirm(confirm: &'a Confirm) -> Self {
         Self {
             pattern: &confirm.pattern,
@@ -81,7 +81,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The question for a name, which is answered once.
+    /// Creates the question for the user name, which is answered once.
     pub(super) fn name(pattern: &'a Pattern, name: &'a str) -> Self {
         Self {
             pattern,
@@ -91,7 +91,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// A question that is answered by a secret, once; without one it is an error to be asked.
+    /// Creates a question that is answered with a secret, once. Without a secret, the question is an error.
     pub(super) fn secret(pattern: &'a Pattern, secret: Option<&'a Line>) -> Self {
         match secret {
             Some(line) => Self {
@@ -109,12 +109,12 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Whether this line is it.
+    /// Returns whether a line is this question.
     pub(super) fn is(&self, line: &str) -> bool {
         line.len() <= LONGEST_PROMPT && self.pattern.is_found_in(line)
     }
 
-    /// Whether it is for a name or a password and can still be answered: then it is to be expected.
+    /// Returns whether it asks for a user name or a password and can still be answered, so that it is expected.
     pub(super) fn is_awaited(&self) -> bool {
         self.is_credential && self.left > 0
     }
@@ -123,29 +123,29 @@ impl<'a> Question<'a> {
         self.is_credential && matches!(self.reply, Reply::Typed(name) if !name.is_empty())
     }
 
-    /// Whether a secret was typed in answer.
+    /// Returns whether a secret was typed in reply.
     pub(super) fn has_told_secret(&self) -> bool {
         matches!(self.reply, Reply::Secret(_)) && self.left == 0
     }
 
-    /// Whether this line is it, and it is for a name or a password.
+    /// Returns whether a line is this question, and it asks for a user name or a password.
     pub(super) fn is_credential(&self, line: &str) -> bool {
         self.is_credential && self.pattern.is_found_in(line)
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Presses Return where nothing asks who is there, and no prompt is shown: a serial line behind a
-    /// terminal server shows nothing before. A device that was only slow takes it for an empty name: then that
-    /// login is let fail, by an empty password, so that it asks for a name again. Gives up waiting after a while,
-    /// not the session. How often Return was pressed.
+    /// Presses Return if the device neither asks for a login nor shows a prompt: a serial line behind a terminal
+    /// server shows nothing before. A device that was only slow takes Return for an empty user name. Then an empty
+    /// password makes that login fail, so that the device asks for a name again. After a while, only the wait is given
+    /// up, not the session. Returns the number of times Return was pressed.
     pub(super) async fn wake(
         &mut self,
         questions: &[Question<'_>],
         wait: &mut Wait<'_>,
     ) -> Result<usize, Interruption> {
         let mut returns = 0;
-        // Where the question was that an empty password has answered.
+        // The start of the question that an empty password has answered.
         let mut refused = None;
         loop {
             let last = self.screen.last_line();
@@ -171,7 +171,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// Whether it asks for a password right below its question for a name, which nobody has answered.
+    /// Returns whether the device asks for a password right below its question for a user name, which was not answered.
     fn asks_nobody_s_password(&self, questions: &[Question<'_>]) -> bool {
         let mut lines = self.screen.text().lines().rev();
         let mut asks_for = |name: bool| {
@@ -184,7 +184,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         asks_for(false) && asks_for(true)
     }
 
-    /// Replies to the question or the pager that the last line shows, if it shows one.
+    /// Replies to the question or the pager in the last line, if there is one.
     pub(super) async fn reply(
         &mut self,
         questions: &mut [Question<'_>],
@@ -233,8 +233,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.send(&typed, wait).await
     }
 
-    /// Replies to a question that the dialect does not know, now that nothing comes: with the next
-    /// answer that was given with the command. Whether there was such a question.
+    /// Replies after silence to a question that the dialect does not know, with the next answer that
+    /// was given with the command. Returns whether there was such a question.
     pub(super) async fn reply_unknown(
         &mut self,
         answers: &mut &[String],
@@ -273,8 +273,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(true)
     }
 
-    /// Whether a question in the line that begins at `start` was answered by one key: what is typed behind it would
-    /// answer the next one, or be a command.
+    /// Returns whether a question in the line that begins at `start` took a single key for its answer. Then any further
+    /// input would answer the next question, or be a command.
     async fn has_taken_key(
         &mut self,
         start: usize,

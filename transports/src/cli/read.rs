@@ -1,4 +1,4 @@
-//! Reading up to a prompt: the loop behind every command, with its limits.
+//! Reading up to a prompt: the loop that all commands share, with its limits.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,39 +19,39 @@ use crate::Line;
 use crate::error::Interruption;
 use crate::terminal::may_be_edge;
 
-/// How long nothing must come behind a proof by a device that shows nothing of what is typed: were the line that was
-/// asked about output, the prompt that follows it would look like the answer, and the answer would come now.
+/// The silence required after a proof from a device that shows nothing of what is typed. If the probed line was
+/// output, the real prompt would look like the reply to the probe, and the reply itself would arrive now.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// What is said where a pager may have taken a question for a key.
+/// The message for a pager that may have taken a probe for a key.
 const TOOK_KEY: &str =
     "it asked for a key while it was asked for its prompt, so part of the output may be missing";
 
-/// Which prompt ends an answer.
+/// The prompt that ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expect {
-    /// The prompt that was learnt, or what it has become.
+    /// The learnt prompt, or what it has changed to.
     Prompt,
-    /// Whatever the dialect calls a prompt, which is learnt then.
+    /// Any prompt of the dialect. It is then learnt.
     AnyPrompt,
-    /// A prompt of configuration mode, or the learnt one when a line left that mode.
+    /// A prompt of configuration mode, or the learnt prompt if a line has left that mode.
     Config,
-    /// None: a text of several lines was opened, and goes on. A prompt of configuration mode means
-    /// that it was not.
+    /// None: a multi-line text was opened and continues. A prompt of configuration mode means that it
+    /// was not opened.
     TextOpened,
-    /// None: the device takes this line as text, and shows it.
+    /// None: the device takes this line as text and shows it.
     Text,
 }
 
 impl Expect {
-    /// Whether a prompt of configuration mode is the end.
+    /// Returns whether a prompt of configuration mode ends the answer.
     pub(super) fn is_config(self) -> bool {
         matches!(self, Self::Config | Self::TextOpened)
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Types a line and reads its answer up to a proven prompt; gives the output.
+    /// Types a line and reads its answer up to a proven prompt. Returns the output.
     pub(super) async fn type_line(
         &mut self,
         line: &Line,
@@ -72,7 +72,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Echo::Yes | Echo::Unknown => self.screen.keep_last_line(),
         }
         let end = self.screen.column() + line.text().chars().count();
-        // What a device puts at the edge of its screen, an empty line, could not be told from output: a blank is beyond it.
+        // A device's own line break at the screen edge would look like output. A blank moves beyond the edge.
         self.is_padded = expect == Expect::Prompt && may_be_edge(end);
         let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
@@ -82,7 +82,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .await
     }
 
-    /// Reads the answer to a command (or to nothing) up to a proven prompt; gives the output.
+    /// Reads the answer to a command (or to nothing) up to a proven prompt. Returns the output.
     pub(super) async fn read_answer(
         &mut self,
         wait: &mut Wait<'_>,
@@ -138,7 +138,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         let end = self.screen.last_line_start();
                         return Ok(self.output(start, end, &answered, &proof));
                     }
-                    // A pager may take the question for a key: what was only a line must have time to go on.
+                    // A pager may take the probe for a key, so a mere line of output must get time to continue.
                     Some(Verdict::Ask) if proof.may_ask() && !self.has_paged => {
                         self.ask_for_prompt(&mut proof, wait).await?;
                     }
@@ -190,7 +190,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// The output that a proof ends, and what is learnt of it.
+    /// Returns the output that ends with a proof, and learns from the answer.
     fn proven(
         &mut self,
         Range { start, end }: Range<usize>,
@@ -203,12 +203,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.learn(end, manner);
         self.last_proof = proof.clone();
         self.forget_untaken(proof, &mut answered)?;
-        // Where nothing is echoed, the prompts may begin with the one that was typed at.
+        // Without echo, the prompts may begin with the one at which the command was typed.
         let output = self.proven_output(start, end.max(start), &answered, proof)?;
         Ok(output + &wiped)
     }
 
-    /// Forgets pagers whose keys stand at the prompt: they were lines of the output, and are left in it.
+    /// Forgets pagers whose keys are shown at the prompt: they were lines of output and remain in it.
     fn forget_untaken(
         &self,
         proof: &Proof,
@@ -216,7 +216,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ) -> Result<(), Interruption> {
         let tail = self.screen.last_line();
         let untaken = match &self.prompt {
-            // The cursor tells: blanks that were drawn anew are not seen.
+            // The cursor shows it: redrawn blanks are not visible.
             Some(prompt) if self.is_edited() && prompt.is(tail) => {
                 let shown = tail.trim_end().chars().count();
                 self.screen.column().saturating_sub(shown + prompt.ending())
@@ -228,7 +228,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         let pressed = answered.iter().filter(|answered| !answered.entered).count();
         answered.retain(|answered| answered.entered);
-        // Which of them was none cannot be told.
+        // It is unknown which of them was not a pager.
         let is_told = untaken == pressed || pressed == 0;
         if is_told {
             Ok(())
@@ -237,8 +237,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// The output, unless something in it was asked while the prompt was asked for: nobody knows what the device
-    /// took for an answer.
+    /// Returns the output. Fails if it contains a question that was asked during a probe, because it is unknown what
+    /// the device took for an answer.
     fn proven_output(
         &self,
         start: usize,
@@ -256,7 +256,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let pagers = &self.settings.dialect.pager;
         let is_pager = |line: &str| pagers.iter().any(|pager| pager.pattern.is_found_in(line));
         let is_answered = |at| answered.iter().any(|answered| answered.at == at);
-        // Some were wiped out since.
+        // Some pagers were erased since.
         let mut wiped = self.screen.begun_anew();
         if wiped.any(|(at, line)| is_pager(line) && !is_answered(*at)) {
             return Err(Interruption::OutOfStep(TOOK_KEY));
@@ -271,7 +271,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(self.output(start, end, answered, proof))
     }
 
-    /// The output between echo and prompt.
+    /// Returns the output between echo and prompt.
     fn output(&self, start: usize, end: usize, answered: &[Answered], proof: &Proof) -> String {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
         without_pagers(&mut output, start, answered);
@@ -281,7 +281,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         proof.touches.without_unread(&mut output, start);
         if self.echo == Echo::No && !self.is_answered() && output.starts_with('\n') {
-            // The end of the line that was not echoed.
+            // This is the end of the line that was not echoed.
             output.remove(0);
         }
         let gap = self.manner.as_ref().map_or("", Manner::above);
@@ -289,7 +289,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if let Some(prompt) = &self.prompt {
             without_entered(&mut output, prompt, gap, answered);
             let unsolicited = &self.settings.dialect.unsolicited;
-            // A line editor read at an empty line: whatever stands between it and the prompt is a message.
+            // A line editor reads in an empty line, so any text between that line and the prompt is a message.
             let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');
             without_late_messages(&mut output, prompt, is_late, unsolicited);
         }

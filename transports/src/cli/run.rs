@@ -12,16 +12,16 @@ use super::state::{Cli, State};
 use super::wait::Wait;
 use crate::{Context, Error, Line, Result};
 
-/// How many lines at the beginning and at the end of an answer are held against the failure texts:
-/// further inside, an answer only quotes them.
+/// The number of lines at each end of an answer that are checked for failure messages. Further inside, an
+/// answer only quotes them.
 const FAILURE_LINES: usize = 8;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Runs a command and gives its output, without echo and prompt.
+    /// Runs a command and returns its output without echo and prompt.
     ///
     /// # Errors
-    /// [`Error::CommandFailed`] when the device says so; otherwise why the end was not reached, and
-    /// then the session is broken.
+    /// Fails with [`Error::CommandFailed`] when the device reports an error. Any other error says why the end was
+    /// not reached; then the session is broken.
     pub(crate) async fn run(&mut self, ctx: &Context<'_>, command: &Line) -> Result<String> {
         let output = self.ask(ctx, command, Vec::new()).await?;
         self.check_output(command, output)
@@ -30,7 +30,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Saves the running configuration.
     ///
     /// # Errors
-    /// As [`run`](Self::run); [`Error::Unsupported`] when the dialect does not say how.
+    /// Fails as [`run`](Self::run) does, and with [`Error::Unsupported`] when the dialect has no `save` command.
     pub(crate) async fn save(&mut self, ctx: &Context<'_>) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
         let Some(save) = &dialect.save else {
@@ -44,16 +44,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.check_output(&command, output).map(drop)
     }
 
-    /// Tests that an empty line brings the prompt again.
+    /// Checks that an empty line brings the prompt again.
     ///
     /// # Errors
-    /// Why it did not; the session is broken then.
+    /// Fails when it does not; then the session is broken.
     pub(crate) async fn verify(&mut self, ctx: &Context<'_>) -> Result<()> {
         let doing = "the test of the session";
         self.begin(doing)?;
         let mut wait = Wait::new(ctx, doing, self.settings.timeout, self.settings.timeout);
         self.screen.keep_last_line();
-        // What was noted of the last command's output says nothing of this.
+        // The state of the last command does not apply here.
         (self.typed_at, self.output_start) = (None, None);
         let mut proof = Proof::default();
         let result = match self.ask_for_prompt(&mut proof, &mut wait).await {
@@ -66,7 +66,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.end(doing, result.map(drop), str::to_owned)
     }
 
-    /// Says goodbye where the device wants to hear it. Whether it arrives does not matter.
+    /// Sends the dialect's `leave` command, if it has one. Errors are ignored.
     pub(crate) async fn leave(&mut self, ctx: &Context<'_>) {
         let dialect = Arc::clone(&self.settings.dialect);
         if let (State::AtPrompt, Some(leave)) = (self.state, &dialect.leave) {
@@ -106,7 +106,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 }
 
-/// What the device says of a failure, if this output does.
+/// Returns the device's failure message, if the output contains one.
 pub(super) fn failure(dialect: &Dialect, output: &str) -> Option<String> {
     if dialect.failure.is_empty() {
         return None;
@@ -123,7 +123,7 @@ pub(super) fn failure(dialect: &Dialect, output: &str) -> Option<String> {
         last.take(FAILURE_LINES).find(fails)
     });
     failed.map(|line| {
-        // A short answer is all about the failure; of a long one only the line is.
+        // A short answer is entirely about the failure. In a long one, only the line is.
         if lines().nth(FAILURE_LINES).is_none() {
             output.trim().to_owned()
         } else {

@@ -1,8 +1,8 @@
-//! What a terminal would show: a device's bytes become lines of text as they arrive.
+//! A terminal screen: a device's bytes become lines of text as they arrive.
 //!
-//! Escape sequences, NUL and other control bytes vanish; carriage returns, backspaces and cursor
-//! movements within a line overwrite, as on a screen; a character that is split between two chunks
-//! is put together, and bytes that are no UTF-8 become U+FFFD. Each byte is looked at once.
+//! Escape sequences, NUL and other control bytes are dropped. Carriage returns, backspaces and cursor
+//! movements within a line overwrite, as on a screen. A character that is split between two chunks is
+//! reassembled, and invalid UTF-8 becomes U+FFFD. Each byte is examined once.
 
 mod overdrawn;
 #[cfg(test)]
@@ -11,35 +11,35 @@ mod tests;
 use crate::terminal::{COLUMNS, USUAL_WIDTHS};
 use overdrawn::{Overdrawn, WIPED};
 
-/// How many columns at the end of a line a cursor can be moved back over: several rows. It bounds what a
-/// device can make us draw again with each byte.
+/// The number of columns at the end of a line over which a cursor can be moved back: several rows. It limits the
+/// redrawing that a device can cause with each byte.
 const REACH: usize = 8 * COLUMNS;
 
-/// How many bytes of an escape sequence are kept: no sequence that is understood has more.
+/// The number of bytes of an escape sequence that are kept. No supported sequence is longer.
 const LONGEST_SEQUENCE: usize = 32;
 
-/// The text that has arrived since the screen was last cleared; its last line may still grow.
+/// The text that has arrived since the screen was last cleared. Its last line may still grow.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     text: String,
     last_line: usize,
-    /// The end of the last line while the cursor has been moved back in it; `text` then has its image.
+    /// The end of the last line after the cursor has been moved back in it. `text` then contains its image.
     overdrawn: Option<Overdrawn>,
     escape: Escape,
-    /// The first bytes of a character whose others have not arrived.
+    /// The first bytes of an incomplete character.
     split: Vec<u8>,
     /// The column of the cursor in the last line, from 0.
     column: usize,
-    /// The farthest column that was reached in the last line, or since [`mark`](Self::mark).
+    /// The farthest column in the last line, since it began or since [`mark`](Self::mark).
     farthest: usize,
-    /// How many vertical tabs have come.
+    /// The number of vertical tabs received.
     vertical_tabs: usize,
-    /// Lines that were begun anew since [`mark`](Self::mark), as they stood before, and where they begin; `None`
-    /// where none are kept.
+    /// The previous contents of lines that were redrawn since [`mark`](Self::mark), with their starts; `None` if none
+    /// are kept.
     begun_anew: Option<Vec<(usize, String)>>,
 }
 
-/// Where in an escape sequence the stream stands (ECMA-48, 5.4 and 5.6).
+/// The position within an escape sequence (ECMA-48, 5.4 and 5.6).
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
@@ -48,12 +48,12 @@ enum Escape {
     Started,
     /// In a control sequence, with its parameters.
     Control(Vec<u8>),
-    /// In a string that BEL or ESC `\` ends; whether ESC was the last byte.
+    /// In a string that BEL or ESC `\` ends. `escaped` tells whether ESC was the last byte.
     Text { escaped: bool },
 }
 
 impl Screen {
-    /// Takes bytes in.
+    /// Processes received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let joined: Vec<u8>;
         let bytes = if self.split.is_empty() {
@@ -81,46 +81,46 @@ impl Screen {
         self.show_overdrawn();
     }
 
-    /// All that has arrived.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The last line, without its end.
+    /// Returns the last line, without its end.
     pub(crate) fn last_line(&self) -> &str {
         &self.text[self.last_line..]
     }
 
-    /// Where in the text the last line begins.
+    /// Returns the start of the last line in the text.
     pub(crate) fn last_line_start(&self) -> usize {
         self.last_line
     }
 
-    /// Whether nothing is half arrived.
+    /// Returns whether no character or escape sequence is incomplete.
     pub(crate) fn is_settled(&self) -> bool {
         self.escape == Escape::None && self.split.is_empty()
     }
 
-    /// Forgets how far the last line has been written, and keeps lines that are begun anew from now on.
+    /// Resets the farthest column of the last line, and keeps the contents of redrawn lines from now on.
     pub(crate) fn mark(&mut self) {
         self.farthest = self.column;
         self.begun_anew.get_or_insert_default();
     }
 
-    /// How a line stood that begins at this offset, before the device went back to its beginning for the first time
-    /// since [`mark`](Self::mark): some draw it anew for each key, without what stood before the prompt.
+    /// Returns the contents of the line that begins at this offset before the device first returned to its beginning
+    /// since [`mark`](Self::mark). Some devices redraw the line for each key, without the text before the prompt.
     pub(crate) fn before_anew(&self, start: usize) -> Option<&str> {
         let mut kept = self.begun_anew();
         kept.find_map(|(at, line)| (*at == start).then_some(line.as_str()))
     }
 
-    /// All lines of which that is known, and where they begin.
+    /// Returns the previous contents of all redrawn lines, with their starts.
     pub(crate) fn begun_anew(&self) -> impl Iterator<Item = &(usize, String)> {
         self.begun_anew.iter().flatten()
     }
 
-    /// How many columns the last line has had, since it began or since [`mark`](Self::mark), behind the one
-    /// that the cursor has come back to. 0 where the cursor is not at the end of what is shown.
+    /// Returns the number of columns by which the last line has shrunk, since it began or since [`mark`](Self::mark).
+    /// Returns 0 if the cursor is not at the end of the visible line.
     pub(crate) fn taken_back(&self) -> usize {
         let shown = self.last_line().chars().count();
         if shown > self.column {
@@ -129,17 +129,17 @@ impl Screen {
         self.farthest - self.column
     }
 
-    /// The column of the cursor in the last line, from 0.
+    /// Returns the column of the cursor in the last line, from 0.
     pub(crate) fn column(&self) -> usize {
         self.column
     }
 
-    /// How many vertical tabs have come: a line editor shows none of those that are typed.
+    /// Returns the number of vertical tabs received. A line editor does not echo those that are typed.
     pub(crate) fn vertical_tabs(&self) -> usize {
         self.vertical_tabs
     }
 
-    /// Forgets all but the last line, which goes on.
+    /// Removes all but the last line, which may still grow.
     pub(crate) fn keep_last_line(&mut self) {
         self.text.drain(..self.last_line);
         self.text.shrink_to(RETAINED);
@@ -150,7 +150,7 @@ impl Screen {
         self.begun_anew = None;
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.begun_anew = None;
@@ -168,7 +168,7 @@ impl Screen {
             if invalid.is_empty() {
                 continue;
             }
-            // A character that is only cut off may go on in the next chunk.
+            // An incomplete character may continue in the next chunk.
             let cut_off = at_end && chunks.peek().is_none() && may_go_on(invalid);
             if cut_off {
                 self.split.extend_from_slice(invalid);
@@ -192,7 +192,7 @@ impl Screen {
         self.farthest = self.farthest.max(self.column);
     }
 
-    /// Draws the line, and takes it as it is.
+    /// Draws the line and makes the result final.
     fn settle(&mut self) {
         self.show_overdrawn();
         self.overdrawn = None;
@@ -214,7 +214,7 @@ impl Screen {
                 self.escape = match byte {
                     b'[' => Escape::Control(Vec::new()),
                     b']' | b'P' | b'X' | b'^' | b'_' => Escape::Text { escaped: false },
-                    // Intermediate bytes: the sequence goes on.
+                    // Intermediate bytes: the sequence continues.
                     0x20..=0x2f | 0x1b => Escape::Started,
                     _ => Escape::None,
                 }
@@ -228,7 +228,7 @@ impl Screen {
                 0x20..=0x3f if parameters.len() == LONGEST_SEQUENCE => {}
                 0x20..=0x3f => parameters.push(byte),
                 0x1b => self.escape = Escape::Started,
-                // What cannot stand in a sequence ends it, so that a stray ESC swallows no text.
+                // An invalid byte ends a sequence, so that a stray ESC swallows no text.
                 b'\n' | b'\r' => {
                     self.escape = Escape::None;
                     self.control(byte);
@@ -276,7 +276,7 @@ impl Screen {
         }
         match (&mut self.overdrawn, how) {
             (Some(line), 0) => line.cells.truncate(line.cursor),
-            // Blanks that are printed here from now on are blanks, and wipe nothing out.
+            // Blanks that are printed here from now on are real blanks and erase nothing.
             (Some(line), 2) if self.column == 0 => line.cells.clear(),
             (Some(line), 2) => line.cells.iter_mut().for_each(|cell| *cell = WIPED),
             (Some(line), 1) => {
@@ -291,7 +291,7 @@ impl Screen {
         }
     }
 
-    /// Whether a blank was printed just behind the edge of a usual terminal.
+    /// Returns whether a blank was printed just behind the edge of a usual terminal.
     fn is_at_edge(&self) -> bool {
         let before = self.column.saturating_sub(1);
         let is_edge = |width: &usize| before > 0 && before.is_multiple_of(*width);
@@ -305,7 +305,7 @@ impl Screen {
             }
     }
 
-    /// Moves the cursor within the line; a line is taken apart only when something moves in it.
+    /// Moves the cursor within the line. The line is split into cells only when the cursor moves.
     fn move_cursor(&mut self, to: impl FnOnce(usize) -> usize) {
         let column = to(self.column);
         if column == 0 {
@@ -331,13 +331,13 @@ impl Screen {
             line.cursor = column.saturating_sub(line.before).min(line.cells.len());
             self.column = line.before + line.cursor;
             if self.column == 0 && line.cells.iter().all(|&cell| cell == WIPED) {
-                // Blanks that are printed here from now on are blanks, and wipe nothing out.
+                // Blanks that are printed here from now on are real blanks and erase nothing.
                 line.cells.clear();
             }
         }
     }
 
-    /// Keeps the line as it stands, where that is to be done and was not done before.
+    /// Keeps the current contents of the line, if contents are kept and this line's are not yet.
     fn keep_before_anew(&mut self) {
         let at = self.last_line;
         if let Some(kept) = &mut self.begun_anew
@@ -361,7 +361,7 @@ impl Screen {
     fn new_line(&mut self) {
         self.settle();
         if let Some(kept) = &mut self.begun_anew {
-            // A line end goes back, too, and changes nothing.
+            // A line end also returns to the beginning, but changes nothing.
             let line = &self.text[self.last_line..];
             kept.pop_if(|(at, before)| *at == self.last_line && before == line);
         }
@@ -378,14 +378,14 @@ impl Screen {
     }
 }
 
-/// How many lines are kept that were begun anew: the first, where keys that were typed are taken, and the last, where
-/// an answer ends.
+/// The maximum number of kept lines: the first, where typed keys are processed, and the last, where an answer
+/// ends.
 const MOST_KEPT: usize = 128;
 
-/// How much memory a screen keeps for the next command.
+/// The memory that a screen keeps for the next command, in bytes.
 const RETAINED: usize = 4 * 1024;
 
-/// Whether these bytes are the beginning of a character, and not wrong already.
+/// Returns whether these bytes are the beginning of a valid character.
 fn may_go_on(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -1,4 +1,4 @@
-//! What a session at a prompt holds, and whether it can be used.
+//! The state of a session at a prompt.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,55 +13,55 @@ use super::screen::Screen;
 use crate::error::{Interrupted, Interruption};
 use crate::{Error, Opening, Result};
 
-/// How many bytes an answer may have.
+/// The maximum size of an answer in bytes.
 pub(crate) const MOST_OUTPUT: usize = 64 * 1024 * 1024;
 
-/// A session at a prompt. One command at a time.
+/// A session at a prompt. It runs one command at a time.
 pub(crate) struct Cli<S> {
     pub(super) stream: S,
     pub(super) screen: Screen,
     pub(super) settings: CliSettings,
-    /// Learnt when the session opened; `None` only until then.
+    /// The prompt. It is `None` only until the session has opened.
     pub(super) prompt: Option<Prompt>,
     /// The prompt at which the last command was typed: its echo follows it.
     pub(super) typed_at: Option<Prompt>,
-    /// Whether a blank was typed behind it.
+    /// Whether a blank was typed behind the last command.
     pub(super) is_padded: bool,
-    /// Where in the screen's text the output of the command under way begins, once that is known.
+    /// The start of the current command's output in the screen's text, once known.
     pub(super) output_start: Option<usize>,
     pub(super) echo: Echo,
-    /// How the device answers an empty line; known once it was asked.
+    /// How the device answers an empty line. Known after the first probe.
     pub(super) manner: Option<Manner>,
-    /// The questions that proved the end of the last answer.
+    /// The probes that proved the end of the last answer.
     pub(super) last_proof: Proof,
-    /// How often a prompt was asked for, from a beginning that is new for each session.
+    /// The number of probes so far. It starts with a random number for each session.
     pub(super) probes: usize,
     /// Whether a pager has waited for a key in the middle of an answer.
     pub(super) has_paged: bool,
-    /// How long an answer takes at least, as the last one has shown.
+    /// The minimum time for an answer, according to the last one.
     pub(super) round_trip: Duration,
-    /// Whether a command is under way, or was given up: then nothing more is sent.
+    /// Whether a command is running, or was abandoned: then nothing more is sent.
     pub(super) state: State,
-    /// What stood above the first prompt.
+    /// The text above the first prompt.
     pub(super) greeting: String,
     pub(super) alarm: Alarm,
 }
 
-/// What a session is told of its device and its limits.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct CliSettings {
     /// `host:port`, for messages.
     pub(crate) peer: String,
     pub(crate) dialect: Arc<Dialect>,
-    /// How long logging in may take.
+    /// The limit for logging in.
     pub(crate) timeout: Duration,
-    /// How long a command may be silent.
+    /// The limit for silence during a command.
     pub(crate) idle_timeout: Duration,
-    /// How long a command may take in all.
+    /// The limit for a command in total.
     pub(crate) command_timeout: Duration,
 }
 
-/// Whether the device repeats what is typed.
+/// Whether the device echoes what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Echo {
     Unknown,
@@ -77,12 +77,12 @@ pub(super) enum State {
 }
 
 impl<S> Cli<S> {
-    /// Whether another command may be sent.
+    /// Returns whether another command may be sent.
     pub(crate) fn is_usable(&self) -> bool {
         self.state == State::AtPrompt
     }
 
-    /// What the device showed when the session opened; the prompt is what stands there now.
+    /// Returns what the device showed when the session opened, with the current prompt.
     pub(crate) fn opening(&self) -> Opening {
         Opening {
             greeting: self.greeting.clone(),
@@ -90,7 +90,7 @@ impl<S> Cli<S> {
         }
     }
 
-    /// Notes that something is under way, unless the session was given up before.
+    /// Marks the session as busy. Fails if it was abandoned before.
     pub(super) fn begin(&mut self, doing: &str) -> Result<()> {
         if self.state != State::AtPrompt {
             self.state = State::Broken;
@@ -100,7 +100,7 @@ impl<S> Cli<S> {
         Ok(())
     }
 
-    /// Notes how it ended: well, or with a doubt that ends the session.
+    /// Records the result of an operation. An interruption breaks the session.
     pub(super) fn end<T>(
         &mut self,
         doing: &str,
@@ -110,7 +110,7 @@ impl<S> Cli<S> {
         match result {
             Ok(value) => {
                 self.state = State::AtPrompt;
-                // An idle session holds no output.
+                // An idle session keeps no output.
                 self.screen.keep_last_line();
                 self.output_start = None;
                 Ok(value)
@@ -123,7 +123,7 @@ impl<S> Cli<S> {
         }
     }
 
-    /// What has arrived of an answer.
+    /// Returns the part of an answer that has arrived.
     pub(super) fn partial_output(&self) -> &str {
         let text = self.screen.text();
         match (self.output_start, &self.typed_at) {

@@ -1,36 +1,36 @@
-//! Asking whether the device's line editor reads, without Enter: a few blanks are typed and taken back.
+//! Probing for the device's line editor without Enter: a few blanks are typed and erased.
 //!
-//! At a prompt the editor shows the blanks, and then none: the line has grown by just so many columns, and has
-//! come back to what it was. No output does that. A program that is still running shows nothing of it, or a
-//! terminal shows for it what nobody reads: then control characters are visible, and the line stays longer.
-//! Nothing is consented to, whatever comes instead of the prompt: no Enter is pressed, and the first key is
-//! neither a blank nor a letter.
+//! At a prompt, the editor shows the blanks and erases them: the line grows by exactly as many columns and
+//! returns to its previous state. No output does that. While a program is still running, nothing is shown, or
+//! the terminal itself echoes the unread input: then control characters are visible, and the line stays longer.
+//! Whatever comes instead of the prompt, the probe consents to nothing: it contains no Enter, and its first key
+//! is neither a blank nor a letter.
 
 use super::screen::Screen;
 
-/// What is typed first: Ctrl-K, which takes away what stands behind the cursor, that is, nothing. A device
-/// without a line editor takes it for a blank.
+/// The lead, typed first: Ctrl-K, which erases the text behind the cursor, where there is none. A device
+/// without a line editor treats it as a blank.
 pub(super) const LEAD: &str = "\x0b";
 
-/// What takes back a character.
+/// Erases a character.
 pub(super) const BACK: &str = "\x08";
 
-/// How a terminal shows [`LEAD`] and [`BACK`] while nobody reads.
+/// How a terminal echoes [`LEAD`] and [`BACK`] while nothing reads the input.
 pub(super) const UNREAD: [&str; 2] = ["^K", "^H"];
 
-/// The questions of this kind within one answer.
+/// The probes of this kind within one answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touches(Vec<Touch>);
 
 #[derive(Clone, Copy, Debug)]
 struct Touch {
-    /// Where the text ended when it was typed.
+    /// The length of the text when it was typed.
     at: usize,
     blanks: usize,
 }
 
 impl Touches {
-    /// Notes that so many blanks are typed now, and gives what is typed.
+    /// Records a probe with this many blanks, and returns the keys to type.
     pub(crate) fn ask(&mut self, screen: &Screen, blanks: usize) -> String {
         let at = screen.text().len();
         self.0.push(Touch { at, blanks });
@@ -41,18 +41,18 @@ impl Touches {
         self.0.len()
     }
 
-    /// Whether a line editor reads where the screen ends.
+    /// Returns whether a line editor reads at the end of the screen.
     pub(crate) fn is_answered(&self, screen: &Screen) -> bool {
         let back = screen.taken_back();
         self.0.iter().any(|touch| touch.blanks == back)
     }
 
-    /// Where the first of them was typed.
+    /// Returns where the first probe was typed.
     pub(crate) fn first(&self) -> Option<usize> {
         self.0.first().map(|touch| touch.at)
     }
 
-    /// A line without what a terminal has shown of them at its end.
+    /// Returns a line without the terminal's echo of unread probes at its end.
     pub(crate) fn stripped<'l>(&self, mut line: &'l str) -> &'l str {
         for touch in self.0.iter().rev() {
             line = line.strip_suffix(&*touch.shown_unread()).unwrap_or(line);
@@ -60,7 +60,7 @@ impl Touches {
         line
     }
 
-    /// Takes out of an output (which began at `start`) what a terminal has shown of them while nobody read.
+    /// Removes the terminal's echo of unread probes from an output that began at `start`.
     pub(crate) fn without_unread(&self, output: &mut String, start: usize) {
         for touch in self.0.iter().rev() {
             let Some(from) = touch.at.checked_sub(start) else {
@@ -70,7 +70,7 @@ impl Touches {
             let shown = &*touch.shown_unread();
             let found = match rest.find(shown) {
                 Some(at) => Some((at, shown.len())),
-                // Where the terminal takes back what is typed, too, the lead is left.
+                // If the terminal erases on backspace, too, only the lead remains.
                 None => rest.find(UNREAD[0]).map(|at| (at, UNREAD[0].len())),
             };
             if let Some((at, length)) = found {

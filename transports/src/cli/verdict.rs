@@ -1,4 +1,4 @@
-//! What a prompt-like line at the end of what has arrived means, by what was asked before.
+//! Judging a prompt-like last line by the probes that were sent before.
 
 #[cfg(test)]
 mod tests;
@@ -10,28 +10,28 @@ use super::prompt::Prompt;
 use super::proof::{Probe, Proof, blanks_behind};
 use super::screen::Screen;
 
-/// What to do when a prompt-like line stands at the end.
+/// What to do about a prompt-like last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Ask for another prompt.
+    /// Send a probe.
     Ask,
-    /// Press Enter: what was typed is seen at a prompt.
+    /// Press Enter: the typed blanks are shown at a prompt.
     Enter,
-    /// What was asked for is still to come.
+    /// Wait for the reply to a probe.
     Wait,
-    /// Some of what was asked for has come, and some has not.
+    /// Some replies to probes have come, and some have not.
     Doubtful,
-    /// The answer ends here, in the text's offset.
+    /// The answer ends at this offset of the text.
     Proven(usize, Manner),
-    /// The answer ends at this line, which needs no proof: what is typed next brings it.
+    /// The answer ends at this line. It needs no proof: the echo of the next command proves it.
     Ends,
 }
 
-/// How many blanks a prompt ends with at most, where it is not known.
+/// The maximum number of blanks that a prompt ends with, if that is unknown.
 const MOST_ENDING: usize = 2;
 
 impl Proof {
-    /// Judges a last line that is the prompt, where a line editor reads.
+    /// Judges a last line that is the prompt, on a device with a line editor.
     pub(crate) fn judge_edited(&self, screen: &Screen, manner: &Manner) -> Verdict {
         if self.touches.is_answered(screen) {
             return Verdict::Proven(screen.last_line_start(), manner.clone());
@@ -43,15 +43,15 @@ impl Proof {
         }
     }
 
-    /// Judges a last line at which blanks were typed without Enter, since nothing is known of the device: what looks
-    /// like a prompt may be a line of its greeting, and a question may follow. Nothing, where that was not done.
+    /// Judges a last line at which blanks were typed without Enter because nothing is known about the device yet: the
+    /// line may belong to its greeting, and a question may follow. Returns `None` if no such probe was sent.
     pub(crate) fn judge_first(&self, screen: &Screen) -> Option<Verdict> {
         let probe = self.probes.last().filter(|probe| !probe.entered)?;
         let now = blanks_behind(screen.last_line());
         let is_shown = if screen.last_line_start() == probe.line {
             now == probe.had + probe.blanks
         } else {
-            // Typed while nobody read, they are shown at the prompt.
+            // Typed while nothing read them, the blanks are shown at the prompt.
             (probe.blanks..=probe.blanks + MOST_ENDING).contains(&now)
         };
         Some(if is_shown {
@@ -61,7 +61,7 @@ impl Proof {
         })
     }
 
-    /// Judges a last line that is the prompt and blanks, or the prompt, where what is typed is shown.
+    /// Judges a last line that is the prompt, perhaps with blanks, on a device that shows typed text.
     pub(crate) fn judge_shown(
         &self,
         screen: &Screen,
@@ -73,14 +73,14 @@ impl Proof {
         let now = blanks_behind(screen.last_line());
         if let Some(probe) = self.probes.last().filter(|probe| !probe.entered) {
             let is_shown = if screen.last_line_start() == probe.line {
-                // The blanks of the prompt itself may have come since.
+                // The prompt's own blanks may have arrived since.
                 now == probe.had.max(ending) + probe.blanks
             } else {
-                // Blanks that were typed while nobody read are all shown at the prompt.
+                // Blanks that were typed while nothing read them are all shown at the prompt.
                 let waiting = self.probes.iter().filter(|probe| !probe.entered);
                 now == ending + waiting.map(|probe| probe.blanks).sum::<usize>()
             };
-            // What came by chance as blanks does not come again as others.
+            // A chance match of the blanks does not repeat with another number of them.
             let typed = self.probes.iter().filter(|probe| !probe.entered).count();
             return match (is_shown, typed) {
                 (false, _) => Verdict::Wait,
@@ -92,14 +92,14 @@ impl Proof {
             return Verdict::Ask;
         }
         let (mut start, mut rows) = (screen.last_line_start(), 0);
-        // The first may stand behind a line that was not ended.
+        // The first prompt may follow output without a line end.
         let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
         for probe in self.entered().rev().take_while(|_| now == ending) {
             let below = screen.text()[start..].lines().next().unwrap_or_default();
             if !below.trim().is_empty() && !prompt.is(below) {
                 break;
             }
-            // A message may have come amid the blanks: some of them stand alone then, behind it.
+            // A message may have interrupted the blanks. Then some of them are alone in a line behind it.
             let is_row = |line: &str| match blanks_behind(line) {
                 blanks if blanks == line.len() => (1..=probe.blanks).contains(&blanks),
                 blanks => same(line) && blanks == ending + probe.blanks,
@@ -118,14 +118,14 @@ impl Proof {
             (1, 1) => Verdict::Ask,
             (0 | 1, _) => Verdict::Wait,
             (rows, asked) if rows == asked => Verdict::Proven(start, manner.clone()),
-            // A line of ours would be taken for output.
+            // A line of our own probe would be taken for output.
             _ => Verdict::Doubtful,
         }
     }
 
-    /// Judges a last line that looks like a prompt; `same` tells whether another line is that one.
+    /// Judges a last line that looks like a prompt. `same` tells whether another line is the same prompt.
     ///
-    /// Without a known `manner`, what little may stand between two prompts is taken as it is.
+    /// Without a known `manner`, any short text between two prompts is taken for the gap.
     pub(crate) fn judge(
         &self,
         screen: &Screen,
@@ -144,11 +144,11 @@ impl Proof {
             let typed = blanks_behind(line).checked_sub(ending);
             same(line) && self.entered().any(|probe| Some(probe.blanks) == typed)
         };
-        // What was learnt without seeing the blanks may be wrong: seeing them is better.
+        // A manner that was learnt without seeing the blanks may be wrong. Seeing them is better evidence.
         let seen = manner.filter(|manner| manner.blanks != Blanks::Hidden);
         let most = self.entered().count();
         let found = |manner| chain(screen, is_answered, manner, unsolicited, most);
-        // A gap that a greeting has taught may be wrong, but none is as likely as it.
+        // A gap learnt from a greeting may be wrong. Then an empty gap is the most likely one.
         let bare = manner.map(|manner| Manner {
             gap: String::new(),
             ..manner.clone()
@@ -167,8 +167,8 @@ impl Proof {
             return Verdict::Wait;
         }
         match self.judge_unseen(probe, screen, &same, manner, unsolicited) {
-            // A greeting that looks like a prompt may have taught a wrong gap: one that is the same
-            // between as many prompts as were asked for is right.
+            // A greeting that looks like a prompt may have taught a wrong gap. A gap that is the same
+            // between as many prompts as there were probes is right.
             Verdict::Wait if self.entered().count() > 1 => {
                 let found = chain(screen, &same, None, unsolicited, self.entered().count());
                 let found = found.filter(|found| self.is_answered(screen, found.0, &same));
@@ -181,14 +181,14 @@ impl Proof {
         }
     }
 
-    /// Whether as many prompts as were asked for stand between an offset and the last line.
+    /// Returns whether there are as many prompts as probes between an offset and the last line.
     fn is_answered(&self, screen: &Screen, start: usize, same: impl Fn(&str) -> bool) -> bool {
         let text = &screen.text()[start..screen.last_line_start()];
         text.lines().filter(|line| same(line)).count() >= self.entered().count()
     }
 
-    /// Where the prompt stands that was asked about before the last question, if both were answered by the same
-    /// text, with the blanks before it or without; and that text.
+    /// Returns the start of the prompt at the last but one probe, if the device answered the last two probes with the
+    /// same text, after the blanks or without them. Also returns the manner with that text as the gap.
     fn answered_alike(&self, screen: &Screen) -> Option<(usize, Manner)> {
         let mut entered = self.entered().rev();
         let (last, before) = (entered.next()?, entered.next()?);
@@ -207,8 +207,8 @@ impl Proof {
         is_alike.then(|| (before.line, manner_of(blanks, gap.to_owned())))
     }
 
-    /// Judges a last line that is the prompt, where each question is answered by the same text, right behind the
-    /// prompt at which it was asked.
+    /// Judges a last line that is the prompt, on a device that answers each probe with the same text right behind the
+    /// probed prompt.
     pub(crate) fn judge_answered(&self, screen: &Screen, manner: &Manner) -> Verdict {
         if !self.has_entered() {
             return Verdict::Ask;
@@ -225,9 +225,9 @@ impl Proof {
         }
     }
 
-    /// Without the blanks to be seen: what was asked about is followed by nothing but a prompt. If
-    /// more followed, it was output, and the question waits for its answer: then the end has one
-    /// prompt for the command and one for each question.
+    /// Judges without visible blanks: nothing but a prompt follows the probed line. If more followed, the
+    /// line was output, and the probe is still unanswered. Then the answer ends with one prompt for the
+    /// command and one for each probe.
     fn judge_unseen(
         &self,
         probe: &Probe,
@@ -238,10 +238,10 @@ impl Proof {
     ) -> Verdict {
         let (text, last) = (screen.text(), screen.last_line_start());
         if last < probe.asked {
-            // The line that was asked about: its blanks are perhaps still being shown.
+            // This is the probed line: its blanks are perhaps still being shown.
             return Verdict::Wait;
         }
-        // A line that was drawn anew since is not the one that was asked about, and may be cut anywhere.
+        // A line that was redrawn since is not the probed one, and the offset may cut it anywhere.
         let asked_about = text.get(probe.line..probe.asked).unwrap_or_default();
         let asked_about = asked_about.trim_end_matches('\n');
         let found = match chain(screen, &same, manner, unsolicited, self.entered().count()) {
@@ -255,7 +255,7 @@ impl Proof {
     }
 }
 
-/// The verdict where blanks are not shown.
+/// Returns the verdict for a device that does not show blanks.
 fn hidden(found: Option<(usize, String)>) -> Verdict {
     found.map_or(Verdict::Wait, |(start, gap)| {
         Verdict::Proven(start, manner_of(Blanks::Hidden, gap))

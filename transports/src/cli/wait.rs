@@ -1,4 +1,4 @@
-//! Sending and receiving, with the limits of one answer.
+//! Sending and receiving within the limits of one answer.
 
 use std::io;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::Context;
 use crate::error::{Interruption, seconds};
 use crate::telnet::NEGOTIATION;
 
-/// How often silence is told.
+/// The interval of notices about silence.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
-/// How much is read at once.
+/// The size of a read.
 const CHUNK: usize = 8 * 1024;
 
 /// The limits of one answer.
@@ -27,22 +27,22 @@ pub(super) struct Wait<'a> {
     heard: Instant,
     stirred: Instant,
     told: u32,
-    /// How many bytes have come, whatever has become of them.
+    /// The number of bytes received in total.
     received: usize,
-    /// Not the session's, which is idle most of the time.
+    /// The read buffer. It is not part of the session, which is idle most of the time.
     chunk: Vec<u8>,
 }
 
-/// What came of waiting.
+/// The result of waiting.
 pub(super) enum Got {
-    /// Something arrived and is on the screen.
+    /// Data arrived and is on the screen.
     Bytes,
-    /// Nothing came for as long as was asked.
+    /// Nothing arrived during the given time.
     Quiet,
 }
 
 impl<'a> Wait<'a> {
-    /// The limits of a command.
+    /// Creates the limits of a command.
     pub(super) fn for_command(
         ctx: &'a Context<'a>,
         doing: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Wait<'a> {
         Self::new(ctx, doing, settings.idle_timeout, settings.command_timeout)
     }
 
-    /// Limits of one's own: of silence, and in all.
+    /// Creates limits for silence and for the total time.
     pub(super) fn new(
         ctx: &'a Context<'a>,
         doing: &'a str,
@@ -73,7 +73,7 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Begins to measure quiet anew, since something was sent that will be answered.
+    /// Restarts the measurement of silence, because something was sent that will be answered.
     pub(super) fn stir(&mut self) {
         self.stirred = Instant::now();
     }
@@ -90,7 +90,7 @@ impl<'a> Wait<'a> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Sends text as it is.
+    /// Sends text unchanged.
     pub(super) async fn send(
         &mut self,
         text: &str,
@@ -108,7 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// Waits for bytes and puts them on the screen, or for nothing to come for a while.
+    /// Waits for data and puts it on the screen, or returns after a time of silence.
     pub(super) async fn receive(
         &mut self,
         wait: &mut Wait<'_>,
@@ -132,7 +132,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         return Err(Interruption::TooMuch(MOST_OUTPUT));
                     }
                     wait.heard = Instant::now();
-                    // No alarm rings where there is always something to read.
+                    // The timer never fires if there is always data to read.
                     if wait.heard >= wait.deadline {
                         return Err(Interruption::TooLong(wait.limit));
                     }

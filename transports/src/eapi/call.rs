@@ -1,4 +1,4 @@
-//! A call of eAPI: JSON-RPC 2.0 with the one method `runCmds` (Arista, "Command API Guide").
+//! eAPI calls: JSON-RPC 2.0 with the single method `runCmds` (Arista, "Command API Guide").
 
 use devgate_schemas::Value;
 use serde_json::{Value as Json, json};
@@ -6,28 +6,28 @@ use serde_json::{Value as Json, json};
 use crate::Line;
 use crate::command_list::{Ran, RefusedCommand};
 
-/// How the device is to give its outputs.
+/// The format of the device's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// As the command line shows them.
+    /// Text, as on the command line.
     Text,
-    /// As data.
+    /// Structured data.
     Json,
 }
 
-/// An error that concerns the call, not one of its commands.
+/// An error that concerns the whole call and not a command.
 #[derive(Debug, PartialEq)]
 pub(super) struct CallError {
-    /// JSON-RPC's or eAPI's number.
+    /// The error code of JSON-RPC or eAPI.
     pub(super) code: i64,
     pub(super) message: String,
     pub(super) whole: Value,
 }
 
-/// The code of a command that has no output as data.
+/// The error code for a command without structured output.
 pub(super) const NO_JSON: i64 = 1003;
 
-/// The body of a call; `enable_password` is what the command `enable` is answered with.
+/// Returns the body of a call. `enable_password` is the answer to the command `enable`.
 pub(super) fn body(commands: &[Line], enable_password: Option<&Line>, format: Format) -> Json {
     let commands: Vec<Json> = commands
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn body(commands: &[Line], enable_password: Option<&Line>, format: Fo
     })
 }
 
-/// Reads an answer; `None` where it is none of eAPI's.
+/// Reads an answer. Returns `None` if it is not an answer of eAPI.
 pub(super) fn read(mut answer: Json, format: Format) -> Option<Result<Ran<Json>, CallError>> {
     if let Some(Json::Array(outputs)) = answer.get_mut("result").map(Json::take) {
         let outputs = outputs.into_iter().map(|output| put_out(output, format));

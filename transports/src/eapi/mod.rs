@@ -1,4 +1,4 @@
-//! `eapi`: switches with Arista's EOS, whose command line is behind JSON-RPC over HTTP.
+//! `eapi`: switches with Arista's EOS, whose command line is available as JSON-RPC over HTTP.
 
 mod call;
 mod session;

@@ -1,4 +1,4 @@
-//! An open session with an EOS switch behind eAPI.
+//! A session with an EOS switch over eAPI.
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
@@ -34,9 +34,9 @@ const HOSTNAME: &[FactRow] = &[
     ("/fqdn", "networking.fqdn"),
 ];
 
-/// A session with the command line of a switch, carried by eAPI.
+/// A session with the command line of a switch over eAPI.
 ///
-/// Each request is a command line of its own: it begins unprivileged, and goes through `enable`.
+/// Each request is a new command line: it begins unprivileged, and runs `enable` first.
 #[derive(Debug)]
 pub struct EapiSession {
     http: Http,
@@ -59,7 +59,7 @@ impl ProtocolSession for EapiSession {
 }
 
 impl EapiSession {
-    /// Runs commands, behind `enable` where that is wanted; a refusal's place is among `commands`.
+    /// Runs commands, after `enable` if requested. The index of a refused one refers to `commands`.
     async fn run(
         &self,
         ctx: &Context<'_>,
@@ -132,7 +132,7 @@ impl EapiSession {
     }
 }
 
-/// Makes `uptime`, which EOS tells with a fraction, a whole number: Facter's seconds are one.
+/// Truncates `uptime` to whole seconds, as Facter has it. EOS reports a fraction.
 fn whole_seconds(answer: &mut Json) {
     if let Some(uptime) = answer.get_mut("uptime")
         && let Some(seconds) = uptime.as_f64()
@@ -161,7 +161,7 @@ impl CommandLine for EapiSession {
         );
         let end = list.len();
         list.push(Line::new("end"));
-        // As data, because only then an error says in which words a line was refused.
+        // The errors contain the reason for a refused line only with structured output.
         let ran = self.run(ctx, &list, Format::Json, Repeat::Never).await;
         configured(self.http.peer(), &list, 1..end, ran, false)
     }

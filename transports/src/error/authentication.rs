@@ -1,24 +1,24 @@
-//! Why a login was refused.
+//! The error for a refused login.
 
 use thiserror::Error;
 
 use super::text::saying;
 
-/// Why a login was refused.
+/// A refused login.
 #[derive(Debug, Error)]
 #[error("{peer} refuses the login of `{user}` ({tried}){}{}{}", offers(.offered), saying(.said), next_step(.next))]
 pub struct AuthenticationProblem {
-    /// Whom.
+    /// The peer.
     pub peer: String,
-    /// Whose login.
+    /// The user name.
     pub user: String,
-    /// What was tried.
+    /// The credentials or methods that were tried.
     pub tried: String,
     /// The methods that the target offers.
     pub offered: Vec<&'static str>,
-    /// What the target said, if anything.
+    /// The target's message, if any.
     pub said: String,
-    /// What to do next.
+    /// Advice.
     pub next: String,
 }
 

@@ -1,10 +1,10 @@
-//! What an error comes from.
+//! The causes of an error.
 
 use std::error::Error;
 use std::io;
 
-/// An error and its causes. What an I/O error holds is one of them, though it is not its source: its
-/// source is the source of that.
+/// Iterates over an error and its causes. The error inside an I/O error is included: its `source` would skip
+/// that error and return the next one.
 pub(crate) fn causes<'e>(
     error: &'e (dyn Error + 'static),
 ) -> impl Iterator<Item = &'e (dyn Error + 'static)> {

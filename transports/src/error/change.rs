@@ -1,4 +1,4 @@
-//! What became of a change that was not applied in full, or not confirmed.
+//! Errors for changes that were not applied completely, or not confirmed.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,31 +6,31 @@ use std::time::Duration;
 use super::Error;
 use super::text::{one_line, seconds};
 
-/// What became of a configuration that was not applied in full.
+/// The outcome of a configuration that was not applied completely.
 #[derive(Debug)]
 pub struct ConfigurationProblem {
-    /// Whom.
+    /// The peer.
     pub peer: String,
     /// The line that the target refused, if it did. No line was sent after it.
     pub refused: Option<RefusedLine>,
-    /// How many lines were sent, a refused one among them.
+    /// The number of lines sent, including a refused one.
     pub sent: usize,
-    /// How many there were.
+    /// The number of lines in total.
     pub of: usize,
-    /// Whether the target took back what stood before the refused line.
+    /// Whether the target rolled back the lines before the refused one.
     pub rolled_back: bool,
-    /// Why it ended otherwise, if it did; the last line sent is then perhaps without effect.
+    /// The error that ended it otherwise, if any. The last line sent may then be without effect.
     pub interrupted: Option<Box<Error>>,
 }
 
 /// A line of configuration that the target refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedLine {
-    /// Its place, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// The line; secrets in it are redacted.
+    /// The line, with secrets redacted.
     pub line: String,
-    /// What the target said; secrets in it are redacted.
+    /// The target's message, with secrets redacted.
     pub said: String,
 }
 
@@ -90,22 +90,22 @@ impl std::error::Error for ConfigurationProblem {
 /// A change that was made, but not confirmed.
 #[derive(Debug)]
 pub struct Unconfirmed {
-    /// Whom.
+    /// The peer.
     pub peer: String,
     /// Why it was not confirmed.
     pub why: Box<Error>,
-    /// What became of it.
+    /// The outcome of the change.
     pub then: Aftermath,
 }
 
-/// What became of a change that was not confirmed.
+/// The outcome of a change that was not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aftermath {
-    /// It was taken back.
+    /// It was reverted.
     TakenBack,
-    /// The device takes it back by itself, at the latest after so long.
+    /// The device reverts it by itself, at the latest after this time.
     WillBeTakenBack(Duration),
-    /// It stands: the device cannot take a change back.
+    /// It remains in effect, because the device cannot revert changes.
     Stands,
 }
 

@@ -1,4 +1,4 @@
-//! Why a host is not trusted.
+//! Errors for host keys that are not trusted.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,36 +9,36 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HostKeyProblem {
-    /// No file knows the host.
+    /// No known hosts file contains the host.
     #[error(
         "the host key of {peer} is not known: {algorithm} {fingerprint}; if it is the right one, \
          add this line to {}:\n{line}\nor set `{first_use}: true` (remembers the first key){}",
         file.display(), any_key(*.verify)
     )]
     Unknown {
-        /// Whom.
+        /// The peer.
         peer: String,
         /// The key's algorithm.
         algorithm: String,
         /// The key's SHA-256 fingerprint.
         fingerprint: String,
-        /// The line that would make it known.
+        /// The line that would record the key.
         line: String,
         /// The file for the line.
         file: PathBuf,
-        /// The setting that remembers first keys.
+        /// The setting that records the first key of a host.
         first_use: &'static str,
-        /// The setting that accepts any key; `None` where none does.
+        /// The setting that accepts any key; `None` if there is none.
         verify: Option<&'static str>,
     },
-    /// A file has another key of this host.
+    /// A known hosts file contains another key of this host.
     #[error(
         "the host key of {peer} has changed: it shows {algorithm} {fingerprint}, but {}:{line} \
          has {known}; someone may be in between, or the device was replaced: if so, remove that \
          line", file.display()
     )]
     Changed {
-        /// Whom.
+        /// The peer.
         peer: String,
         /// The key's algorithm.
         algorithm: String,
@@ -48,55 +48,55 @@ pub enum HostKeyProblem {
         known: String,
         /// The file with the record.
         file: PathBuf,
-        /// Its line.
+        /// The line of the record.
         line: usize,
     },
-    /// A file says that this key must not be used any more.
+    /// A known hosts file revokes the key.
     #[error("the host key of {peer} ({fingerprint}) is revoked at {}:{line}", file.display())]
     Revoked {
-        /// Whom.
+        /// The peer.
         peer: String,
         /// The key's SHA-256 fingerprint.
         fingerprint: String,
         /// The file with the record.
         file: PathBuf,
-        /// Its line.
+        /// The line of the record.
         line: usize,
     },
-    /// The host is recorded only by an authority that signs host certificates, and shows none.
+    /// Only an authority for host certificates is recorded, and the host presented no certificate.
     #[error(
         "{} trusts {peer} only through a certificate authority (line {line}), but it shows no \
          certificate: let the authority sign its key, or add the key itself:\n{entry}",
         file.display()
     )]
     OnlyAuthority {
-        /// Whom.
+        /// The peer.
         peer: String,
         /// The file with the record.
         file: PathBuf,
-        /// Its line.
+        /// The line of the record.
         line: usize,
-        /// The line that would make the host's own key known.
+        /// The line that would record the host's own key.
         entry: String,
     },
-    /// The host shows a certificate that does not prove who it is.
+    /// The host's certificate does not prove its identity.
     #[error("the host certificate `{id}` of {peer} is not accepted: it {problem}")]
     Certificate {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// How its authority named it.
+        /// The identifier that the authority gave the certificate.
         id: String,
-        /// What is wrong with it.
+        /// What is wrong with the certificate.
         problem: String,
     },
-    /// The file of known hosts cannot be read or written.
+    /// A known hosts file cannot be read or written.
     #[error("cannot {what} the known hosts in {}: {cause}", file.display())]
     File {
-        /// Read, write.
+        /// `read` or `write`.
         what: &'static str,
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
 }

@@ -1,61 +1,61 @@
-//! Why a command did not come to its end.
+//! The error for a command that did not complete.
 
 use std::fmt;
 use std::time::Duration;
 
 use super::text::{quoted, seconds};
 
-/// What stood between a command and its end.
+/// A command that did not complete.
 #[derive(Debug)]
 pub struct Interrupted {
-    /// Whom.
+    /// The peer.
     pub peer: String,
-    /// What was asked; secrets in it are redacted.
+    /// The command, with secrets redacted.
     pub doing: String,
     /// Whether it may have changed the target.
     pub changing: bool,
-    /// What happened.
+    /// The reason.
     pub why: Interruption,
-    /// What had arrived until then: not the whole answer.
+    /// The incomplete answer so far.
     pub partial: String,
 }
 
-/// How a command was interrupted.
+/// Why a command was interrupted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interruption {
     /// The connection ended.
     Lost,
-    /// What was sent was not acknowledged for so long, and the connection given up.
+    /// Sent data stayed unacknowledged for this time, and the connection was given up.
     Unacknowledged(Duration),
-    /// No byte came for so long.
+    /// No data arrived for this time.
     Silent(Duration),
-    /// It took longer than it may in all.
+    /// It took longer than this limit in total.
     TooLong(Duration),
-    /// More bytes came than it may have.
+    /// The answer exceeds this number of bytes.
     TooMuch(usize),
-    /// More came than is taken of what stands around an answer, or there were more parts of it.
+    /// The parts around the answer exceed a limit in size or number.
     TooMuchOf(&'static str),
-    /// It is of more values than it may have: they take far more memory than their bytes.
+    /// The answer exceeds this number of values, which take far more memory than their bytes.
     TooManyValues(usize),
-    /// What all targets answer just now is more bytes than this process may hold.
+    /// The answers of all targets together exceed the bytes that this process may hold.
     TooMuchAtOnce(usize),
-    /// The device asks what it was answered already, or what nobody can answer.
+    /// The device repeats a question that was answered, or asks one that cannot be answered.
     Asked(String),
-    /// The device asks what nobody has answered.
+    /// The device asks a question for which no answer was given.
     Unanswered(String),
-    /// The device asked that while its prompt was asked for: what was typed for that may have been an answer.
+    /// The device asked this during a probe for its prompt, so the probe may have answered it.
     PerhapsAnswered(String),
     /// The device is in configuration mode, where commands are configuration.
     Configuring,
-    /// Question and answer no longer fit together.
+    /// Requests and answers are out of step.
     OutOfStep(&'static str),
-    /// The session was given up by an earlier doubt.
+    /// The session was abandoned after an earlier doubt.
     Broken,
 }
 
 impl Interruption {
-    /// Whether it was the connection that ended, and nothing else.
+    /// Returns whether the reason is the end of the connection, and nothing else.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Lost | Self::Unacknowledged(_))
     }

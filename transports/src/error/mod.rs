@@ -1,4 +1,4 @@
-//! What can go wrong between the gateway and a target: one variant per situation.
+//! The errors between the gateway and a target, with one variant for each situation.
 
 mod authentication;
 mod causes;
@@ -33,113 +33,113 @@ pub use tls::{TlsProblem, Untrusted};
 
 use crate::resolve::is_unanswered;
 
-/// The result of asking a target for something.
+/// The result of an operation on a target.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a target could not be reached, asked or changed.
+/// An error while a target is reached, queried or changed.
 ///
 /// `peer` is always `host:port`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The protocol has no such ability, or the open session is of another kind.
+    /// The protocol does not support the operation, or the open session is of another kind.
     #[error("{0}")]
     Unsupported(String),
 
-    /// The connection info fits its schema but cannot be used: a key that cannot be read.
+    /// The connection info matches its schema but cannot be used, for example because of an unreadable key.
     #[error("{setting}: {problem}")]
     Setting {
         /// The setting's name.
         setting: &'static str,
-        /// What is wrong and what to do.
+        /// The problem and advice.
         problem: String,
     },
 
-    /// The host's name has no address.
+    /// The host name has no address.
     #[error("the name `{host}` cannot be resolved ({}): check `host`, or the name server", reason(.cause))]
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver says.
+        /// The resolver's error.
         cause: io::Error,
     },
 
-    /// No TCP connection: refused, reset, no route.
+    /// There is no TCP connection: refused, reset, no route.
     #[error("no connection to {peer} ({}): check `host` and `port`, and that the device is up", reason(.cause))]
     Unreachable {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
 
-    /// A host on the way to the target has no address, or there is no TCP connection to it.
+    /// A jump host has no address, or there is no TCP connection to it.
     #[error("no connection to {peer}, a host on the way ({}): check `proxyjump`, and that this host is up", reason(.cause))]
     OnTheWay {
-        /// The host on the way.
+        /// The jump host.
         peer: String,
-        /// What the system or the resolver says.
+        /// The error of the system or the resolver.
         cause: io::Error,
     },
 
-    /// A host on the way does not lead on to the target, or to the next host on the way.
+    /// A jump host does not connect to the target, or to the next jump host.
     #[error("{0}")]
     NotLedOn(Box<NotLedOn>),
 
     /// The target did not answer in time while a session was being opened.
     #[error("{peer} did not answer within {} s during {phase}{hint}", seconds(*.limit))]
     TimedOut {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// Where the opening stood.
+        /// The phase of opening.
         phase: Phase,
-        /// The limit that passed.
+        /// The limit that was exceeded.
         limit: Duration,
-        /// What it may mean, and the setting to change; empty, or begins with a separator.
+        /// Possible causes and the setting to change. It is empty or begins with a separator.
         hint: String,
     },
 
     /// The connection ended while a session was being opened.
     #[error("{peer} closed the connection during {phase}{}{}", saying(.said), hint(*.phase))]
     Closed {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// Where the opening stood.
+        /// The phase of opening.
         phase: Phase,
-        /// What the target said, if anything.
+        /// The target's message, if any.
         said: String,
     },
 
-    /// The peer speaks another protocol, or breaks this one.
+    /// The peer speaks another protocol, or violates this one.
     #[error("{peer} does not speak {protocol} as it should, during {phase}: {problem}")]
     Protocol {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// What is spoken with it: `SSH`.
+        /// The expected protocol: `SSH`.
         protocol: &'static str,
-        /// Where the opening stood.
+        /// The phase of opening.
         phase: Phase,
-        /// What was wrong.
+        /// The problem.
         problem: String,
     },
 
-    /// Both sides have no algorithm in common.
+    /// The two sides have no algorithm in common.
     #[error(
         "no common {kind} algorithm with {peer}: it offers {theirs}{}",
         legacy_helps(*.legacy)
     )]
     Negotiation {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// What kind of algorithm.
+        /// The kind of algorithm.
         kind: String,
-        /// What the peer offers.
+        /// The peer's algorithms.
         theirs: String,
-        /// The setting that, as `legacy`, allows one of them; `None` where that would not help.
+        /// The setting that allows one of them with `legacy`; `None` if that would not help.
         legacy: Option<&'static str>,
     },
 
-    /// The host's key is not to be trusted.
+    /// The host key is not trusted.
     #[error("{0}")]
     HostKey(Box<HostKeyProblem>),
 
@@ -151,115 +151,115 @@ pub enum Error {
     #[error("{0}")]
     Authentication(Box<AuthenticationProblem>),
 
-    /// Logged in, but the target gives no terminal or subsystem.
+    /// The login succeeded, but the target provides no terminal or subsystem.
     #[error("{peer} accepted the login but refuses a {what}{}", saying(.said))]
     ChannelRefused {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// A terminal, a subsystem.
+        /// The refused resource: a terminal, a subsystem.
         what: String,
-        /// What the target said, if anything.
+        /// The target's message, if any.
         said: String,
-        /// Whether it only lacks a free line just now.
+        /// Whether it is only busy now.
         busy: bool,
     },
 
-    /// The connection carries as many sessions as the target allows on one; nothing was started.
+    /// The connection has reached the target's limit of sessions. Nothing was started.
     #[error("{peer} allows no more sessions on this connection ({said})")]
     NoMoreSessions {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// The reason that the target gives (RFC 4254, 5.1).
+        /// The target's reason (RFC 4254, 5.1).
         said: String,
     },
 
-    /// The connection ended while something ran over it: whether that goes on is not known.
+    /// The connection ended while something ran over it. It is unknown whether that continues.
     #[error("the connection to {peer} was lost: {}", one_line(.why))]
     Lost {
-        /// Whom.
+        /// The peer.
         peer: String,
         /// How it ended.
         why: String,
     },
 
-    /// A file could not be put on the target: it is not there, or not whole.
+    /// A file could not be uploaded: it is missing on the target, or incomplete.
     #[error("cannot put `{path}` on {peer}: {problem}")]
     Upload {
-        /// Whom.
+        /// The peer.
         peer: String,
         /// The file's path on the target.
         path: String,
-        /// What went wrong.
+        /// The problem.
         problem: String,
     },
 
-    /// Output was left unread until it was too much to keep.
+    /// Unread output exceeded the limit.
     #[error("{peer} sent more than {limit} bytes that nobody read: they were given up")]
     RawConnectionInfo {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// How much is kept.
+        /// The limit in bytes.
         limit: usize,
     },
 
-    /// A command, or the way to a prompt, did not come to its end.
+    /// A command, or the opening up to a prompt, did not complete.
     #[error("{0}")]
     Interrupted(Box<Interrupted>),
 
-    /// The target says that a command failed.
+    /// The target reports that a command failed.
     #[error("{peer} refuses `{command}`: {}", one_line(.said))]
     CommandFailed {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// The command; secrets in it are redacted.
+        /// The command, with secrets redacted.
         command: String,
-        /// What the target said, as it said it.
+        /// The target's message, unchanged.
         said: String,
     },
 
-    /// The target says no to a request, or that it failed.
+    /// The target refuses a request, or reports that it failed.
     #[error("{0}")]
     Refused(Box<Refused>),
 
-    /// Some lines of configuration were refused or may not have arrived.
+    /// Some configuration lines were refused or may not have arrived.
     #[error("{0}")]
     Configuration(Box<ConfigurationProblem>),
 
-    /// A change was made, but did not stand the check behind it.
+    /// A change was made, but its check failed.
     #[error("{0}")]
     Unconfirmed(Box<Unconfirmed>),
 
     /// Privileged mode was refused.
     #[error("{peer} does not allow privileged mode with `{command}`: {problem}")]
     Enable {
-        /// Whom.
+        /// The peer.
         peer: String,
-        /// The command that asks for it.
+        /// The command for it.
         command: String,
-        /// What was wrong, and which setting to check.
+        /// The problem, and the setting to check.
         problem: String,
     },
 
-    /// A text that would be typed holds a character that a terminal acts upon, or U+FFFD, which stands for bytes
-    /// that nobody knows any more.
+    /// A text to be typed contains a character that a terminal would interpret, or U+FFFD, which stands for bytes
+    /// that are lost.
     #[error("{what} holds {}: nothing was sent", named(*character))]
     ControlCharacter {
-        /// Which text.
+        /// The text that contains it.
         what: String,
         /// The first such character.
         character: char,
     },
 
-    /// The program that stands for the transport, or manages the resources, failed.
+    /// The program that implements the transport or manages the resources failed.
     #[error("{0}")]
     Program(Box<ProgramProblem>),
 
-    /// The run has waited for this target as long as it may.
+    /// The run's retry budget for this target is spent.
     #[error("{0}")]
     RetryBudgetSpent(Box<RetryBudgetSpent>),
 }
 
-/// How far the opening of a session had come.
+/// The phases of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The TCP connection.
@@ -270,7 +270,7 @@ pub enum Phase {
     Tls,
     /// The login.
     Authentication,
-    /// The exchange of what both sides are capable of.
+    /// The exchange of capabilities.
     Hello,
     /// A request, after the session was opened.
     Request,
@@ -278,7 +278,7 @@ pub enum Phase {
     Channel,
     /// The wait for the first prompt.
     Prompt,
-    /// The way to privileged mode.
+    /// The change to privileged mode.
     Enable,
 }
 
@@ -292,7 +292,7 @@ fn named(character: char) -> String {
 }
 
 impl Error {
-    /// Whether the same request may succeed a little later. What is not named here is permanent.
+    /// Returns whether the same request may succeed later. All other errors are permanent.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { cause, .. } => is_passing(cause),
@@ -302,7 +302,7 @@ impl Error {
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
             }
-            // A password was sent by then; sending it again and again may lock the account.
+            // A password has been sent by then. Sending it repeatedly may lock the account.
             Self::Closed { phase, .. } => *phase != Phase::Enable,
             Self::ChannelRefused { busy, .. } => *busy,
             Self::Interrupted(interrupted) => interrupted.why.is_lost() && !interrupted.changing,
@@ -328,7 +328,7 @@ impl Error {
         }
     }
 
-    /// What had arrived of an answer when it was interrupted: never the whole of it.
+    /// Returns the incomplete answer that had arrived before an interruption.
     pub fn partial_output(&self) -> Option<&str> {
         match self {
             Self::Interrupted(interrupted) => Some(&interrupted.partial),
@@ -339,7 +339,7 @@ impl Error {
     }
 }
 
-/// What a connection that ended there may mean.
+/// Returns a possible cause for a connection that ended in this phase.
 fn hint(phase: Phase) -> &'static str {
     match phase {
         Phase::Tls => ": check `port` and `protocol`, TLS may not be spoken there",
@@ -354,7 +354,7 @@ fn legacy_helps(setting: Option<&str>) -> String {
     )
 }
 
-/// Whether the system's error is of the kind that a restarting device causes.
+/// Returns whether the system's error is of a kind that a restarting device causes.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,36 +1,36 @@
-//! That a host on the way does not lead on to the next one.
+//! The error for a jump host that does not connect to the next host.
 
 use std::fmt;
 
 use super::text::one_line;
 
-/// A host on the way, to which a connection stands, opens none to the next host.
+/// A connected jump host that opens no connection to the next host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotLedOn {
-    /// To whom it was to lead.
+    /// The next host.
     pub peer: String,
-    /// The host on the way.
+    /// The jump host.
     pub via: String,
-    /// Why not, in the terms of the protocol.
+    /// The reason, according to the protocol.
     pub obstacle: Obstacle,
-    /// What it said of it, if anything.
+    /// The jump host's message, if any.
     pub said: String,
 }
 
-/// Why a connection on to another host is not opened (RFC 4254, 5.1).
+/// Why a forwarded connection is not opened (RFC 4254, 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// It is not allowed to, or does not know how.
+    /// The jump host may not open it, or does not support it.
     Forbidden,
-    /// The next host does not answer it.
+    /// The next host does not answer.
     ConnectFailed,
-    /// It has no room for one more just now.
+    /// The jump host lacks resources now.
     NoRoom,
 }
 
 impl NotLedOn {
-    /// Whether it may succeed a little later. That a name is none does not pass, and servers tell it
-    /// only by the words of their C library.
+    /// Returns whether a retry may succeed. An unknown host name is permanent, but servers report it only in
+    /// the words of their C library.
     pub(super) fn is_passing(&self) -> bool {
         let is_no_name = ["not known", "No address associated", "unknown host"]
             .iter()

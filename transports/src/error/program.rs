@@ -1,4 +1,4 @@
-//! That a program that is a transport, or manages a type of resource, failed or broke its contract.
+//! The error for a program that implements a transport or manages resources, and failed or broke its contract.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use devgate_schemas::Value;
 
 use super::text::one_line;
 
-/// What went wrong in a program that was asked to do something with a target.
+/// A failure of a program that was called for a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramProblem {
     /// The program's file.
     pub program: String,
-    /// What it was asked to do: `verify`, `get`.
+    /// The requested action: `verify`, `get`.
     pub action: String,
-    /// What it said itself, or what was expected of it.
+    /// The program's message, or what was expected of it.
     pub problem: String,
-    /// The kind that it gives its error itself, in the words of the task specification ("Errors").
+    /// The kind that the program gives its error, as in the task specification ("Errors").
     pub kind: Option<String>,
-    /// What it says of its error for programs.
+    /// The program's machine-readable details of its error.
     pub details: Option<Value>,
 }
 

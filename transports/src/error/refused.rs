@@ -1,4 +1,4 @@
-//! That a target says no to a request.
+//! The error for a request that a target refuses.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use devgate_schemas::Value;
 
 use super::text::one_line;
 
-/// A request to which the target said no, or which it says has failed.
+/// A request that the target refused, or that failed according to the target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
-    /// Whom.
+    /// The peer.
     pub peer: String,
-    /// What was asked, without its body: `GET /api/v1/servers`, `edit-config`.
+    /// The request without its body: `GET /api/v1/servers`, `edit-config`.
     pub request: String,
-    /// How the protocol names it: `404 Not Found`, `data-exists`.
+    /// The protocol's name of the error: `404 Not Found`, `data-exists`.
     pub status: String,
-    /// What the target said of it, as it said it.
+    /// The target's message, unchanged.
     pub said: String,
-    /// What it means and what to do, where that is known; empty, or a sentence of its own.
+    /// An explanation and advice, if available. It is empty or a sentence of its own.
     pub hint: String,
-    /// The protocol's error as it came, for programs: `rpc-error`s, an answer's body.
+    /// The protocol's error in machine-readable form: `rpc-error`s, an answer's body.
     pub details: Option<Value>,
-    /// Whether the target only has no time just now.
+    /// Whether the target is only busy now.
     pub busy: bool,
 }
 
 impl Refused {
-    /// Whether it says that what was asked for is not there (RFC 9110, 15.5.5 and 15.5.11).
+    /// Returns whether the status means that the requested object does not exist (RFC 9110, 15.5.5 and 15.5.11).
     pub fn is_absence(&self) -> bool {
         let mut words = self.status.split(' ');
         matches!(words.next(), Some("404" | "410"))

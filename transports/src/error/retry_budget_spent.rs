@@ -1,4 +1,4 @@
-//! How long a run has waited for a target in vain.
+//! The error for a spent retry budget.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use super::Error;
 use super::text::seconds;
 
-/// How long a run has waited for a target in vain.
+/// A retry budget that was spent without success.
 #[derive(Debug)]
 pub struct RetryBudgetSpent {
-    /// What was tried.
+    /// The request; it completes "could not …".
     pub what: String,
-    /// How often.
+    /// The number of tries.
     pub tries: u32,
-    /// How long this run waited in all.
+    /// The time that this run waited in total.
     pub waited: Duration,
-    /// How many logins in a row came to nothing, if that is why no other follows.
+    /// The number of consecutive lost logins, if they are the reason why there is no further try.
     pub logins: Option<u32>,
-    /// What the last try ended with.
+    /// The message of the last error.
     pub last: String,
     /// The last error itself, if there was one.
     pub last_error: Option<Box<Error>>,

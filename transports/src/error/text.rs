@@ -1,11 +1,11 @@
-//! Words that the errors share.
+//! Formatting helpers that the errors share.
 
 use std::io;
 use std::time::Duration;
 
 use devgate_schemas::{quotable, shortened};
 
-/// So many seconds, to the tenth.
+/// Returns the number of seconds, rounded to tenths.
 pub(crate) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10.0).round() / 10.0
 }
@@ -27,8 +27,8 @@ pub(crate) fn saying(text: &str) -> String {
     }
 }
 
-/// A peer's text on one line, short enough for a message, without what may be a secret: it may be a
-/// line of a configuration.
+/// Returns a peer's text on one line, shortened for a message. Possible secrets are redacted, because the text
+/// may be a configuration line.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -38,7 +38,7 @@ pub(crate) fn one_line(text: &str) -> String {
     quoted(&lines.join(" / "))
 }
 
-/// A line of a peer, short enough and without what may be a secret.
+/// Returns a line from a peer, shortened, with possible secrets redacted.
 pub(super) fn quoted(line: &str) -> String {
     const LONGEST: usize = 400;
     quotable(&shortened(line, LONGEST))

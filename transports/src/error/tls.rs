@@ -1,43 +1,43 @@
-//! Why there is no TLS with a target, or none that can be trusted.
+//! The errors of TLS connections.
 
 use std::fmt;
 
-/// Why there is no TLS with a target, or none that can be trusted.
+/// TLS with a target is not possible, or not trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsProblem {
-    /// Whom.
+    /// The peer.
     pub peer: String,
     /// What is wrong.
     pub why: Untrusted,
-    /// The SHA-256 fingerprint of the certificate that the target showed, if it came to that.
+    /// The SHA-256 fingerprint of the target's certificate, if it presented one.
     pub shown: Option<String>,
 }
 
-/// What is wrong with TLS.
+/// The reason why TLS failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Untrusted {
-    /// Nobody who is trusted signed its certificate.
+    /// No trusted authority signed its certificate.
     UnknownIssuer,
     /// The certificate is for other names.
     Name {
-        /// The names that it is for.
+        /// The names in the certificate.
         presented: Vec<String>,
     },
-    /// The certificate is out of date.
+    /// The certificate has expired.
     Expired,
     /// The certificate is not valid yet, or this node's clock is wrong.
     NotYetValid,
-    /// The certificate is not the one that is pinned.
+    /// The certificate is not the pinned one.
     Fingerprint,
     /// The certificate is of a kind that cannot be verified.
     Unfit(String),
-    /// The target refuses our certificate, or wants one.
+    /// The target rejects our certificate, or requires one.
     ClientCertificate {
-        /// What it said: the alert's name.
+        /// The name of the target's alert.
         said: String,
     },
-    /// It knows no version or algorithm that is allowed here.
+    /// The target supports no version or algorithm that is allowed here.
     TooOld {
         /// What happened.
         said: String,

@@ -1,4 +1,4 @@
-//! `f5`: BIG-IP of F5, by iControl REST.
+//! `f5`: F5's BIG-IP, over iControl REST.
 
 mod session;
 

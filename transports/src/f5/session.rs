@@ -1,4 +1,4 @@
-//! An open session with a BIG-IP by iControl REST.
+//! A session with a BIG-IP over iControl REST.
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
@@ -18,7 +18,7 @@ const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-f5-auth-token");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const DEVICES: &str = "tm/cm/device";
 
-/// What the device says of itself among those of its group.
+/// The facts in the device's entry of its device group.
 const FACTS: &[FactRow] = &[
     ("/hostname", "networking.hostname"),
     ("/baseMac", "networking.mac"),
@@ -27,7 +27,7 @@ const FACTS: &[FactRow] = &[
     ("/chassisId", "dmi.product.serial_number"),
 ];
 
-/// A session with iControl REST: each request carries a token, which expires and is renewed.
+/// A session over iControl REST. Each request carries a token, which expires and is renewed.
 #[derive(Debug)]
 pub struct F5Session {
     http: Http,
@@ -68,7 +68,7 @@ impl F5Session {
     }
 }
 
-/// The path of what is below `/mgmt`, or any path of the device.
+/// Returns a path below `/mgmt`, or an absolute path of the device.
 fn path(what: &str) -> String {
     if what.starts_with('/') {
         what.to_owned()
@@ -117,7 +117,7 @@ impl Transport for F5Session {
         Ok(facts)
     }
 
-    /// Gives the token back: a device allows few at once.
+    /// Deletes the token, because a device allows only a few at once.
     async fn close(self: Box<Self>, ctx: &Context<'_>) {
         let give_back = |token: &str| Ask::new(Method::DELETE, format!("{TOKENS}{token}"));
         self.http.log_out(ctx, give_back).await;

@@ -1,4 +1,4 @@
-//! Asking again: when that is allowed, and how long a server may ask to wait.
+//! Retries: when they are allowed, and how long a server may ask to wait.
 
 use std::io;
 use std::sync::PoisonError;
@@ -15,12 +15,12 @@ use super::client::Http;
 use crate::error::Interruption;
 use crate::{Context, Error, Result, RetryBudget};
 
-/// Among the details of a refusal that passes: how many seconds the server asks to wait.
+/// The key in the details of a transient refusal with the number of seconds that the server asks to wait.
 const RETRY_AFTER: &str = "retry_after";
 
 impl Http {
-    /// Tries until it goes well, as long as that is allowed and patience lasts; without a request it
-    /// is a login.
+    /// Retries until success, as long as retries are allowed and the retry budget lasts. Without a request,
+    /// this is a login.
     pub(super) async fn persist<T, F: Future<Output = Result<T>>>(
         &self,
         ctx: &Context<'_>,
@@ -34,7 +34,7 @@ impl Http {
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
         let (mut again, mut in_doubt) = (false, false);
         loop {
-            // Fails if the target has been waited for in vain already.
+            // Fails if the retry budget is spent already.
             attempts.within(async { Ok(()) }).await?;
             let started = Instant::now();
             let error = match attempt().await {
@@ -45,7 +45,7 @@ impl Http {
             attempts.lost(if again || !was_begun {
                 started.elapsed()
             } else {
-                // Only the first answer may have been waited for with reason.
+                // The first wait for an answer may have been legitimate.
                 in_vain(&error).min(started.elapsed())
             });
             let ended = Instant::now();
@@ -68,8 +68,8 @@ impl Http {
         }
     }
 
-    /// The client, which waits for a silent server no longer than patience lasts, and how long it may take
-    /// to connect.
+    /// Returns the client, and its limit for connecting. The client waits for a silent server no longer than the
+    /// retry budget lasts.
     pub(super) fn client(&self, retry_budget: &RetryBudget) -> Result<(Duration, reqwest::Client)> {
         let most = retry_budget.left().min(self.settings.longest_silence());
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,8 +79,8 @@ impl Http {
         Ok((most.min(self.settings.timeout), client.1.clone()))
     }
 
-    /// How a connection ended, or why, as one more can tell where the server has never answered: what
-    /// it refuses is refused again, and nothing was begun.
+    /// Replaces the error by a better one, if the server has never answered and a further connection shows why it
+    /// closed this one. The server would refuse a retry, too, and nothing was begun.
     async fn explained(&self, error: Error, most: Duration) -> Error {
         let is_open = match &error {
             // Only HTTP has such limits.
@@ -102,7 +102,7 @@ impl Http {
     }
 }
 
-/// How long nothing came back for what was sent: that was no wait for an answer.
+/// Returns how long sent data went unacknowledged. That was not a wait for an answer.
 fn in_vain(error: &Error) -> Duration {
     match error {
         Error::Interrupted(interrupted) => match interrupted.why {
@@ -113,7 +113,7 @@ fn in_vain(error: &Error) -> Duration {
     }
 }
 
-/// Whether the server has begun with the request that ended so, and how long it asks to wait.
+/// Returns whether the server has begun to process the failed request, and how long it asks to wait.
 fn begun(error: &Error) -> (bool, Duration) {
     match error {
         Error::Interrupted(_) => (true, Duration::ZERO),
@@ -128,7 +128,7 @@ fn begun(error: &Error) -> (bool, Duration) {
     }
 }
 
-/// What a busy answer comes to: an error that passes, or one that outlasts our patience.
+/// Returns the error for a busy server: transient, or permanent if it asks to wait longer than the retry budget.
 pub(super) fn patient(retry_budget: &RetryBudget, busy: Error, answer: &Answer) -> Error {
     let Error::Refused(mut refused) = busy else {
         return busy;

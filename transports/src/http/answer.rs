@@ -1,4 +1,4 @@
-//! What a server answers, and what it says when it says no.
+//! A server's answer, and the error messages in it.
 
 use std::time::Duration;
 
@@ -11,42 +11,42 @@ use crate::held::Held;
 use crate::xml::Element;
 use crate::{Document, timestamp};
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) version: Version,
-    /// Its headers, and its trailers.
+    /// The headers and the trailers.
     pub(crate) headers: HeaderMap,
     /// The server's certificate (DER).
     pub(crate) certificate: Option<Vec<u8>>,
     pub(crate) body: Vec<u8>,
-    /// The body's part of what the process holds.
+    /// The body's share of the memory that the process holds.
     pub(super) held: Held,
 }
 
 impl Answer {
-    /// A header's first value, where it is text.
+    /// Returns a header's first value, if it is text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The body as text; what is no UTF-8 is replaced.
+    /// Returns the body as text. Invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON, if it is that.
+    /// Returns the body as JSON, if it is.
     pub(crate) fn json(&self) -> Option<Json> {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// The body as JSON where it says that it is, or where it says nothing; else as text.
+    /// Returns the body as JSON if the content type says so or does not say otherwise; else as text.
     pub(crate) fn document(&self) -> Document {
         let kind = self.header("content-type").unwrap_or_default();
         let may_be_json =
             kind.contains("json") || kind.is_empty() || kind.starts_with("text/plain");
-        // Read as what is wanted of it: twice would be twice the memory.
+        // Parsed directly into the final type: an intermediate value would double the memory.
         let data = may_be_json.then(|| serde_json::from_slice(&self.body));
         match data {
             Some(Ok(data)) => Document::Data(data),
@@ -54,7 +54,7 @@ impl Answer {
         }
     }
 
-    /// Whether the server only has no time just now (RFC 9110, 15.6.4; RFC 6585, 4).
+    /// Returns whether the server is only busy (RFC 9110, 15.6.4; RFC 6585, 4).
     pub(super) fn is_busy(&self) -> bool {
         matches!(
             self.status,
@@ -62,8 +62,8 @@ impl Answer {
         )
     }
 
-    /// How long the server asks to wait: seconds, or until a date (RFC 9110, 10.2.3). A date is seen
-    /// by the server's own clock, where it shows that.
+    /// Returns how long the server asks to wait: a number of seconds, or until a date (RFC 9110, 10.2.3). A date
+    /// is compared with the server's own clock, if the answer shows it.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         let wish = self.header("retry-after")?.trim();
         let seconds = match wish.parse() {
@@ -77,13 +77,13 @@ impl Answer {
         Some(Duration::from_secs(seconds))
     }
 
-    /// What the server says of an error, in the words that it means for people.
+    /// Returns the server's error message, in the words that are meant for people.
     pub(crate) fn said(&self) -> String {
         match self.json() {
             Some(json) => words(&json).unwrap_or_else(|| json.to_string()),
             None => match Element::read(&self.text()) {
                 Some(xml) if xml.name != "html" => xml.texts(),
-                // A page for browsers says no more than the status does.
+                // An HTML page says no more than the status does.
                 Some(_) => String::new(),
                 None if self.body.trim_ascii_start().starts_with(b"<") => String::new(),
                 None => self.text().trim().to_owned(),
@@ -91,7 +91,7 @@ impl Answer {
         }
     }
 
-    /// An error for programs.
+    /// Returns the error in machine-readable form.
     pub(super) fn details(&self) -> Value {
         let body = match self.document() {
             Document::Data(value) => value,
@@ -106,8 +106,8 @@ impl Answer {
     }
 }
 
-/// The text in an error's usual forms: problem details (RFC 9457), RESTCONF's `errors` (RFC 8040,
-/// 7.1), `{"error": …}`, `{"message": …}`, and lists of them.
+/// Returns the message from the usual forms of errors: problem details (RFC 9457), RESTCONF's `errors`
+/// (RFC 8040, 7.1), `{"error": …}`, `{"message": …}`, and lists of them.
 fn words(json: &Json) -> Option<String> {
     const NAMES: [&str; 9] = [
         "detail",

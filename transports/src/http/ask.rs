@@ -1,4 +1,4 @@
-//! What is asked of a server.
+//! Requests to a server.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -8,16 +8,16 @@ use reqwest::header::{HeaderName, HeaderValue};
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) method: Method,
-    /// From the server's root, below the base path; percent-encoded.
+    /// The path below the base path, percent-encoded.
     pub(super) path: String,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
-    /// It may hold secrets, and is never shown.
+    /// It may hold secrets and is never shown.
     pub(super) body: Option<Bytes>,
     pub(super) repeat: Repeat,
 }
 
 impl Ask {
-    /// A request without a body; it may be repeated if its method is idempotent.
+    /// Creates a request without a body. It may be repeated if its method is idempotent.
     pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             repeat: if method.is_idempotent() {
@@ -32,14 +32,14 @@ impl Ask {
         }
     }
 
-    /// The same with a header, in place of one of the same name.
+    /// Adds a header. It replaces a header of the same name.
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.retain(|(other, _)| *other != name);
         self.headers.push((name, value));
         self
     }
 
-    /// The same with a header, unless it has one of that name.
+    /// Adds a header, unless there is one of the same name.
     pub(crate) fn header_if_none(self, name: HeaderName, value: HeaderValue) -> Self {
         if self.has(&name) {
             return self;
@@ -47,7 +47,7 @@ impl Ask {
         self.header(name, value)
     }
 
-    /// Whether it has a header.
+    /// Returns whether it has a header.
     pub(crate) fn has(&self, name: &HeaderName) -> bool {
         self.headers.iter().any(|(other, _)| other == name)
     }
@@ -57,25 +57,25 @@ impl Ask {
         self
     }
 
-    /// Says otherwise than the method does whether it may be repeated: a POST that only asks.
+    /// Overrides whether it may be repeated, for example for a POST that only reads.
     pub(crate) fn repeat(mut self, repeat: Repeat) -> Self {
         self.repeat = repeat;
         self
     }
 
-    /// As messages name it: `GET /api/v1/servers`.
+    /// Returns it as messages show it: `GET /api/v1/servers`.
     pub(crate) fn shown(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// Whether it changes the target: a POST that may be repeated only asks.
+    /// Returns whether it changes the target. A POST that may be repeated only reads.
     pub(super) fn changes(&self) -> bool {
         let asks = self.method == Method::POST && self.repeat == Repeat::Allowed;
         !self.method.is_safe() && !asks
     }
 }
 
-/// Whether a request may be sent again when it is not known what became of it.
+/// Whether a request may be sent again when its outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
     Allowed,

@@ -1,4 +1,4 @@
-//! What a session with an HTTP server holds.
+//! The state of a session with an HTTP server.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 pub(crate) struct Http {
     pub(super) settings: Settings,
     pub(super) login: Option<Login>,
-    /// What the last login gave: a header that is sent along.
+    /// The result of the last login: a header for each request.
     pub(super) session: tokio::sync::Mutex<Option<Session>>,
     /// The client, and how long it waits for a silent server.
     pub(super) client: Mutex<(Duration, reqwest::Client)>,
@@ -25,10 +25,10 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// A session of which nothing is sent yet.
+    /// Creates a session. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::Setting`] for what no schema can check.
+    /// Fails with [`Error::Setting`] for a problem that no schema can detect.
     pub(crate) fn new(settings: Settings, login: Option<Login>) -> Result<Self> {
         let most = settings.longest_silence();
         Ok(Self {
@@ -40,22 +40,22 @@ impl Http {
         })
     }
 
-    /// `host:port`, as messages name the target.
+    /// Returns `host:port`, as messages name the target.
     pub(crate) fn peer(&self) -> &str {
         &self.settings.peer
     }
 
-    /// How long an answer may take.
+    /// Returns the limit for an answer.
     pub(crate) fn command_timeout(&self) -> Duration {
         self.settings.command_timeout
     }
 
-    /// How many values an answer may have.
+    /// Returns the maximum number of values in an answer.
     pub(crate) fn answer_limit(&self) -> usize {
         self.settings.answer_limit
     }
 
-    /// That the server says no.
+    /// Returns the error for a request that the server refused.
     pub(crate) fn refused(&self, ask: &Ask, answer: &Answer, hint: &str) -> Error {
         Error::Refused(Box::new(Refused {
             peer: self.peer().to_owned(),

@@ -1,4 +1,4 @@
-//! A server for tests: it answers each request with what comes next, and keeps what it was asked.
+//! A fake server for tests. It answers requests according to a script, and records them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,18 +9,18 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::pauses::wait;
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Do {
-    /// Answers with a status, headers (each with its line's end) and a body.
+    /// Answers with a status, headers (each with its line end) and a body.
     Answer(u16, &'static str, &'static str),
-    /// Writes this, and hangs up.
+    /// Writes this and closes the connection.
     Write(&'static str),
-    /// Hangs up.
+    /// Closes the connection.
     Close,
-    /// Answers with 200 after so many milliseconds, with headers and a body.
+    /// Answers with 200 after this many milliseconds, with headers and a body.
     Late(u64, &'static str, &'static str),
-    /// Says nothing.
+    /// Never answers.
     Hang,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it; what comes after the last answer is a 404.
+    /// Starts the server. After the script, it answers with 404.
     pub(crate) async fn start(script: impl IntoIterator<Item = Do>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -50,12 +50,12 @@ impl Server {
         server
     }
 
-    /// The requests so far: each its line, its headers and its body.
+    /// Returns the requests so far, each with its line, its headers and its body.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().expect("no poison").clone()
     }
 
-    /// The lines of the requests so far: `GET /a`.
+    /// Returns the request lines so far: `GET /a`.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |request: String| {
             let line = request.lines().next().unwrap_or_default();
@@ -83,7 +83,7 @@ async fn serve(
                 length = value.trim().parse().expect("a length");
             }
             if line.starts_with("PRI ") {
-                // It knows HTTP/1.1 alone, and is asked for more (RFC 9113, 3.4).
+                // It supports HTTP/1.1 only, and the client requests more (RFC 9113, 3.4).
                 return None;
             }
             if line.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Logins that are a request of their own, whose answer gives a token or cookies.
+//! Logins by a separate request whose answer contains a token or cookies.
 
 use devgate_schemas::{Sensitive, Value};
 use reqwest::Method;
@@ -18,25 +18,25 @@ pub(crate) struct Login {
     pub(crate) method: Method,
     /// Below the base path.
     pub(crate) path: String,
-    /// With `{user}` and `{password}` in its texts; without a body, they go as basic authentication.
-    /// A text is a form, everything else JSON.
+    /// The body, with `{user}` and `{password}` in its texts. Without a body, they are sent as basic authentication.
+    /// A text is a form; any other value is JSON.
     pub(crate) body: Option<Value>,
     pub(crate) carried: Carried,
 }
 
-/// How an answer proves a login, and how that is shown with each request.
+/// How an answer proves a login, and how later requests prove it.
 #[derive(Clone, Debug)]
 pub(crate) enum Carried {
-    /// The cookies that it sets.
+    /// By the cookies that the answer sets.
     Cookies,
-    /// A token.
+    /// By a token.
     Token {
-        /// Where it is: a JSON pointer into the body (RFC 6901), which in XML is a path below its
-        /// root, or the name of a header.
+        /// Where the token is: a JSON pointer into the body (RFC 6901), for XML a path below the root,
+        /// or the name of a header.
         at: String,
         /// The header that carries it.
         header: HeaderName,
-        /// What the header says, with `{token}` in it.
+        /// The value of the header, with `{token}` in it.
         value: String,
     },
 }
@@ -46,11 +46,11 @@ pub(crate) enum Carried {
 pub(super) struct Session {
     pub(super) header: HeaderName,
     pub(super) value: Sensitive<String>,
-    /// What of the value is secret.
+    /// The secret part of the value.
     pub(super) token: Sensitive<String>,
 }
 
-/// With what a request proves whose it is.
+/// How a request is authenticated.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Proof<'a> {
     Nothing,
@@ -60,7 +60,7 @@ pub(super) enum Proof<'a> {
 }
 
 impl Login {
-    /// The request that logs in.
+    /// Returns the login request.
     pub(super) fn ask(&self, settings: &Settings) -> Result<Ask> {
         let missing = |setting| problem(setting, "is missing: `login` sends it");
         let user = settings.user.as_ref().ok_or_else(|| missing("user"))?;
@@ -68,7 +68,7 @@ impl Login {
             .password
             .as_ref()
             .ok_or_else(|| missing("password"))?;
-        // A login that is lost has changed nothing but a list of logins.
+        // A repeated login changes nothing but a list of logins.
         let ask = Ask::new(self.method.clone(), &self.path).repeat(Repeat::Allowed);
         let password = password.reveal();
         let fill = |text: &str, written: fn(&str) -> String| {
@@ -92,10 +92,10 @@ impl Login {
             .body(body))
     }
 
-    /// What the answer to a login gives.
+    /// Reads the proof of the login from its answer.
     ///
     /// # Errors
-    /// [`Error::Protocol`]: it gives nothing of what was expected.
+    /// Fails with [`Error::Protocol`] when the answer does not contain it.
     pub(super) fn session(&self, peer: &str, ask: &Ask, answer: &Answer) -> Result<Session> {
         let found = match &self.carried {
             Carried::Cookies => cookies(answer).map(|cookies| (COOKIE, cookies.clone(), cookies)),
@@ -132,7 +132,7 @@ fn token(answer: &Answer, at: &str) -> Option<String> {
     Some(Element::read(&answer.text())?.text_at(path)?.to_owned())
 }
 
-/// Each cookie's name and value, as they are sent back.
+/// Returns each cookie's name and value, as they are sent back.
 fn cookies(answer: &Answer) -> Option<String> {
     let set = answer.headers.get_all(SET_COOKIE).iter();
     let pairs: Vec<&str> = set
@@ -155,7 +155,7 @@ fn in_texts(json: &mut serde_json::Value, change: &dyn Fn(&str) -> String) {
     }
 }
 
-/// As a form's values are written (WHATWG URL, 5.2), with `%20` for a blank, which is read alike.
+/// Encodes a form value (WHATWG URL, 5.2). A blank becomes `%20`, which servers read in the same way as `+`.
 fn form_encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {

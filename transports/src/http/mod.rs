@@ -1,5 +1,5 @@
-//! One HTTP session: credentials, logins that expire, retries that end; what REST and the RPCs over
-//! HTTP share.
+//! An HTTP session: credentials, expiring logins, bounded retries. It is shared by REST and the RPCs over
+//! HTTP.
 //!
 //! ```ignore
 //! let http = Http::new(Settings::read(ctx, info)?, None)?;
@@ -7,9 +7,9 @@
 //! let data = answer.document();
 //! ```
 //!
-//! A request of an idempotent method (RFC 9110, 9.2.2) is sent again when the connection was lost, any
-//! other only while it is certain that nothing of it was sent. Redirects are followed for reading alone,
-//! and never to another server: the credentials are not for that one. No proxy is used.
+//! A request with an idempotent method (RFC 9110, 9.2.2) is sent again when the connection was lost. Any
+//! other request is sent again only if it is certain that nothing of it was sent. Redirects are followed
+//! only for safe methods, and never to another server, which must not get the credentials. No proxy is used.
 
 mod again;
 mod answer;
@@ -36,6 +36,6 @@ pub(crate) use login::{Carried, Login};
 pub(crate) use send::MOST;
 pub(crate) use settings::{Settings, method};
 
-/// The settings of every transport over HTTP, TLS included, to build its own schema on.
+/// The settings of every transport over HTTP, including TLS, as the base of its own schema.
 pub(crate) static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")).with(&tls::SCHEMA));

@@ -1,4 +1,4 @@
-//! Where a server says that the answer is: followed on this very server alone.
+//! Redirects, which are followed on the same server only.
 
 use super::answer::Answer;
 use super::ask::Ask;
@@ -6,7 +6,7 @@ use super::client::Http;
 use crate::{Error, Result};
 
 impl Http {
-    /// Where a redirect leads on this very server; `None` where there is none.
+    /// Returns the request for a redirect on the same server, or `None` if the answer is no redirect.
     pub(super) fn redirected(&self, ask: &Ask, answer: &Answer) -> Result<Option<Ask>> {
         let location = answer.header("location");
         let Some(location) = location.filter(|_| answer.status.is_redirection()) else {
@@ -22,10 +22,10 @@ impl Http {
         }
     }
 
-    /// The same request at an address that the server names.
+    /// Returns the same request at an address that the server names.
     ///
     /// # Errors
-    /// [`Error::Unsupported`]: it is another server's, for which the credentials are not.
+    /// Fails with [`Error::Unsupported`] for another server, which must not get the credentials.
     pub(crate) fn at(&self, ask: &Ask, address: &str) -> Result<Ask> {
         let here = self.settings.url(&ask.path)?;
         let there = here.join(address).ok();

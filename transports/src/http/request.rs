@@ -1,4 +1,4 @@
-//! Requests and their answers, with logins that expire.
+//! Requests and their answers, with expiring logins.
 
 use std::time::Duration;
 
@@ -13,27 +13,27 @@ use super::settings::TLS_THERE;
 use crate::error::AuthenticationProblem;
 use crate::{Context, Error, Result};
 
-/// How many redirects are followed for one answer.
+/// The maximum number of redirects for one answer.
 const MOST_REDIRECTS: usize = 5;
 
-/// How long a logout may take.
+/// The limit for a logout.
 const GOODBYE: Duration = Duration::from_secs(2);
 
 impl Http {
-    /// Logs in, where that is a request of its own and was not done yet.
+    /// Logs in, if the login is a separate request and has not been made yet.
     ///
     /// # Errors
-    /// [`Error::Authentication`], or why no answer came.
+    /// Fails with [`Error::Authentication`], or with the reason why no answer arrived.
     pub(crate) async fn log_in(&self, ctx: &Context<'_>) -> Result<()> {
         let logging_in = self.persist(ctx, None, || self.session(ctx));
         logging_in.await.map(drop)
     }
 
-    /// Asks, and takes what the server answers if it is a yes (2xx).
+    /// Sends a request and returns a successful answer (2xx).
     ///
     /// # Errors
-    /// [`Error::Refused`] for a no, [`Error::Authentication`] for credentials that are refused,
-    /// [`Error::Interrupted`] for an answer that is not whole, otherwise why none came.
+    /// Fails with [`Error::Refused`] for any other status, with [`Error::Authentication`] when the credentials are
+    /// refused, with [`Error::Interrupted`] when the answer is incomplete, otherwise with the reason why none arrived.
     pub(crate) async fn request(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
         let answer = self.answer(ctx, ask).await?;
         if answer.status.is_success() {
@@ -42,11 +42,11 @@ impl Http {
         Err(self.refused(ask, &answer, ""))
     }
 
-    /// Asks, and takes what the server answers, be it no.
+    /// Sends a request and returns the answer, whatever its status.
     ///
     /// # Errors
-    /// As [`request`](Self::request); of answers only those that refuse the credentials, that have no
-    /// time, or that lead elsewhere.
+    /// Fails as [`request`](Self::request) does, but of all answers only for refused credentials, a busy server,
+    /// or a redirect that cannot be followed.
     pub(crate) async fn answer(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
         let mut ask = ask.clone();
         for _ in 0..=MOST_REDIRECTS {
@@ -63,7 +63,7 @@ impl Http {
         )))
     }
 
-    /// One answer, after one more login if the last one has expired.
+    /// Sends a request once, and again after a new login if the previous one has expired.
     async fn answer_once(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
         let session = self.session(ctx).await?;
         let proof = |session| match session {
@@ -90,7 +90,7 @@ impl Http {
         Ok(answer)
     }
 
-    /// The login that stands, or a new one; none where logging in is no request of its own.
+    /// Returns the current login, or makes a new one. Returns `None` if there is no separate login request.
     async fn session(&self, ctx: &Context<'_>) -> Result<Option<Session>> {
         let Some(login) = &self.login else {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Http {
             }
             match answer.status.as_u16() {
                 200..300 => {}
-                // Many say it with a 400 that the password is wrong.
+                // Many servers report a wrong password with status 400.
                 400 | 401 | 403 | 422 => return Err(self.refuses_credentials(&ask, &answer)),
                 _ => {
                     let hint = "this was the login: check how it is made, `host` and `port`";
@@ -128,12 +128,12 @@ impl Http {
         self.session.lock().await.take();
     }
 
-    /// Tells the server that the login is not needed any longer, where there is one; `ask` makes the
-    /// request of its token. It may be in vain.
+    /// Logs out, if there is a login. `ask` makes the request from the login's token. Errors are
+    /// ignored.
     pub(crate) async fn log_out(&self, ctx: &Context<'_>, ask: impl FnOnce(&str) -> Ask) {
         if let Some(session) = self.session.lock().await.take() {
             let ask = ask(session.token.reveal());
-            // What is told of it might quote the token.
+            // Errors are not reported, because they might quote the token.
             let _ = timeout(GOODBYE, self.exchange(ctx, &ask, Proof::Session(&session))).await;
         }
     }

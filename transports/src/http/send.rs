@@ -21,7 +21,7 @@ use crate::error::{Interrupted, Interruption, Phase, causes, one_line};
 use crate::held::Held;
 use crate::{Context, Error, Result, tls};
 
-/// What the library takes of what stands around an answer, by the words with which it says that there was more.
+/// The library's limits for the parts around a body, by the words of its error messages.
 const LIMITS: [(&str, &str); 4] = [
     (
         "message head is too large",
@@ -35,11 +35,11 @@ const LIMITS: [(&str, &str); 4] = [
     ("chunk trailers count overflow", "100 trailers"),
 ];
 
-/// How much of an answer is taken.
+/// The maximum size of an answer's body in bytes.
 pub(crate) const MOST: usize = 64 << 20;
 
 impl Http {
-    /// Sends a request and takes its answer whole.
+    /// Sends a request and reads the complete answer.
     pub(super) async fn exchange(
         &self,
         ctx: &Context<'_>,
@@ -110,13 +110,13 @@ impl Http {
             });
         }
         if !answer.status.is_success() {
-            // What is said of an error is shown.
+            // The text of an error is shown to users.
             answer.body = proof.hidden(answer.text()).into_bytes();
         }
         Ok(answer)
     }
 
-    /// That the answer to a request is not whole, and what that may mean.
+    /// Returns the error for an incomplete answer, and what it means for the request.
     fn interrupted(&self, ask: &Ask, why: Interruption, partial: &str) -> Error {
         let again = why.is_lost() && ask.repeat == Repeat::Allowed;
         Error::Interrupted(Box::new(Interrupted {
@@ -128,7 +128,7 @@ impl Http {
         }))
     }
 
-    /// Why no answer came, where it is certain that nothing was asked; otherwise `None`.
+    /// Returns the error if it is certain that no request was sent; otherwise `None`.
     fn not_asked(&self, error: &reqwest::Error, limit: Duration) -> Option<Error> {
         let peer = self.settings.peer.clone();
         if let Some(error) = tls::found_in(&peer, error) {
@@ -166,7 +166,7 @@ impl Http {
     }
 }
 
-/// How long is waited for an answer, in all and for each part of it.
+/// The limits of waiting for an answer: in total, and for each part.
 struct Waiting {
     end: Instant,
     limit: Duration,
@@ -179,14 +179,14 @@ impl Waiting {
         Self { end, limit, idle }
     }
 
-    /// Waits for the next part; `more` is what may come before the server has anything to say.
+    /// Waits for the next part. `more` is additional time before the server can begin to answer.
     async fn within<T>(
         &mut self,
         more: Duration,
         part: impl Future<Output = T>,
     ) -> std::result::Result<T, Interruption> {
         let now = Instant::now();
-        // Where the next part is always there, no timer is asked.
+        // If the next part is always ready, the timer never fires.
         if now >= self.end {
             return Err(Interruption::TooLong(self.limit));
         }
@@ -203,7 +203,7 @@ impl Waiting {
 }
 
 impl Proof<'_> {
-    /// A text without the login's token, should the server repeat it.
+    /// Returns a text without the login's token, in case the server repeats it.
     fn hidden(&self, text: String) -> String {
         match self {
             Self::Session(session) => text.replace(session.token.reveal().as_str(), REDACTED),
@@ -213,7 +213,7 @@ impl Proof<'_> {
 }
 
 impl Answer {
-    /// An answer's head.
+    /// Creates an answer from its head.
     fn of(response: &Response) -> Self {
         let tls = response.extensions().get::<TlsInfo>();
         Self {
@@ -226,7 +226,7 @@ impl Answer {
         }
     }
 
-    /// Takes one more part of the answer: a piece of its body, or its trailers.
+    /// Adds a part of the answer: a piece of its body, or its trailers.
     fn take(&mut self, part: Frame<Bytes>) -> std::result::Result<(), Interruption> {
         match part.into_data() {
             Ok(data) if self.body.len() + data.len() > MOST => Err(Interruption::TooMuch(MOST)),
@@ -236,7 +236,7 @@ impl Answer {
                 Ok(())
             }
             Err(part) => {
-                // What a server knows only behind the body: Caddy's ETag.
+                // Some servers send headers only after the body, such as Caddy its ETag.
                 self.headers
                     .extend(part.into_trailers().unwrap_or_default());
                 Ok(())
@@ -245,7 +245,7 @@ impl Answer {
     }
 }
 
-/// How a connection was lost: ended, or given up by the system, or by the library since there was no end.
+/// Returns how a connection was lost: closed, given up by the system, or given up by the library at a limit.
 fn lost(error: &reqwest::Error) -> Interruption {
     let limit = LIMITS
         .into_iter()
@@ -259,7 +259,7 @@ fn lost(error: &reqwest::Error) -> Interruption {
     }
 }
 
-/// What the system says, where it says anything.
+/// Returns the system's error, if there is one.
 fn io_error(error: &reqwest::Error) -> io::Error {
     let found = causes(error).filter_map(|error| error.downcast_ref::<io::Error>());
     match found.last() {
@@ -274,7 +274,7 @@ fn io_error(error: &reqwest::Error) -> io::Error {
     }
 }
 
-/// Whether the answer could not be read as HTTP; its library tells that in words alone.
+/// Returns whether the answer could not be read as HTTP. The library reports that only in the message text.
 fn is_no_http(error: &reqwest::Error) -> bool {
     causes(error).any(|error| {
         let text = error.to_string();

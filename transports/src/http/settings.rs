@@ -1,4 +1,4 @@
-//! Whom to ask, with which credentials, and how long to wait.
+//! The settings of a session: server, credentials and time limits.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::resolve::Resolver;
 use crate::tls::{self, Tls};
 use crate::{Context, Error, Result, tcp};
 
-/// What to say where TLS is spoken, and we did not.
+/// The advice when the server expects TLS.
 pub(super) const TLS_THERE: &str = "TLS is spoken there: say `protocol: https`";
 
-/// How long what was sent may go unacknowledged before the connection is given up (RFC 9293, 3.8.3): half
-/// of what patience has, so that a new one can be tried.
+/// How long sent data may stay unacknowledged before the connection is given up (RFC 9293, 3.8.3): half
+/// of the retry budget, so that a new connection can be tried.
 pub(super) const UNACKNOWLEDGED: Duration = Duration::from_secs(15);
 
-/// What a session needs to be told, read from a target's connection info.
+/// The settings of a session, read from a target's connection info.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(super) host: String,
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
     /// `host:port`.
     pub(super) peer: String,
     scheme: &'static str,
-    /// Empty, or with a slash before and none behind.
+    /// Empty, or with a leading and without a trailing slash.
     base_path: String,
     pub(super) user: Option<String>,
     pub(super) password: Option<Sensitive<String>>,
@@ -43,7 +43,7 @@ pub(crate) struct Settings {
     pub(super) answer_limit: usize,
 }
 
-/// What is sent with each request instead of a user and a password.
+/// The credentials that are sent instead of a user and a password.
 #[derive(Debug)]
 enum Key {
     Bearer(Sensitive<String>),
@@ -51,10 +51,10 @@ enum Key {
 }
 
 impl Settings {
-    /// Reads the settings of [`SCHEMA`](super::SCHEMA), and warns of credentials that go in clear.
+    /// Reads the settings of [`SCHEMA`](super::SCHEMA), and warns about credentials that are sent in clear text.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
+    /// Fails with [`Error::Setting`](crate::Error::Setting) for a problem that no schema can detect.
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let host = host(info)?;
         let with_tls = info.text("protocol") != Some("http");
@@ -113,12 +113,12 @@ impl Settings {
         self.scheme == "https"
     }
 
-    /// How long a server may be silent that has not got what was sent.
+    /// Returns how long a server may be silent before it has received the request.
     pub(super) fn longest_silence(&self) -> Duration {
         self.timeout.max(UNACKNOWLEDGED)
     }
 
-    /// A client that waits at most so long for a server to connect, or to take what was sent.
+    /// Creates a client. `most` limits the time for connecting and for the acknowledgement of sent data.
     pub(super) fn client(&self, most: Duration) -> Result<Client> {
         let limit = self.timeout.min(most);
         let mut client = Client::builder();
@@ -133,7 +133,7 @@ impl Settings {
             .referer(false)
             .user_agent(concat!("devgate/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(limit)
-            // Behind it some time must be left to connect.
+            // Leave some time for connecting after the lookup.
             .dns_resolver(Resolver {
                 limit: limit / 4 * 3,
             })
@@ -142,7 +142,7 @@ impl Settings {
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
     }
 
-    /// What to say of an answer that is no HTTP as it was asked for.
+    /// Returns the problem of an answer that is not HTTP of the requested version.
     pub(super) fn no_http(&self) -> &'static str {
         if self.http2_only {
             "what it answers is no HTTP/2: leave `http2_only` out, or check `port` and `protocol`"
@@ -151,7 +151,7 @@ impl Settings {
         }
     }
 
-    /// Why a server ends connections before it has answered anything, if it is for TLS, the lack of it,
+    /// Returns why a server closes connections before it has answered anything, if the reason is TLS, missing TLS,
     /// or another version of HTTP.
     pub(super) async fn complaint(&self) -> Option<Error> {
         if self.with_tls() {
@@ -172,10 +172,10 @@ impl Settings {
         })
     }
 
-    /// The URL of a path, which begins at the base path.
+    /// Returns the URL of a path below the base path.
     ///
     /// # Errors
-    /// [`Error::ControlCharacter`](crate::Error::ControlCharacter), which a URL would swallow.
+    /// Fails with [`Error::ControlCharacter`](crate::Error::ControlCharacter): a URL parser drops such characters.
     pub(super) fn url(&self, path: &str) -> Result<Url> {
         if let Some(character) = path.chars().find(|c| c.is_control()) {
             return Err(Error::ControlCharacter {
@@ -184,7 +184,7 @@ impl Settings {
             });
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
-        // What else would begin a part that is not sent, or be taken for a slash: another resource.
+        // Unescaped, `#` would begin a part that is not sent, and `\` would be read as a slash.
         let path = path.replace('#', "%23").replace('\\', "%5C");
         let url = format!(
             "{}://{}{}{slash}{path}",
@@ -193,14 +193,14 @@ impl Settings {
         Url::parse(&url).map_err(|error| problem("host", &format!("makes no URL ({error})")))
     }
 
-    /// A path of the server, without the base path that every path gets.
+    /// Returns a path of the server without the base path, which every path gets.
     pub(super) fn below_base(&self, path: &str) -> String {
         path.strip_prefix(&self.base_path)
             .unwrap_or(path)
             .to_owned()
     }
 
-    /// The credentials that go with each request.
+    /// Adds the credentials to a request.
     pub(super) fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder> {
         Ok(match (&self.key, &self.user, &self.password) {
             (Some(Key::Bearer(token)), ..) => request.bearer_auth(token.reveal()),
@@ -215,7 +215,7 @@ impl Settings {
         })
     }
 
-    /// Whose credentials were tried and how, and what to check; `None` if there are none.
+    /// Returns whose credentials were tried, how, and what to check; `None` if there are none.
     pub(super) fn tried(&self, login: Option<&Login>) -> Option<(String, String, &'static str)> {
         let user = self.user.clone().unwrap_or_default();
         let check = "check `user` and `password`";
@@ -239,7 +239,7 @@ impl Settings {
     }
 }
 
-/// A secret as a header that is not shown.
+/// Returns a secret as a header value that is not shown.
 pub(super) fn secret_header(
     setting: &'static str,
     secret: &Sensitive<String>,
@@ -250,7 +250,7 @@ pub(super) fn secret_header(
     Ok(value)
 }
 
-/// A method by its name.
+/// Parses the name of a method.
 pub(crate) fn method(name: &str) -> Result<Method> {
     let name = name.to_uppercase();
     match Method::from_bytes(name.as_bytes()) {

@@ -1,4 +1,4 @@
-//! Whether HTTP/2 is spoken in clear text, where HTTP/1.1 found no answer (RFC 9113, 3.3 and 3.4).
+//! Detecting HTTP/2 without TLS, after a server did not answer HTTP/1.1 (RFC 9113, 3.3 and 3.4).
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::tcp;
 
-/// How long a server may take to show what it speaks.
+/// The time in which a server must answer.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// How a client begins, with settings of which it has none.
+/// The client's connection preface, with an empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-/// What a frame's type is in its header, and that of settings, with which a server begins.
+/// The offset of the type in a frame header, and the type of SETTINGS, with which a server begins.
 const TYPE: usize = 3;
 const SETTINGS: u8 = 4;
 
-/// Whether a server answers as HTTP/2 demands.
+/// Returns whether a server answers as HTTP/2 requires.
 pub(super) async fn is_spoken(host: &str, port: u16) -> bool {
     let deadline = Instant::now() + LIMIT;
     let asking = async {

@@ -1,9 +1,9 @@
-//! A change that cannot cut its device off for good: locked, checked, committed on probation, tried
-//! out, and only then confirmed.
+//! Applying changes so that they cannot cut off the device for good: locked, validated, committed on
+//! probation, checked, and only then confirmed.
 //!
-//! Whatever goes wrong before the commit is discarded. Behind it, the device takes the change back by
-//! itself when this session ends or the time is over (RFC 6241, 8.4), so that no failure of the
-//! gateway or of the way to the device leaves it unreachable.
+//! Any failure before the commit discards the change. After the commit, the device reverts the change by
+//! itself when this session ends or the timeout expires (RFC 6241, 8.4). So no failure of the gateway or
+//! of the network leaves the device unreachable.
 
 use super::capabilities::Capability;
 use super::change::{Change, Changed, Check};
@@ -16,15 +16,16 @@ use crate::error::Aftermath;
 use crate::{Context, Result};
 
 impl NetconfSession {
-    /// Makes a change, which stands only if `check` finds nothing wrong; without one, a second
-    /// session must be possible.
+    /// Applies a change, which is kept only if `check` succeeds. Without a `check`, it must be possible to open
+    /// a second session.
     ///
-    /// It waits for a lock that somebody else has, within the context's patience. On
-    /// [probation](Self::begin_probation) it is neither checked nor confirmed yet.
+    /// If another session holds the lock, it waits within the context's retry budget. On
+    /// [probation](Self::begin_probation), the change is neither checked nor confirmed yet.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) when the device refuses it: nothing has changed then.
-    /// [`Error::Unconfirmed`](crate::Error::Unconfirmed) when it did not stand its check. [`Error::Interrupted`](crate::Error::Interrupted) says whether
+    /// Fails with [`Error::Refused`](crate::Error::Refused) when the device refuses the change; then nothing has
+    /// changed. Fails with [`Error::Unconfirmed`](crate::Error::Unconfirmed) when the check failed.
+    /// [`Error::Interrupted`](crate::Error::Interrupted) says whether the change may have taken effect.
     /// it may have taken effect.
     pub async fn change(
         &self,
@@ -49,8 +50,8 @@ impl NetconfSession {
         Ok(changed)
     }
 
-    /// Copies what runs to what the device starts with, where that is a configuration of its own and it
-    /// shall follow. Whether it does.
+    /// Copies the running configuration to the startup configuration, if that is a separate datastore and the
+    /// settings ask for it. Returns whether it did.
     pub(super) async fn save_running(
         &self,
         ctx: &Context<'_>,
@@ -64,12 +65,12 @@ impl NetconfSession {
         Ok(saves)
     }
 
-    /// From now on changes are committed on probation: [`confirm`](Self::confirm) makes them stand,
-    /// [`take_back`](Self::take_back) or the end of the session ends them all. Whether the device can do
-    /// that.
+    /// Starts probation: changes are committed on probation from now on. [`confirm`](Self::confirm) makes them
+    /// permanent; [`take_back`](Self::take_back) or the end of the session reverts all of them. Returns whether
+    /// the device supports this.
     ///
     /// # Errors
-    /// As [`perform`](Self::perform); that somebody else keeps the candidate locked.
+    /// Fails as [`perform`](Self::perform) does, and when another session keeps the candidate locked.
     pub async fn begin_probation(&self, ctx: &Context<'_>) -> Result<bool> {
         let check = SecondSession(self);
         let procedure = self.procedure(ctx, &check);
@@ -81,11 +82,11 @@ impl NetconfSession {
         Ok(probation.is_some())
     }
 
-    /// Makes what is on probation stand, if a second session is possible.
+    /// Confirms the changes on probation, if their check succeeds: by default, a second session must be possible.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`](crate::Error::Unconfirmed) when it does not stand, otherwise as [`perform`](Self::perform);
-    /// [`take_back`](Self::take_back) sees to the rest.
+    /// Fails with [`Error::Unconfirmed`](crate::Error::Unconfirmed) when the check fails, otherwise as
+    /// [`perform`](Self::perform) does. Then call [`take_back`](Self::take_back).
     pub async fn confirm(&self, ctx: &Context<'_>) -> Result<()> {
         let check = SecondSession(self);
         let procedure = self.procedure(ctx, &check);
@@ -100,10 +101,11 @@ impl NetconfSession {
         Ok(())
     }
 
-    /// Has what is on probation taken back, and waits until the device has done so. Whether anything was.
+    /// Reverts the changes on probation, and waits until the device has done so. Returns whether there were any.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`](crate::Error::Unconfirmed) when that cannot be seen, and when the device does it at the latest.
+    /// Fails with [`Error::Unconfirmed`](crate::Error::Unconfirmed) when the result cannot be verified. The error
+    /// says when the device reverts them at the latest.
     pub async fn take_back(&self, ctx: &Context<'_>) -> Result<bool> {
         let check = SecondSession(self);
         let procedure = self.procedure(ctx, &check);
@@ -126,7 +128,7 @@ impl NetconfSession {
             procedure.unlock(client, probation.unlock.take()).await;
             return Ok(());
         }
-        // Nobody gets this lock while a commit waits to be confirmed (RFC 6241, 7.5).
+        // This lock is denied as long as a commit waits for confirmation (RFC 6241, 7.5).
         let Ready { client, .. } = self.ready(procedure.ctx, open).await?;
         let unlock = procedure.lock(client, Datastore::Running).await?;
         procedure.unlock(client, unlock).await;

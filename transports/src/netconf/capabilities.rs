@@ -1,10 +1,10 @@
-//! What a device says that it can do (RFC 6241, 8), and the version that both sides speak.
+//! A device's capabilities (RFC 6241, 8), and the common protocol version.
 
 use std::fmt;
 
 use super::framing::Framing;
 
-/// How capabilities begin; the second form is that of old devices.
+/// The prefixes of capabilities. Old devices use the second one.
 const BEGINNINGS: [&str; 2] = [
     "urn:ietf:params:netconf:",
     "urn:ietf:params:xml:ns:netconf:",
@@ -14,38 +14,38 @@ const BEGINNINGS: [&str; 2] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities(Vec<String>);
 
-/// A capability of which an operation makes use.
+/// A capability that operations use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
     /// The running configuration can be changed directly.
     WritableRunning,
     /// Changes are collected in a candidate configuration and then committed.
     Candidate,
-    /// A commit is taken back unless it is confirmed, in either version.
+    /// A commit is reverted unless it is confirmed, in either version.
     ConfirmedCommit,
-    /// The version of it in which a commit can be cancelled, and confirmed by another session.
+    /// The version in which a commit can be cancelled, and confirmed by another session.
     ConfirmedCommit11,
-    /// A change that fails is taken back as a whole.
+    /// A change that fails is reverted as a whole.
     RollbackOnError,
     /// A configuration can be checked before it takes effect.
     Validate,
-    /// What the device starts with is a configuration of its own.
+    /// The startup configuration is a separate datastore.
     Startup,
     /// Filters may be XPath expressions.
     XPath,
 }
 
-/// Where a device lists its YANG modules.
+/// The format in which a device lists its YANG modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Library {
-    /// As RFC 7895 has it.
+    /// According to RFC 7895.
     ModulesState,
-    /// As RFC 8525 has it.
+    /// According to RFC 8525.
     YangLibrary,
 }
 
 impl Capability {
-    /// What to do where a device does not have it.
+    /// Returns advice for devices without the capability.
     pub(super) fn instead(self) -> &'static str {
         match self {
             Self::XPath => {
@@ -61,7 +61,7 @@ impl Capability {
         }
     }
 
-    /// Its names, without what they all begin with.
+    /// Returns its names, without the common prefix.
     fn names(self) -> &'static [&'static str] {
         match self {
             Self::WritableRunning => &["capability:writable-running:1.0"],
@@ -79,7 +79,7 @@ impl Capability {
     }
 }
 
-/// As the RFC writes it in its text: `:candidate`.
+/// Formats it as the RFC's text does: `:candidate`.
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -100,17 +100,17 @@ impl Capabilities {
         Self(capabilities)
     }
 
-    /// Whether the device has this capability.
+    /// Returns whether the device has this capability.
     pub fn has(&self, capability: Capability) -> bool {
         capability.names().iter().any(|name| self.names(name))
     }
 
-    /// All of them, as the device writes them.
+    /// Returns all capabilities, as the device writes them.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// The namespace of a YANG module that the hello names (RFC 6020, 5.6.4).
+    /// Returns the namespace of a YANG module that the hello lists (RFC 6020, 5.6.4).
     pub(super) fn namespace_of(&self, module: &str) -> Option<&str> {
         self.iter().find_map(|capability| {
             let (namespace, parameters) = capability.split_once('?')?;
@@ -121,7 +121,7 @@ impl Capabilities {
         })
     }
 
-    /// Where the device lists all of its modules, if it does.
+    /// Returns the format in which the device lists all of its modules, if it does.
     pub(super) fn library(&self) -> Option<Library> {
         if self.names("capability:yang-library:1.1") {
             Some(Library::YangLibrary)
@@ -132,7 +132,7 @@ impl Capabilities {
         }
     }
 
-    /// How messages are framed behind the hellos; `None` where no version is common to both sides.
+    /// Returns the framing of messages after the hellos, or `None` if there is no common version.
     pub(super) fn framing(&self) -> Option<Framing> {
         if self.names("base:1.1") {
             Some(Framing::Chunked)

@@ -1,4 +1,4 @@
-//! A change to a device's configuration, and what becomes of it.
+//! Changes to a device's configuration, and their outcomes.
 
 use async_trait::async_trait;
 use devgate_schemas::{Hash, Value};
@@ -12,38 +12,38 @@ use crate::{Context, Error, Request, Result};
 /// A change to a device's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// What goes into `<config>`.
+    /// The content of `<config>`.
     pub config: Vec<Element>,
-    /// What becomes of the parts that say nothing themselves.
+    /// The operation for parts that specify none themselves.
     pub default_operation: DefaultOperation,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// Whether it went by a candidate configuration, as a whole.
+    /// Whether it was committed as a whole, through a candidate configuration.
     pub committed: bool,
-    /// Whether it was tried out before it was confirmed.
+    /// Whether it was checked before it was confirmed.
     pub confirmed: bool,
-    /// Whether what the device starts with was changed too, separately.
+    /// Whether a separate startup configuration was updated, too.
     pub saved: bool,
 }
 
-/// What must hold behind a change so that it is confirmed.
+/// A check that must succeed before a change is confirmed.
 #[async_trait]
 pub trait Check: Send + Sync {
-    /// Tries the device out, on the session that made the change or otherwise.
+    /// Checks the device, on the session that made the change or in another way.
     ///
     /// # Errors
-    /// Why the change must not stand.
+    /// Fails when the change must not be kept.
     async fn check(&self, ctx: &Context<'_>, client: &mut Client) -> Result<()>;
 }
 
 impl Change {
-    /// What a request asks for: its body is XML, its method the default operation.
+    /// Reads the change from a request: its body is XML, its method the default operation.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], saying what it should be.
+    /// Fails with [`Error::Unsupported`], which says what is expected.
     pub(super) fn requested(request: &Request) -> Result<Self> {
         let default_operation = match request.method.as_deref() {
             None | Some("merge") => DefaultOperation::Merge,
@@ -70,10 +70,10 @@ impl Change {
     }
 }
 
-/// The XML of a request, which may stand where other protocols have a path.
+/// Returns the XML of a request. It may also be in the place of a path.
 ///
 /// # Errors
-/// [`Error::Unsupported`], saying what was `expected`.
+/// Fails with [`Error::Unsupported`], which says what was `expected`.
 pub(super) fn xml<'r>(request: &'r Request, is: &str, expected: &str) -> Result<&'r str> {
     let body = match &request.body {
         Some(Value::Sensitive(secret)) => secret.reveal().as_str(),

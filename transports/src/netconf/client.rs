@@ -1,4 +1,4 @@
-//! One NETCONF session: hellos, then one request at a time, each with its own answer.
+//! A NETCONF session: hellos, then one request at a time, each with its own reply.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,38 +21,38 @@ use crate::pauses::wait;
 use crate::ssh::Ssh;
 use crate::{Context, Error, Result};
 
-/// How many bytes one message may have.
+/// The maximum size of a message in bytes.
 const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How much of an answer that is not whole is kept for the error.
+/// The maximum length of an incomplete reply that is kept for the error.
 const LONGEST_PARTIAL: usize = 4 * 1024;
 
-/// How long a goodbye may take.
+/// The limit for closing the session.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 const PROTOCOL: &str = "NETCONF";
 
-/// What carries a session.
+/// The byte stream that carries a session.
 pub(super) trait Carrier: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Carrier for T {}
 
-/// What a session needs to be told of its device.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub(super) struct ClientSettings {
     /// `host:port`.
     pub(super) peer: String,
     /// The account, for messages.
     pub(super) user: String,
-    /// How long opening may take.
+    /// The limit for opening.
     pub(super) timeout: Duration,
-    /// How long an answer may take.
+    /// The limit for a reply.
     pub(super) command_timeout: Duration,
-    /// How many values an answer may have.
+    /// The maximum number of values in a reply.
     pub(super) answer_limit: usize,
 }
 
-/// One session as the device counts it (RFC 6241, 1.1): locks, uncommitted changes and unconfirmed
-/// commits belong to it, and end with it.
+/// A session in NETCONF's sense (RFC 6241, 1.1): locks, uncommitted changes and unconfirmed commits
+/// belong to it, and end with it.
 pub struct Client {
     client_settings: ClientSettings,
     carrier: Box<dyn Carrier>,
@@ -61,18 +61,18 @@ pub struct Client {
     capabilities: Capabilities,
     session_id: Option<u32>,
     last_id: u64,
-    /// Whether question and answer fit together. What leaves in the middle of one leaves it false.
+    /// Whether requests and replies are in step. It stays `false` if a request is abandoned midway.
     usable: bool,
-    /// The connection below; it must outlive the channel.
+    /// The underlying connection, which must outlive the channel.
     ssh: Option<Ssh>,
 }
 
-/// How long the first request waits behind our hello. Where a server reads both at once, it may take
-/// the request for a part of the hello and never answer (netconfd 2.13 did so in one of ten sessions
-/// that were opened at the same time on a busy node).
+/// The pause between our hello and the first request. If a server reads both at once, it may take the
+/// request for a part of the hello and never answer (netconfd 2.13 did so in one of ten sessions that were
+/// opened at the same time on a busy node).
 const BETWEEN_HELLO_AND_REQUEST: Duration = Duration::from_millis(50);
 
-/// Why no message came.
+/// The reason why no message arrived.
 enum RawConnectionInfo {
     Ended,
     Framing(FramingError),
@@ -102,7 +102,7 @@ impl Client {
         let peer = client.client_settings.peer.clone();
         let ours = hello::ours();
         let hellos = async {
-            // A device that has ended the channel may have said why: that is read below.
+            // A device that has closed the channel may have given a reason, which is read below.
             let _ = client.send(&ours).await;
             client.receive().await
         };
@@ -129,7 +129,7 @@ impl Client {
             }
         };
         let hello = hello.map_err(|problem| client.breach(problem))?;
-        // Only now, behind both hellos, may the framing change (RFC 6242, 4.1).
+        // The framing may change only now, after both hellos (RFC 6242, 4.1).
         client.framing = hello.capabilities.framing().ok_or_else(|| {
             client.breach("it offers neither base:1.0 nor base:1.1 in its hello".to_owned())
         })?;
@@ -148,17 +148,17 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks for an operation and waits for its answer. It is sent once.
+    /// Sends an operation once, and waits for its reply.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the device's `rpc-error`s; [`Error::Unsupported`] before anything is
-    /// sent; [`Error::Interrupted`] when no answer came, which ends the session.
+    /// Fails with [`Error::Refused`] and the device's `rpc-error`s, with [`Error::Unsupported`] before
+    /// anything is sent, or with [`Error::Interrupted`] when no reply arrived, which ends the session.
     pub async fn perform(&mut self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
         let limit = self.client_settings.command_timeout;
         self.perform_within(ctx, operation, limit).await
     }
 
-    /// The same, with another limit to the wait for an answer.
+    /// Does the same with another limit for the reply.
     pub(super) async fn perform_within(
         &mut self,
         ctx: &Context<'_>,
@@ -213,17 +213,17 @@ impl Client {
         Ok(reply)
     }
 
-    /// What the device can do.
+    /// Returns the device's capabilities.
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    /// How the device names this session.
+    /// Returns the device's number for this session.
     pub fn session_id(&self) -> Option<u32> {
         self.session_id
     }
 
-    /// The version that is spoken: `1.0` or `1.1`.
+    /// Returns the protocol version in use: `1.0` or `1.1`.
     pub fn version(&self) -> &'static str {
         match self.framing {
             Framing::EndOfMessage => "1.0",
@@ -231,17 +231,17 @@ impl Client {
         }
     }
 
-    /// Whether it can be asked for more.
+    /// Returns whether another request may be sent.
     pub(super) fn is_usable(&self) -> bool {
         self.usable && self.ssh.as_ref().is_none_or(|ssh| !ssh.is_closed())
     }
 
-    /// The device at the other end of the connection, for facts.
+    /// Returns the SSH version line of the device, for facts.
     pub(super) fn ssh_version(&self) -> Option<String> {
         Some(self.ssh.as_ref()?.version())
     }
 
-    /// Ends the session, if the device still listens: what was not confirmed is taken back by it.
+    /// Ends the session, if the device still answers. The device then reverts what was not confirmed.
     pub(super) async fn end(&mut self, ctx: &Context<'_>) {
         if self.is_usable() {
             let goodbye = Operation::close_session();
@@ -250,11 +250,11 @@ impl Client {
         self.usable = false;
     }
 
-    /// Says goodbye and lets go.
+    /// Ends the session and closes the connection.
     pub(super) async fn close(mut self, ctx: &Context<'_>) {
         self.end(ctx).await;
         let Self { carrier, ssh, .. } = self;
-        // The channel goes first: one that nobody reads would hold the connection's end up.
+        // Drop the channel first: an unread channel would delay the end of the connection.
         drop(carrier);
         if let Some(ssh) = ssh {
             ssh.close().await;
@@ -268,7 +268,7 @@ impl Client {
         self.carrier.flush().await
     }
 
-    /// The answer to the request of this number.
+    /// Reads the reply to the request with this number.
     async fn answer(
         &mut self,
         ctx: &Context<'_>,
@@ -292,9 +292,9 @@ impl Client {
             }
             match Message::read(&message) {
                 Ok(Message::Reply { id, reply, errors }) => {
-                    // One without a number can only be the answer: nothing else was asked since the
-                    // last one, and a session in doubt is not used. Devices leave the number out
-                    // where they could not read it (RFC 6241, 4.3), and some always.
+                    // A reply without a number can only be for this request: nothing else was sent since the
+                    // last reply, and a session in doubt is not used. Devices omit the number if they could not
+                    // read it (RFC 6241, 4.3), and some always do.
                     return match id {
                         Some(id) if id != due => {
                             Err(Interruption::OutOfStep("its answer is to another request"))
@@ -334,12 +334,12 @@ impl Client {
                     self.decoder.push(&bytes[..count]);
                 }
             }
-            // Where more is always there, the limit of time is looked at only here.
+            // If more data is always ready, only this lets the time limit take effect.
             yield_now().await;
         }
     }
 
-    /// The beginning of what has arrived and is no whole message.
+    /// Returns the beginning of the incomplete message that has arrived.
     fn partial(&self) -> String {
         let partial = self.decoder.partial();
         shortened(&String::from_utf8_lossy(partial), LONGEST_PARTIAL)
@@ -366,8 +366,8 @@ impl Client {
     }
 }
 
-/// A message as text. Devices put into it what they were told by others, whatever it is: IOS XR a
-/// backspace, IOS XE a name that is no UTF-8; some end theirs with a NUL.
+/// Returns a message as text. Devices include foreign data unchecked: IOS XR a backspace, IOS XE a name
+/// that is not UTF-8. Some end their messages with a NUL.
 fn legible(message: &[u8]) -> String {
     let text = String::from_utf8_lossy(message);
     let text = text.trim_matches('\0');

@@ -1,5 +1,5 @@
-//! What the IETF's own data models tell of a device: `ietf-system` (RFC 7317) and `ietf-interfaces`
-//! (RFC 8343, and RFC 7223 before it).
+//! Facts from the IETF's data models: `ietf-system` (RFC 7317) and `ietf-interfaces` (RFC 8343, and the
+//! earlier RFC 7223).
 
 use std::net::Ipv4Addr;
 
@@ -13,10 +13,10 @@ use crate::{Context, Error, Result, timestamp};
 const SYSTEM: &str = "urn:ietf:params:xml:ns:yang:ietf-system";
 const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
 
-/// Adds what the device tells; what it does not have, or does not show to this account, is absent.
+/// Adds the facts that the device provides. Data that it does not have or does not show to this account is absent.
 ///
 /// # Errors
-/// Why it does not answer any more.
+/// Fails when the device stops answering.
 pub(super) async fn collect(
     ctx: &Context<'_>,
     session: &NetconfSession,
@@ -32,7 +32,7 @@ pub(super) async fn collect(
     } else {
         ctx.info("facts of the system are absent: the device has no ietf-system to show");
     }
-    // Devices of before NMDA (RFC 8342) keep the state of interfaces apart from their configuration.
+    // Devices from before NMDA (RFC 8342) separate the state of interfaces from their configuration.
     let mut shown = false;
     for name in ["interfaces-state", "interfaces"] {
         if let Some(list) = state(ctx, session, Element::within(INTERFACES, name)).await? {
@@ -49,7 +49,7 @@ pub(super) async fn collect(
     Ok(())
 }
 
-/// The element of state that was asked for, where the device has it.
+/// Returns the requested element of state data, if the device has it.
 async fn state(
     ctx: &Context<'_>,
     session: &NetconfSession,
@@ -97,7 +97,7 @@ fn system(facts: &mut Facts, state: &Element) {
     }
 }
 
-/// Adds an interface; false if the entry tells only how it is configured.
+/// Adds an interface. Returns `false` if the entry only contains configuration.
 fn interface(facts: &mut Facts, entry: &Element) -> bool {
     let Some(name) = text(entry, &["name"]) else {
         return false;
@@ -133,7 +133,7 @@ fn interface(facts: &mut Facts, entry: &Element) -> bool {
     true
 }
 
-/// The mask of an IPv4 address, which may be told by its length.
+/// Returns the mask of an IPv4 address, which may be given as a prefix length.
 fn netmask(address: &Element) -> Option<String> {
     if let Some(netmask) = text(address, &["netmask"]) {
         return Some(netmask);

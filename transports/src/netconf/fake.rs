@@ -1,4 +1,4 @@
-//! A device for tests: it exchanges hellos, notes what it is asked, and answers as it is told.
+//! A fake device for tests: it exchanges hellos, records requests, and answers as configured.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,19 +13,19 @@ use crate::cli::fake::Bench;
 use crate::pauses::wait;
 use crate::{Error, Result};
 
-/// What a device does when it is asked.
+/// The device's reaction to a request.
 pub(super) enum Answer {
-    /// An `rpc-reply` to the request, with this inside.
+    /// An `rpc-reply` to the request with this content.
     Inside(&'static str),
-    /// These bytes, as they are.
+    /// These bytes, unchanged.
     Bytes(Vec<u8>),
-    /// An error of this tag.
+    /// An error with this tag.
     Refusal(&'static str),
-    /// Yes, after this time.
+    /// `ok`, after this time.
     Late(Duration),
-    /// Nothing any more.
+    /// Silence from now on.
     Silence,
-    /// The end.
+    /// The end of the connection.
     End,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Fake {
 }
 
 impl Fake {
-    /// One that speaks these versions, and has these capabilities (`candidate:1.0`).
+    /// Creates a device that supports these versions and capabilities (`candidate:1.0`).
     pub(super) fn new(capabilities: &[&'static str]) -> Self {
         Self {
             capabilities: capabilities.to_vec(),
@@ -46,12 +46,12 @@ impl Fake {
         }
     }
 
-    /// The operations that it was asked for, each with what stands out in it.
+    /// Returns the operations requested so far, each with its notable parts.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().expect("no poison").clone()
     }
 
-    /// Opens a session; every request is answered by `answer`, which is given its operation.
+    /// Opens a session. `answer` returns the reaction to each operation.
     pub(super) async fn open(
         &self,
         bench: &Bench,
@@ -62,13 +62,13 @@ impl Fake {
         let is_chunked = self.capabilities.contains(&"base:1.1");
         let asked = Arc::clone(&self.asked);
         tokio::spawn(async move {
-            // A test that has seen enough closes its end.
+            // A test that is done closes its end.
             let _ = run(far, hello, is_chunked, asked, answer).await;
         });
         open(bench, near).await
     }
 
-    /// Opens a session with a device that says this first, and ends or goes silent.
+    /// Opens a session with a device that sends this first, and then ends or goes silent. Returns the error.
     pub(super) async fn says(bench: &Bench, first: &str, then: Answer) -> Error {
         let (near, mut far) = duplex(64 * 1024);
         far.write_all(first.as_bytes()).await.expect("it fits");
@@ -117,7 +117,7 @@ async fn run(
     asked: Arc<Mutex<Vec<String>>>,
     mut answer: impl FnMut(&str) -> Answer,
 ) -> std::io::Result<()> {
-    // One byte at a time: whoever reads must not care.
+    // One byte at a time, which must make no difference.
     for byte in frame(Framing::EndOfMessage, &hello) {
         line.write_all(&[byte]).await?;
     }

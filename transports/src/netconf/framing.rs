@@ -1,35 +1,35 @@
-//! Where a NETCONF message ends on a stream of bytes (RFC 6242, section 4).
+//! The framing of NETCONF messages on a byte stream (RFC 6242, section 4).
 //!
-//! Both hellos end with `]]>]]>`; behind them, two peers that both know base:1.1 cut their messages
-//! into chunks. Nothing here reads or waits: bytes go in as they come, whole messages come out.
+//! Both hellos end with `]]>]]>`. After that, two peers that both support base:1.1 split their messages
+//! into chunks. This module does no input or output: it takes bytes and returns complete messages.
 
 use bytes::{Buf, BytesMut};
 
-/// What ends a message in end-of-message framing.
+/// The terminator of a message in end-of-message framing.
 const END_OF_MESSAGE: &[u8] = b"]]>]]>";
 
-/// The longest header of a chunk: a line feed, `#`, ten digits, a line feed.
+/// The maximum length of a chunk header: a line feed, `#`, ten digits, a line feed.
 const LONGEST_HEADER: usize = 13;
 
-/// How messages are told apart.
+/// The framing of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// `]]>]]>` behind each message: all hellos, and everything in base:1.0.
+    /// `]]>]]>` after each message: for all hellos, and for everything in base:1.0.
     EndOfMessage,
-    /// Each message in chunks that say how long they are: base:1.1.
+    /// Each message in chunks with their lengths: base:1.1.
     Chunked,
 }
 
-/// What is wrong with a stream of messages. Nothing that follows can be told apart any more.
+/// An error in a stream of messages. The messages that follow cannot be separated any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FramingError {
-    /// Something else stands where a chunk should begin.
+    /// There is no chunk header where one is expected.
     NoChunk,
-    /// A chunk's size is no number from 1 to 4294967295 without leading zeros.
+    /// A chunk's size is not a number from 1 to 4294967295 without leading zeros.
     Size,
-    /// A message ends that has no chunk.
+    /// A message ends without any chunk.
     Empty,
-    /// A message is longer than it may be.
+    /// A message exceeds the maximum length.
     TooLong,
 }
 
@@ -44,24 +44,24 @@ impl FramingError {
     }
 }
 
-/// Cuts messages out of a stream of bytes.
+/// Splits a byte stream into messages.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     framing: Framing,
-    /// What has come and is not understood yet.
+    /// The received bytes that are not processed yet.
     unread: BytesMut,
-    /// How much of `unread` cannot hold the beginning of an end of message.
+    /// The part of `unread` that cannot contain the beginning of a terminator.
     searched: usize,
-    /// The chunks of the message that is arriving.
+    /// The chunks of the current message so far.
     message: Vec<u8>,
-    /// How much of the current chunk is still to come; `None` between chunks.
+    /// The number of missing bytes of the current chunk; `None` between chunks.
     chunk: Option<usize>,
-    /// How long a message may be.
+    /// The maximum length of a message.
     longest: usize,
 }
 
 impl Decoder {
-    /// For a stream that begins with a hello, and whose messages have at most so many bytes.
+    /// Creates a decoder for a stream that begins with a hello. Messages have at most `longest` bytes.
     pub(crate) fn new(longest: usize) -> Self {
         Self {
             framing: Framing::EndOfMessage,
@@ -73,21 +73,21 @@ impl Decoder {
         }
     }
 
-    /// Takes what follows as framed in this way; to be called between messages.
+    /// Changes the framing of what follows. Call this only between messages.
     pub(crate) fn switch(&mut self, framing: Framing) {
         self.framing = framing;
         self.searched = 0;
     }
 
-    /// Takes bytes in, cut anywhere.
+    /// Adds received bytes, which may be split anywhere.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
     }
 
-    /// The next message, once it is whole.
+    /// Returns the next message, once it is complete.
     ///
     /// # Errors
-    /// What is wrong with the stream, which then is of no more use.
+    /// Fails when the stream is malformed. It cannot be used any more then.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, FramingError> {
         match self.framing {
             Framing::EndOfMessage => self.next_ended(),
@@ -95,7 +95,7 @@ impl Decoder {
         }
     }
 
-    /// What has arrived of a message that is not whole.
+    /// Returns the received part of an incomplete message.
     pub(crate) fn partial(&self) -> &[u8] {
         if self.message.is_empty() {
             &self.unread
@@ -159,7 +159,7 @@ impl Decoder {
         }
     }
 
-    /// Some peers end a message, their hello above all, with a line end or a NUL that is no part of it.
+    /// Skips the line end or NUL that some peers send after a message, above all after their hello.
     fn pass_over_blanks(&mut self) {
         let is_blank = |at: usize| {
             let byte = self.unread.get(at);
@@ -172,14 +172,14 @@ impl Decoder {
     }
 }
 
-/// What stands between the data of chunks.
+/// A chunk header, or the end of a message.
 #[derive(Debug, PartialEq, Eq)]
 enum Header {
     Chunk(usize),
     End,
 }
 
-/// The header at the start of `bytes`, and its length; `None` while it is not whole.
+/// Reads the header at the start of `bytes`, and its length. Returns `None` while it is incomplete.
 fn header(bytes: &[u8]) -> Result<Option<(Header, usize)>, FramingError> {
     let start = [b'\n', b'#'];
     if !bytes.iter().zip(start).all(|(byte, due)| *byte == due) {
@@ -211,7 +211,7 @@ fn header(bytes: &[u8]) -> Result<Option<(Header, usize)>, FramingError> {
     }
 }
 
-/// A message as it is sent. It is XML that was written here, in which `]]>` cannot occur.
+/// Returns a message with its framing. The message is XML written by this program and cannot contain `]]>`.
 pub(crate) fn frame(framing: Framing, message: &str) -> Vec<u8> {
     match framing {
         Framing::EndOfMessage => [message.as_bytes(), END_OF_MESSAGE].concat(),
@@ -225,7 +225,7 @@ mod tests {
 
     const LONGEST: usize = 1_000;
 
-    /// What comes out of a stream that arrives in these pieces.
+    /// Returns the messages in a stream that arrives in these pieces.
     fn decode<'p>(
         framing: Framing,
         pieces: impl IntoIterator<Item = &'p [u8]>,

@@ -3,21 +3,21 @@
 use super::capabilities::Capabilities;
 use super::xml::{BASE, Element};
 
-/// The versions that are spoken here.
+/// The supported protocol versions.
 const OURS: [&str; 2] = [
     "urn:ietf:params:netconf:base:1.0",
     "urn:ietf:params:netconf:base:1.1",
 ];
 
-/// What a device says first.
+/// A device's hello.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hello {
     pub(super) capabilities: Capabilities,
-    /// How the device names the session.
+    /// The device's number for the session.
     pub(super) session_id: Option<u32>,
 }
 
-/// Our hello.
+/// Returns our hello.
 pub(super) fn ours() -> Element {
     let capabilities = OURS.map(|uri| Element::new("capability").text(uri));
     Element::within(BASE, "hello").with([Element::new("capabilities").with(capabilities)])
@@ -27,9 +27,9 @@ impl Hello {
     /// Reads a device's hello.
     ///
     /// # Errors
-    /// What it is instead.
+    /// Fails with a description of what the message is instead.
     pub(super) fn read(message: &str) -> Result<Self, String> {
-        // Some devices say something to people first.
+        // Some devices print text for people first.
         let start = message.find('<').unwrap_or(message.len());
         let (said, message) = message.split_at(start);
         let hello = Element::received(message).map_err(|error| {
@@ -57,7 +57,7 @@ impl Hello {
     }
 }
 
-/// A URI holds no blanks; where a device breaks its lines there are some.
+/// Returns a capability's URI without the blanks at the device's line breaks. A URI contains none.
 fn uri(capability: &Element) -> String {
     capability.content().split_whitespace().collect()
 }

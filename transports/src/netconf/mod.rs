@@ -1,4 +1,4 @@
-//! `netconf`: devices that are configured over NETCONF (RFC 6241) in an SSH channel (RFC 6242).
+//! `netconf`: devices that are configured with NETCONF (RFC 6241) over SSH (RFC 6242).
 
 mod apply;
 mod capabilities;

@@ -1,8 +1,8 @@
-//! The namespaces of a device's YANG modules, by name: what an XPath's prefixes stand for.
+//! The namespaces of a device's YANG modules by name, for the prefixes in an XPath.
 //!
-//! A hello names the modules in YANG 1 only (RFC 7950, 5.6.4). All of them are in the device's YANG
-//! library, which is asked for the few that are wanted: `module-set`s in RFC 8525, `modules-state` in
-//! RFC 7895 before it.
+//! A hello lists only YANG 1 modules (RFC 7950, 5.6.4). The device's YANG library lists all of them. It is
+//! queried for the required modules only: `module-set`s in RFC 8525, `modules-state` in the earlier
+//! RFC 7895.
 
 use super::capabilities::{Capabilities, Library};
 use super::operation::{Filter, Operation};
@@ -12,10 +12,10 @@ use crate::{Context, Error, Result};
 
 const LIBRARY: &str = "urn:ietf:params:xml:ns:yang:ietf-yang-library";
 
-/// The names among these that the device knows, each with its namespace.
+/// Returns those of these modules that the device knows, with their namespaces.
 ///
 /// # Errors
-/// Why the device does not answer. A library that it does not show is an empty one.
+/// Fails when the device does not answer. A library that the device refuses to show counts as empty.
 pub(super) async fn namespaces(
     ctx: &Context<'_>,
     session: &NetconfSession,
@@ -41,7 +41,7 @@ pub(super) async fn namespaces(
     Ok(known)
 }
 
-/// What the hello says of these modules, and those of which it says nothing.
+/// Splits module names into those that the hello lists, with their namespaces, and the others.
 fn greeted(device: &Capabilities, names: &[String]) -> (Vec<(String, String)>, Vec<String>) {
     let (mut known, mut missing) = (Vec::new(), Vec::new());
     for name in names {
@@ -53,7 +53,7 @@ fn greeted(device: &Capabilities, names: &[String]) -> (Vec<(String, String)>, V
     (known, missing)
 }
 
-/// Asks the library for these modules alone.
+/// Returns the operation that queries the library for these modules only.
 fn question(library: Library, names: &[String]) -> Operation {
     let modules = names.iter().map(|name| {
         let name = Element::new("name").text(name);
@@ -67,7 +67,7 @@ fn question(library: Library, names: &[String]) -> Operation {
     Operation::get(&Filter::Subtree(vec![filter]))
 }
 
-/// The modules of these names in the library's answer, which may hold more than was asked for.
+/// Returns the modules with these names from the library's answer, which may contain others.
 fn answer(data: &Element, names: &[String]) -> Vec<(String, String)> {
     let lists = data.children().flat_map(|library| {
         let sets = library.children().filter(|set| set.name() == "module-set");

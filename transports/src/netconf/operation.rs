@@ -1,4 +1,4 @@
-//! The operations of NETCONF (RFC 6241, 7 and 8), typed: what may be asked, and what it needs.
+//! The operations of NETCONF (RFC 6241, 7 and 8) as types, with the capabilities they need.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use super::xml::Element;
 /// A configuration datastore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Datastore {
-    /// What the device does now.
+    /// The configuration that is in effect.
     Running,
-    /// Where changes are collected until they are committed.
+    /// The configuration in which changes are collected until they are committed.
     Candidate,
-    /// What the device starts with.
+    /// The configuration that the device loads when it starts.
     Startup,
 }
 
-/// Which part of the data is asked for.
+/// The requested part of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// All of it.
+    /// All data.
     All,
-    /// What lies below these elements (RFC 6241, 6).
+    /// The data below these elements (RFC 6241, 6).
     Subtree(Vec<Element>),
-    /// What an expression selects, with the namespaces of its prefixes.
+    /// The data that an expression selects, with the namespaces of its prefixes.
     XPath {
         /// The expression.
         select: String,
@@ -32,63 +32,63 @@ pub enum Filter {
     },
 }
 
-/// What happens to configuration for which a change says nothing itself.
+/// The operation for configuration for which a change specifies none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DefaultOperation {
-    /// It is joined with what is there.
+    /// It is merged with the existing configuration.
     #[default]
     Merge,
-    /// It takes the place of all that is there.
+    /// It replaces all existing configuration.
     Replace,
-    /// Nothing, but for the parts that have an operation of their own.
+    /// None: only parts with an operation of their own have an effect.
     None,
 }
 
-/// Whether a change is checked as a whole; it needs [`Capability::Validate`].
+/// Whether a change is validated as a whole. This needs [`Capability::Validate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestOption {
-    /// First, and only then it is made.
+    /// It is validated first, and made only if it is valid.
     TestThenSet,
-    /// Not at all.
+    /// It is not validated.
     Set,
-    /// It is checked, and never made.
+    /// It is validated only, and not made.
     TestOnly,
 }
 
-/// What happens to a change of which the device refuses a part.
+/// The handling of a change of which the device refuses a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorOption {
-    /// What was made before it stands.
+    /// Parts before the error are kept.
     Stop,
-    /// All that the device does not refuse is made.
+    /// All parts without an error are made.
     Continue,
-    /// Nothing is made; it needs [`Capability::RollbackOnError`].
+    /// Nothing is changed. This needs [`Capability::RollbackOnError`].
     Rollback,
 }
 
 /// A change of a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Edit<'a> {
-    /// Which configuration.
+    /// The configuration to change.
     pub target: Datastore,
-    /// What becomes of the parts that say nothing themselves.
+    /// The operation for parts that specify none themselves.
     pub default_operation: DefaultOperation,
     /// `None` leaves it to the device.
     pub test_option: Option<TestOption>,
     /// `None` leaves it to the device.
     pub error_option: Option<ErrorOption>,
-    /// What goes into `<config>`.
+    /// The content of `<config>`.
     pub config: &'a [Element],
 }
 
-/// How a commit is made.
+/// The parameters of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// After how long without a confirmation it is taken back; `None` makes, or confirms, for good.
+    /// The timeout after which it is reverted unless confirmed. `None` commits, or confirms, permanently.
     pub confirmed: Option<Duration>,
-    /// The name under which another session may confirm it.
+    /// The name with which another session may confirm it.
     pub persist: Option<String>,
-    /// The name of the commit that is confirmed.
+    /// The name of the commit to confirm.
     pub persist_id: Option<String>,
 }
 
@@ -96,10 +96,10 @@ pub struct Commit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     pub(super) element: Element,
-    /// Whether it may change the device: it is never sent twice then.
+    /// Whether it may change the device. Then it is never sent twice.
     pub(super) changing: bool,
     pub(super) needs: Option<Capability>,
-    /// Whether an answer may do without `ok` and without data.
+    /// Whether an answer without `ok` and without data is valid.
     pub(super) may_be_silent: bool,
 }
 
@@ -120,7 +120,7 @@ impl Datastore {
         }
     }
 
-    /// `<target><running/></target>`.
+    /// Returns an element such as `<target><running/></target>`.
     fn as_a(self, role: &str) -> Element {
         Element::new(role).with([Element::new(self.as_str())])
     }
@@ -183,7 +183,7 @@ impl ErrorOption {
 }
 
 impl Operation {
-    /// Any other operation: one that only reads, or one that may change the device.
+    /// Creates any other operation. `changing` tells whether it may change the device.
     pub fn custom(element: Element, changing: bool) -> Self {
         Self {
             element,
@@ -193,13 +193,13 @@ impl Operation {
         }
     }
 
-    /// Running configuration and state.
+    /// Reads running configuration and state.
     pub fn get(filter: &Filter) -> Self {
         let element = Element::new("get").with(filter.element());
         Self::custom(element, false).needing(filter.needs())
     }
 
-    /// Configuration.
+    /// Reads a configuration.
     pub fn get_config(source: Datastore, filter: &Filter) -> Self {
         let parts = [source.as_a("source")].into_iter().chain(filter.element());
         let element = Element::new("get-config").with(parts);
@@ -233,32 +233,32 @@ impl Operation {
         Self::custom(Element::new("edit-config").with(parts), changing).needing(Some(needs))
     }
 
-    /// Puts one configuration in the place of another.
+    /// Replaces one configuration with another.
     pub fn copy_config(source: Datastore, target: Datastore) -> Self {
         let parts = [target.as_a("target"), source.as_a("source")];
         let needs = target.needs().or_else(|| source.needs());
         Self::custom(Element::new("copy-config").with(parts), true).needing(needs)
     }
 
-    /// Keeps everybody else from changing a configuration, until it is unlocked or the session ends.
+    /// Locks a configuration against changes by others, until it is unlocked or the session ends.
     pub fn lock(target: Datastore) -> Self {
         let element = Element::new("lock").with([target.as_a("target")]);
         Self::custom(element, false).needing(target.needs())
     }
 
-    /// Gives a lock back.
+    /// Releases a lock.
     pub fn unlock(target: Datastore) -> Self {
         let element = Element::new("unlock").with([target.as_a("target")]);
         Self::custom(element, false).needing(target.needs())
     }
 
-    /// Checks a configuration.
+    /// Validates a configuration.
     pub fn validate(source: Datastore) -> Self {
         let element = Element::new("validate").with([source.as_a("source")]);
         Self::custom(element, false).needing(Some(Capability::Validate))
     }
 
-    /// Puts the candidate into effect.
+    /// Commits the candidate.
     pub fn commit(commit: &Commit) -> Self {
         let Commit {
             confirmed,
@@ -285,13 +285,13 @@ impl Operation {
         Self::custom(Element::new("commit").with(parts), true).needing(Some(needs))
     }
 
-    /// Takes a commit back that is not confirmed yet.
+    /// Reverts a commit that is not confirmed yet.
     pub fn cancel_commit() -> Self {
         let element = Element::new("cancel-commit");
         Self::custom(element, true).needing(Some(Capability::ConfirmedCommit11))
     }
 
-    /// Makes the candidate what runs, again.
+    /// Resets the candidate to the running configuration.
     pub fn discard_changes() -> Self {
         let element = Element::new("discard-changes");
         Self::custom(element, false).needing(Some(Capability::Candidate))
@@ -302,12 +302,12 @@ impl Operation {
         Self::custom(Element::new("close-session"), false)
     }
 
-    /// How the RFC names it.
+    /// Returns its name in the RFC.
     pub fn name(&self) -> &str {
         self.element.name()
     }
 
-    /// For RPCs of vendors: Junos answers some with an empty `rpc-reply`, and some with text alone.
+    /// Accepts any answer, for vendors' RPCs: Junos answers some with an empty `rpc-reply`, and some with text only.
     pub(super) fn answered_by_anything(mut self) -> Self {
         self.may_be_silent = true;
         self

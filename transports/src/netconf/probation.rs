@@ -1,11 +1,11 @@
-//! Changes that stand together or not at all: each is committed on probation, and only the end of them all
-//! confirms them (RFC 6241, 8.4).
+//! Probation: changes that are kept all together or not at all. Each change is committed on probation, and
+//! only a final confirmation makes them permanent (RFC 6241, 8.4).
 //!
-//! Until then the device takes back everything by itself: when the session ends, so when the gateway
-//! dies, and when the time is over, so when a change has cut the way to it. Each further commit begins the
-//! time anew, and so does [`Probation::keep_up`], before any other request for which more than half of it
-//! is gone. It is not named (`persist`): then it would outlive the session, and the device would wait for
-//! the time to be over.
+//! Until then, the device reverts everything by itself when the session ends (for example, when the gateway
+//! dies) or when the timeout expires (for example, when a change has cut the connection). Each further commit
+//! restarts the timeout. So does [`Probation::keep_up`] before any other request, if more than half of the
+//! time has passed. The commit has no `persist` name: with one it would outlive the session, and the device
+//! would wait for the timeout.
 
 #[cfg(test)]
 mod tests;
@@ -21,25 +21,25 @@ use super::procedure::ChangeProcedure;
 use crate::error::Aftermath;
 use crate::{Error, Result};
 
-/// How much of its time a device has waited at the most when it is sure that it still does: from when it was
-/// asked to until it is asked for more.
+/// The part of the timeout within which the device is certainly still waiting, measured from the last commit
+/// request to the next one.
 const SURE: f64 = 0.75;
 
-/// Changes on probation, in one session.
+/// The changes on probation in one session.
 #[derive(Debug)]
 pub(super) struct Probation {
-    /// After how long the device takes them back.
+    /// The timeout after which the device reverts them.
     pub(super) limit: Duration,
-    /// Keeps others from what would be taken back with them; nothing on a device that has no locks.
+    /// The operation that releases the lock against other sessions' changes; `None` on a device without locks.
     pub(super) unlock: Option<Operation>,
-    /// Since when the device waits, where anything has been committed.
+    /// The time of the last commit request, if there was any.
     since: Option<Instant>,
-    /// Whether the session has ended that it belongs to.
+    /// Whether the session has ended.
     is_lost: bool,
 }
 
 impl Probation {
-    /// Begins in a session; `None` where the device has no confirmed commit, or shall not use it.
+    /// Starts probation in a session. Returns `None` if the device has no confirmed commit, or must not use it.
     pub(super) async fn begin(
         procedure: &ChangeProcedure<'_>,
         client: &mut Client,
@@ -55,7 +55,7 @@ impl Probation {
         }))
     }
 
-    /// Makes a change; what is refused is discarded, and what was made before it stays on probation.
+    /// Makes a change. A refused change is discarded; earlier changes stay on probation.
     pub(super) async fn change(
         &mut self,
         procedure: &ChangeProcedure<'_>,
@@ -73,7 +73,7 @@ impl Probation {
         made.map(|()| Changed::by_commit(false))
     }
 
-    /// Begins the time anew if much of it is gone: nothing may be in the candidate.
+    /// Restarts the timeout if half of it has passed. The candidate must be unchanged.
     pub(super) async fn keep_up(&mut self, procedure: &ChangeProcedure<'_>, client: &mut Client) {
         let is_due = self
             .since
@@ -82,12 +82,12 @@ impl Probation {
             && self.holds(procedure).is_ok()
             && let Err(error) = self.commit(procedure, client).await
         {
-            // The end finds out what the device makes of it.
+            // The final confirmation shows how the device handled it.
             procedure.ctx.warning(error.to_string());
         }
     }
 
-    /// Confirms everything, if it stands its check; else it is taken back, or will be.
+    /// Confirms everything if the check succeeds. Otherwise the changes are reverted, or will be.
     pub(super) async fn confirm(
         &mut self,
         procedure: &ChangeProcedure<'_>,
@@ -96,7 +96,7 @@ impl Probation {
         if self.since.is_none() {
             return Ok(());
         }
-        // The check has all the time.
+        // This gives the check the full time.
         self.commit(procedure, client).await?;
         let confirmed = procedure.confirm(client, self.limit).await;
         if let Err(Error::Unconfirmed(unconfirmed)) = &confirmed
@@ -107,7 +107,7 @@ impl Probation {
         confirmed
     }
 
-    /// Has the device take everything back. Whether it did so at once.
+    /// Asks the device to revert everything. Returns whether it did so at once.
     pub(super) async fn take_back(
         &mut self,
         procedure: &ChangeProcedure<'_>,
@@ -120,7 +120,7 @@ impl Probation {
         }
     }
 
-    /// The session has ended that it belongs to, and the lock with it.
+    /// Records that the session has ended, and its lock with it.
     pub(super) fn lose(&mut self) {
         self.is_lost = true;
         self.unlock = None;
@@ -131,7 +131,7 @@ impl Probation {
         let sent = Instant::now();
         let committed = procedure.commit_for(client, self.limit).await;
         if let Err(Error::Unconfirmed(_)) = &committed {
-            // Nobody knows whether it was: the device may be waiting.
+            // It is unknown whether the commit was made, so the device may be waiting.
             self.since.get_or_insert(sent);
         }
         committed?;
@@ -143,11 +143,11 @@ impl Probation {
         Ok(())
     }
 
-    /// Whether the device still waits, for sure: what is committed to one that has already gone back would
-    /// be taken for all there is, and confirmed.
+    /// Checks that the device is certainly still waiting. If it has reverted already, a further commit would
+    /// contain only the last change, and would be confirmed as if it were complete.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`], saying why not.
+    /// Fails with [`Error::Unconfirmed`], which gives the reason.
     fn holds(&self, procedure: &ChangeProcedure<'_>) -> Result<()> {
         let Self { limit, since, .. } = *self;
         let then = Aftermath::WillBeTakenBack(limit);

@@ -1,5 +1,5 @@
-//! The way of a change through one session: what the device is asked, in which order, and what becomes of
-//! a change of which a step fails.
+//! The procedure of a change through one session: the sequence of requests, and the handling of a failed
+//! step.
 
 #[cfg(test)]
 mod tests;
@@ -15,17 +15,17 @@ use super::operation::{Commit, Datastore, Edit, ErrorOption, Operation, TestOpti
 use crate::error::{Aftermath, Phase, Unconfirmed};
 use crate::{Context, Error, Result};
 
-/// The way of changes through one session.
+/// The procedure of changes through one session.
 pub(super) struct ChangeProcedure<'a> {
     pub(super) ctx: &'a Context<'a>,
     pub(super) peer: &'a str,
-    /// How long a commit waits to be confirmed; `None` where it shall not.
+    /// The timeout of confirmed commits; `None` turns them off.
     pub(super) confirm_timeout: Option<Duration>,
     pub(super) check: &'a dyn Check,
 }
 
 impl ChangeProcedure<'_> {
-    /// Lock, edit, commit, confirm; whatever the device refuses is discarded.
+    /// Locks, edits, commits and confirms. Discards the change if the device refuses it.
     pub(super) async fn by_candidate(
         &self,
         client: &mut Client,
@@ -52,14 +52,14 @@ impl ChangeProcedure<'_> {
         Ok(Changed::by_commit(true))
     }
 
-    /// After how long the device would take back what is not confirmed; `None` where it cannot, or shall
+    /// Returns the timeout after which the device reverts an unconfirmed commit; `None` if it cannot or must
     /// not.
     pub(super) fn confirms(&self, client: &Client) -> Option<Duration> {
         let can_confirm = client.capabilities().has(Capability::ConfirmedCommit);
         self.confirm_timeout.filter(|_| can_confirm)
     }
 
-    /// Changes the candidate.
+    /// Edits the candidate.
     pub(super) async fn edit(&self, client: &mut Client, change: &Change) -> Result<()> {
         let Change {
             config,
@@ -72,8 +72,8 @@ impl ChangeProcedure<'_> {
             error_option: None,
             config,
         });
-        // It is checked here and by the commit. A `validate` of its own in between would check no
-        // more, and netconfd of yuma123 2.13 commits nothing behind one, and says `ok`.
+        // The device validates here and at the commit. A separate `validate` in between would check no
+        // more, and after one, netconfd of yuma123 2.13 commits nothing and replies `ok`.
         client.perform(self.ctx, &edit).await.map(drop)
     }
 
@@ -85,7 +85,7 @@ impl ChangeProcedure<'_> {
         });
         match client.perform(self.ctx, &commit).await {
             Ok(_) => Ok(()),
-            // Whether the commit was made or not: the device takes it back.
+            // Whether or not the commit was made, the device reverts it.
             Err(error @ Error::Interrupted(_)) => {
                 Err(self.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))
             }
@@ -93,7 +93,7 @@ impl ChangeProcedure<'_> {
         }
     }
 
-    /// Confirms what is on probation, if it stands its check; else takes it back.
+    /// Confirms the commit on probation if the check succeeds. Otherwise reverts it.
     pub(super) async fn confirm(&self, client: &mut Client, limit: Duration) -> Result<()> {
         if let Err(error) = self.tried(client, limit).await {
             let then = self.take_back(client, limit).await;
@@ -103,7 +103,7 @@ impl ChangeProcedure<'_> {
         client.perform(self.ctx, &confirming).await.map(drop)
     }
 
-    /// For devices without a candidate: what runs is changed at once.
+    /// Changes the running configuration directly, for devices without a candidate.
     pub(super) async fn directly(&self, client: &mut Client, change: &Change) -> Result<Changed> {
         let Change {
             config,
@@ -133,8 +133,8 @@ impl ChangeProcedure<'_> {
         result
     }
 
-    /// Locks, waiting for whoever has the lock, and tells what gives it back: nothing on a device that
-    /// has no locks.
+    /// Locks a datastore, and waits while another session holds the lock. Returns the operation that releases it,
+    /// or `None` on a device without locks.
     pub(super) async fn lock(
         &self,
         client: &mut Client,
@@ -164,7 +164,7 @@ impl ChangeProcedure<'_> {
         }
     }
 
-    /// Gives a lock back, if there is one.
+    /// Releases a lock, if there is one.
     pub(super) async fn unlock(&self, client: &mut Client, unlock: Option<Operation>) {
         match unlock {
             Some(unlock) if client.is_usable() => self.tidy(client, &unlock).await,
@@ -175,14 +175,14 @@ impl ChangeProcedure<'_> {
         }
     }
 
-    /// Leaves the candidate as what runs.
+    /// Discards the changes in the candidate.
     pub(super) async fn discard(&self, client: &mut Client) {
         if client.is_usable() {
             self.tidy(client, &Operation::discard_changes()).await;
         }
     }
 
-    /// Makes the check, with time left to confirm.
+    /// Runs the check, and leaves some time to confirm.
     async fn tried(&self, client: &mut Client, limit: Duration) -> Result<()> {
         let limit = limit.mul_f64(0.75);
         let started = Instant::now();
@@ -204,7 +204,7 @@ impl ChangeProcedure<'_> {
         Ok(())
     }
 
-    /// Takes an unconfirmed commit back; where it cannot be cancelled, the end of the session does it.
+    /// Reverts an unconfirmed commit. If it cannot be cancelled, ending the session reverts it.
     pub(super) async fn take_back(&self, client: &mut Client, limit: Duration) -> Aftermath {
         let cancels = client.capabilities().has(Capability::ConfirmedCommit11);
         if cancels && client.is_usable() {
@@ -217,7 +217,7 @@ impl ChangeProcedure<'_> {
         Aftermath::WillBeTakenBack(limit)
     }
 
-    /// Does what belongs to the end of a change; that it fails changes nothing any more.
+    /// Performs a cleanup operation at the end of a change. A failure no longer affects the result.
     async fn tidy(&self, client: &mut Client, operation: &Operation) {
         if let Err(error) = client.perform(self.ctx, operation).await {
             self.ctx.warning(error.to_string());
@@ -233,7 +233,7 @@ impl ChangeProcedure<'_> {
     }
 }
 
-/// A change is tested before it is made, where the device can do that.
+/// Returns the option that lets the device validate a change before making it, if it can.
 fn tested(client: &Client) -> Option<TestOption> {
     let tests = client.capabilities().has(Capability::Validate);
     tests.then_some(TestOption::TestThenSet)

@@ -1,18 +1,18 @@
-//! What is asked for in words: `running`, a subtree filter, `state /if:interfaces`.
+//! Queries as users write them: `running`, a subtree filter, `state /if:interfaces`.
 
 use super::operation::{Datastore, Filter, Operation};
 use super::xml::Element;
 use super::xpath::Prefixed;
 use crate::{Error, Result};
 
-/// What a user asks for.
+/// A user's query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query {
     source: Source,
     filter: Words,
 }
 
-/// Where it is.
+/// The queried data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Config(Datastore),
@@ -20,24 +20,24 @@ enum Source {
     State,
 }
 
-/// Which part of it.
+/// The queried part of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Words {
     All,
     Subtree(Vec<Element>),
     XPath {
         path: Prefixed,
-        /// The prefixes that it declares itself, with their namespaces.
+        /// The prefixes that the query declares itself, with their namespaces.
         declared: Vec<(String, String)>,
     },
 }
 
 impl Query {
-    /// Reads `[running|candidate|startup|state] [<filter/>|/xpath]`; nothing means all that is
-    /// configured and runs. An XPath in a `<filter select="..."/>` can bring its own prefixes.
+    /// Parses `[running|candidate|startup|state] [<filter/>|/xpath]`. An empty query means the whole running
+    /// configuration. An XPath in a `<filter select="..."/>` can declare its own prefixes.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], saying what it should be.
+    /// Fails with [`Error::Unsupported`], which says what is expected.
     pub(super) fn parse(what: &str) -> Result<Self> {
         let what = what.trim();
         let end = what.find(char::is_whitespace).unwrap_or(what.len());
@@ -73,7 +73,7 @@ impl Query {
         Ok(Self { source, filter })
     }
 
-    /// The prefixes of its XPath that it does not declare: names of the device's YANG modules.
+    /// Returns the undeclared prefixes of its XPath, which are names of the device's YANG modules.
     pub(super) fn modules(&self) -> Vec<String> {
         let Words::XPath { path, declared } = &self.filter else {
             return Vec::new();
@@ -83,8 +83,8 @@ impl Query {
         names
     }
 
-    /// The operation that asks a device for it, with the namespaces of the modules that it has. What
-    /// else has a prefix is left to the device.
+    /// Returns the operation for this query, with the namespaces of the device's modules. Other prefixes
+    /// are left to the device.
     pub(super) fn operation(&self, modules: Vec<(String, String)>) -> Operation {
         let filter = match &self.filter {
             Words::All => Filter::All,
@@ -101,10 +101,10 @@ impl Query {
     }
 }
 
-/// An XPath whose names all have a prefix.
+/// Adds missing prefixes to the names of an XPath.
 ///
 /// # Errors
-/// [`Error::Unsupported`], saying which name has none, or what is no XPath.
+/// Fails with [`Error::Unsupported`] when a name needs a prefix, or when the text is not an XPath.
 fn prefixed(path: &str) -> Result<Prefixed> {
     Prefixed::read(path).map_err(|problem| {
         Error::Unsupported(format!(
@@ -115,8 +115,8 @@ fn prefixed(path: &str) -> Result<Prefixed> {
     })
 }
 
-/// The XPath in a `filter` as RFC 6241, 8.9.5 has it, with the prefixes that it declares; `None` where
-/// the text is something else.
+/// Returns the XPath in a `filter` element (RFC 6241, 8.9.5), with the prefixes that it declares. Returns
+/// `None` for any other text.
 fn xpath(xml: &str) -> Option<(String, Vec<(String, String)>)> {
     let filter = Element::parse(xml).ok()?;
     let select = filter.attribute_value("select")?;
@@ -127,7 +127,7 @@ fn xpath(xml: &str) -> Option<(String, Vec<(String, String)>)> {
         .then(|| (select.to_owned(), declared.collect()))
 }
 
-/// What to do where a device refuses an XPath, of whose prefixes `unknown` has no namespace.
+/// Returns advice for an XPath that a device refused. `unknown` is a prefix without a namespace, if any.
 pub(super) fn about_prefixes(unknown: Option<&str>) -> String {
     match unknown {
         Some(prefix) => format!(
@@ -135,7 +135,7 @@ pub(super) fn about_prefixes(unknown: Option<&str>) -> String {
              module's whole name, or declare the prefix, in `<filter type=\"xpath\" \
              xmlns:{prefix}=\"...\" select=\"...\"/>`"
         ),
-        // yuma123's netconfd is one.
+        // One of them is yuma123's netconfd.
         None => "some devices know only the prefix that the YANG module has in itself, declared in \
                  `<filter type=\"xpath\" xmlns:PREFIX=\"...\" select=\"...\"/>`; a subtree filter needs \
                  none"
@@ -143,13 +143,13 @@ pub(super) fn about_prefixes(unknown: Option<&str>) -> String {
     }
 }
 
-/// Elements that a user wrote; one of the name `wrapper` or `data` around them is taken off, so that
-/// what was read can be written.
+/// Parses elements that a user wrote. A surrounding element `wrapper` or `data` is removed, so that data
+/// that was read can be written back.
 ///
 /// # Errors
-/// [`Error::Unsupported`], saying what is wrong with them and where.
+/// Fails with [`Error::Unsupported`], which says what is wrong and where.
 pub(super) fn elements(text: &str, wrapper: &str) -> Result<Vec<Element>> {
-    // A declaration is no part of what goes into a message.
+    // An XML declaration is dropped, because it must not be part of a message.
     let mut elements = Element::parse_all(text).map_err(|error| {
         Error::Unsupported(format!(
             "the XML for `{wrapper}` is not as it should be: {error}"

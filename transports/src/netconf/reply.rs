@@ -1,26 +1,26 @@
-//! The answer to a request (RFC 6241, 4.2).
+//! Replies to requests (RFC 6241, 4.2).
 
 use super::rpc_error::RpcError;
 use super::xml::Element;
 
-/// What a device answered to a request that it did not refuse.
+/// A device's reply to a request that it did not refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     element: Element,
-    /// What the device warns of.
+    /// The device's warnings.
     pub warnings: Vec<RpcError>,
 }
 
-/// A message of a device that is one of these.
+/// A message from a device.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// An answer, and the request that it says to be for.
+    /// A reply, and the number of the request that it claims to answer.
     Reply {
         id: Option<String>,
         reply: Reply,
         errors: Vec<RpcError>,
     },
-    /// Something that nobody asked for (RFC 5277).
+    /// An unsolicited notification (RFC 5277).
     Notification,
 }
 
@@ -28,7 +28,7 @@ impl Message {
     /// Reads a message.
     ///
     /// # Errors
-    /// What it is instead.
+    /// Fails with a description of what the message is instead.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let element = Element::received(text).map_err(|error| error.to_string())?;
         if element.name() == "notification" {
@@ -48,8 +48,8 @@ impl Message {
     }
 }
 
-/// Errors stand at the top; some devices put them into what they tell of a commit, where the namespace
-/// is the vendor's. What is in `data` is data.
+/// Collects the errors of a reply. They are at the top level, but some devices nest them in the vendor's own
+/// elements about a commit. Elements in `data` are data.
 fn collect_errors(element: &Element, errors: &mut Vec<RpcError>) {
     for child in element.children() {
         if child.name() == "rpc-error" {
@@ -61,18 +61,18 @@ fn collect_errors(element: &Element, errors: &mut Vec<RpcError>) {
 }
 
 impl Reply {
-    /// The data that was asked for, as an element `data`.
+    /// Returns the requested data as an element `data`.
     pub fn data(&self) -> Option<Element> {
         let data = self.element.child("data")?.clone();
         Some(data.taken_from(&self.element))
     }
 
-    /// The whole answer.
+    /// Returns the whole reply.
     pub fn element(&self) -> &Element {
         &self.element
     }
 
-    /// Whether it says anything: `ok`, or what an operation gives.
+    /// Returns whether the reply has any content: `ok`, or the result of an operation.
     pub(super) fn says_something(&self) -> bool {
         self.element.children().next().is_some()
     }

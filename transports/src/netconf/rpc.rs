@@ -1,5 +1,5 @@
-//! Any RPC that a device has beside NETCONF's own: `<get-schema>` (RFC 6022), what a YANG module
-//! declares, a vendor's `<get-system-information/>` or `<command>`.
+//! Arbitrary RPCs besides NETCONF's own: `<get-schema>` (RFC 6022), RPCs of YANG modules, and vendors'
+//! RPCs such as `<get-system-information/>` or `<command>`.
 
 use super::change::xml;
 use super::operation::Operation;
@@ -7,15 +7,15 @@ use super::reply::Reply;
 use super::xml::Element;
 use crate::{Document, Error, Request, Result};
 
-/// How a request asks for one, in the place of a default operation.
+/// The method of a request for an RPC, in place of a default operation.
 pub(super) const METHOD: &str = "rpc";
 
-/// The RPC that a request is for. It counts as one that changes the device: nobody here knows better.
+/// Returns the RPC of a request. It is assumed to change the device, because its effect is unknown here.
 ///
-/// An element without a namespace is in NETCONF's own, as vendors write theirs.
+/// An element without a namespace is in NETCONF's namespace, as vendors write their RPCs.
 ///
 /// # Errors
-/// [`Error::Unsupported`], saying what it should be.
+/// Fails with [`Error::Unsupported`], which says what is expected.
 pub(super) fn requested(request: &Request) -> Result<Operation> {
     let text = xml(request, "RPC", "one element, such as `<get-schema>`")?;
     let unfit = |problem: &str| {
@@ -34,7 +34,7 @@ pub(super) fn requested(request: &Request) -> Result<Operation> {
     Ok(Operation::custom(element, true).answered_by_anything())
 }
 
-/// What the device answers: the elements in its `rpc-reply`, or its text.
+/// Returns the device's answer: the elements in its `rpc-reply`, or its text.
 pub(super) fn answer(reply: &Reply) -> Document {
     let elements = reply.element().clone().into_children();
     Document::Text(if elements.is_empty() {

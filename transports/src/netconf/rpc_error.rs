@@ -1,4 +1,4 @@
-//! What a device says when it refuses (RFC 6241, 4.3).
+//! A device's errors and warnings (RFC 6241, 4.3).
 
 use devgate_schemas::{Hash, Value};
 
@@ -10,17 +10,17 @@ use crate::error::Refused;
 pub struct RpcError {
     /// The layer: `transport`, `rpc`, `protocol` or `application`.
     pub kind: String,
-    /// What happened, as the RFC names it: `access-denied` (appendix A).
+    /// The RFC's name of the error: `access-denied` (appendix A).
     pub tag: String,
     /// Whether it is only a warning.
     pub warning: bool,
-    /// The device's or the data model's own name for it.
+    /// The device's or the data model's own name of the error.
     pub app_tag: Option<String>,
-    /// What it is about, as an XPath.
+    /// The part of the data that it is about, as an XPath.
     pub path: Option<String>,
-    /// What the device says to people.
+    /// The message for people.
     pub message: Option<String>,
-    /// More, by name: `bad-element`, `session-id`.
+    /// Further information by name: `bad-element`, `session-id`.
     pub info: Vec<(String, String)>,
 }
 
@@ -31,7 +31,7 @@ impl RpcError {
             text.filter(|text| !text.is_empty())
         };
         let more = element.child("error-info");
-        // Some servers put their words there.
+        // Some servers put their message there.
         let words = more.filter(|more| more.children().next().is_none());
         let words = words
             .map(Element::content)
@@ -50,7 +50,7 @@ impl RpcError {
         }
     }
 
-    /// What it says, for people: the message, or the tag, and what it is about.
+    /// Returns its text for people: the message or the tag, and the part of the data that it is about.
     pub fn summary(&self) -> String {
         let mut text = self.message.clone().unwrap_or_else(|| self.tag.clone());
         let bad = ["bad-element", "bad-attribute", "bad-namespace"];
@@ -65,7 +65,7 @@ impl RpcError {
         text
     }
 
-    /// More of it, by name.
+    /// Returns further information by name.
     pub fn info(&self, name: &str) -> Option<&str> {
         let (_, value) = self.info.iter().find(|(own, _)| own == name)?;
         Some(value)
@@ -96,17 +96,17 @@ impl RpcError {
     }
 }
 
-/// The device's refusal of a request, for `errors` of which the first tells the most.
+/// Returns the device's refusal of a request. The first of the `errors` decides.
 pub(super) fn refused(peer: &str, user: &str, request: &str, errors: &[RpcError]) -> Refused {
     let mut first = errors.first().cloned().unwrap_or_default();
     let is_in_words =
         matches!(first.tag.as_str(), "" | "operation-failed") && first.message.is_some();
     if request == "lock" && is_in_words {
-        // Junos says it in words alone, when somebody's changes are not committed.
+        // Junos reports uncommitted changes of others only in the message.
         "lock-denied".clone_into(&mut first.tag);
     }
     if first.tag.is_empty() {
-        // RFC 6241 demands one.
+        // RFC 6241 requires a tag.
         "operation-failed".clone_into(&mut first.tag);
     }
     let said: Vec<String> = errors.iter().map(RpcError::summary).collect();
@@ -123,12 +123,12 @@ pub(super) fn refused(peer: &str, user: &str, request: &str, errors: &[RpcError]
     }
 }
 
-/// What an error means, and what to do.
+/// Returns an explanation of an error, and advice.
 fn hint(error: &RpcError, user: &str) -> String {
     match error.tag.as_str() {
         "access-denied" => format!("the device's access rules do not allow this to `{user}`"),
         "lock-denied" => match error.info("session-id") {
-            // Session 0 is nobody who speaks NETCONF (RFC 6241, 7.5).
+            // Session 0 is not a NETCONF session (RFC 6241, 7.5).
             None | Some("0" | "") => {
                 "somebody else is configuring the device, or left changes that are not committed"
                     .to_owned()

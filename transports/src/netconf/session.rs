@@ -1,4 +1,4 @@
-//! A session with a device, which is opened again when it was lost.
+//! A session with a device. It is reopened after the connection was lost.
 
 use std::time::Duration;
 
@@ -19,28 +19,28 @@ use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
 use crate::{Context, Error, ProtocolSession, Result, ssh};
 
-/// A session with a device; it takes one request at a time.
+/// A session with a device. It handles one request at a time.
 #[derive(Debug)]
 pub struct NetconfSession {
     settings: Settings,
     pub(super) client_settings: ClientSettings,
-    /// How long a commit waits to be confirmed; `None` where it shall not.
+    /// The timeout of confirmed commits; `None` turns them off.
     pub(super) confirm_timeout: Option<Duration>,
-    /// Whether what the device starts with follows changes.
+    /// Whether the startup configuration is updated after changes.
     pub(super) save: bool,
     pub(super) open: Mutex<Open>,
 }
 
-/// What is open.
+/// The connection and its state.
 #[derive(Debug, Default)]
 pub(super) struct Open {
-    /// `None` after the connection was lost or given up, until something needs it again.
+    /// `None` after the connection was lost or abandoned, until the next operation opens it again.
     pub(super) client: Option<Client>,
-    /// What stands only until it is confirmed, where a run wants that.
+    /// The changes that are not confirmed yet, if the run uses probation.
     pub(super) probation: Option<Probation>,
 }
 
-/// The same, with a connection.
+/// Like [`Open`], but certainly with a connection.
 pub(super) struct Ready<'o> {
     pub(super) client: &'o mut Client,
     pub(super) probation: &'o mut Option<Probation>,
@@ -76,14 +76,14 @@ impl ProtocolSession for NetconfSession {
 }
 
 impl NetconfSession {
-    /// Asks for an operation that stands alone. One that only reads is asked again when the
-    /// connection was lost before its answer, within the context's patience.
+    /// Performs an independent operation. If it only reads and the connection is lost before the answer, it is
+    /// sent again, within the context's retry budget.
     ///
-    /// What belongs together (a lock and what it protects) goes by [`hold`](Self::hold) or
+    /// For operations that belong together (a lock and the changes it protects), use [`hold`](Self::hold) or
     /// [`change`](Self::change).
     ///
     /// # Errors
-    /// As [`Client::perform`], and why the device cannot be reached.
+    /// Fails as [`Client::perform`] does, and when the device cannot be reached.
     pub async fn perform(&self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
         let mut open = self.open.lock().await;
         let what = format!(
@@ -107,7 +107,7 @@ impl NetconfSession {
             match result {
                 Err(error @ Error::Interrupted(_)) if error.is_transient() => {
                     if again {
-                        // Only the first time may have been spent with work.
+                        // Only the first try may have spent its time with work.
                         attempts.lost(started.elapsed());
                     }
                     again = true;
@@ -118,11 +118,11 @@ impl NetconfSession {
         }
     }
 
-    /// Takes the session as the device counts it, for requests that belong together. It is not
-    /// opened again while it is held: a lock that is lost stays lost.
+    /// Locks the underlying NETCONF session for requests that belong together. It is not reopened while it
+    /// is held, because a lost lock stays lost.
     ///
     /// # Errors
-    /// Why the device cannot be reached.
+    /// Fails when the device cannot be reached.
     pub async fn hold(&self, ctx: &Context<'_>) -> Result<MappedMutexGuard<'_, Client>> {
         let mut open = self.open.lock().await;
         self.ready(ctx, &mut open).await?;
@@ -131,26 +131,26 @@ impl NetconfSession {
         }))
     }
 
-    /// Copies what runs to what the device starts with, where that is a configuration of its own.
+    /// Copies the running configuration to the startup configuration, if that is a separate datastore.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where it is not, otherwise as [`perform`](Self::perform).
+    /// Fails with [`Error::Unsupported`] if it is not, otherwise as [`perform`](Self::perform) does.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         let copy = Operation::copy_config(Datastore::Running, Datastore::Startup);
         self.perform(ctx, &copy).await.map(drop)
     }
 
-    /// How long opening a session may take.
+    /// Returns the limit for opening a session.
     pub(super) fn timeout(&self) -> Duration {
         self.client_settings.timeout
     }
 
-    /// `host:port`.
+    /// Returns `host:port`.
     pub(super) fn peer(&self) -> &str {
         &self.client_settings.peer
     }
 
-    /// The open connection, opened again if it was lost: what was on probation then is no more.
+    /// Returns the open connection, and reopens it if it was lost. Its probation ends with a lost connection.
     pub(super) async fn ready<'o>(
         &self,
         ctx: &Context<'_>,
@@ -172,7 +172,7 @@ impl NetconfSession {
         })
     }
 
-    /// The way of changes through this session.
+    /// Returns the procedure for changes through this session.
     pub(super) fn procedure<'a>(
         &'a self,
         ctx: &'a Context<'a>,
@@ -186,7 +186,7 @@ impl NetconfSession {
         }
     }
 
-    /// Connects, logs in and exchanges hellos, retrying what may pass.
+    /// Connects, logs in and exchanges hellos. Retries transient errors.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Client> {
         let what = format!("open a session with {}", self.client_settings.peer);
         let persisting = ctx
@@ -214,7 +214,7 @@ impl NetconfSession {
                     busy: false,
                 });
             }
-            // Nothing has been asked yet: a device that restarts may be waited for.
+            // Nothing has been requested yet, so a restarting device may be waited for.
             Err(Error::Lost { peer, why }) => {
                 return Err(Error::Closed {
                     peer,
@@ -235,7 +235,7 @@ impl NetconfSession {
     }
 }
 
-/// The usual check: somebody else can still log in and is answered.
+/// The default check: a second session can be opened, and the device answers there.
 pub(super) struct SecondSession<'a>(pub(super) &'a NetconfSession);
 
 #[async_trait]
@@ -248,7 +248,7 @@ impl Check for SecondSession<'_> {
     }
 }
 
-/// Whether the device answers: nothing is asked for that costs it anything. A refusal is an answer.
+/// Checks that the device answers, with a request that costs it nothing. A refusal is an answer.
 pub(super) async fn probe(ctx: &Context<'_>, client: &mut Client, limit: Duration) -> Result<()> {
     let nothing = Operation::get_config(Datastore::Running, &Filter::Subtree(Vec::new()));
     match client.perform_within(ctx, &nothing, limit).await {

@@ -1,4 +1,4 @@
-//! One session from end to end, with a device that does as it is told.
+//! End-to-end tests of a session with a fake device.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ async fn characters_that_xml_cannot_have_are_shown_as_such_and_told() {
         said.len() == 1 && said[0].contains("XML can have"),
         "{said:?}"
     );
-    // What it sent behind the end is no part of the next answer.
+    // Data behind the end of the message is not part of the next reply.
     let error = client
         .perform(&bench.ctx(), &get())
         .await
@@ -190,7 +190,7 @@ async fn a_silent_device_is_given_up_and_what_may_have_changed_it_is_told() {
         text.contains("whether it took effect is not known"),
         "{text}"
     );
-    // A goodbye to it costs nothing.
+    // Closing the session with it takes no time.
     let started = Instant::now();
     client.close(&bench.ctx()).await;
     assert_eq!(started.elapsed(), Duration::ZERO);

@@ -1,4 +1,4 @@
-//! What every session can do, over NETCONF.
+//! The session traits, implemented with NETCONF.
 
 use async_trait::async_trait;
 use devgate_schemas::{Facts, Value};
@@ -86,7 +86,7 @@ impl DataStore for NetconfSession {
         Ok(Document::Data(changed.to_value()))
     }
 
-    /// By its candidate, or where it takes back by itself what it had done before it refused.
+    /// True if the device has a candidate, or rolls back by itself what it did before an error.
     async fn all_or_nothing(&self, ctx: &Context<'_>) -> Result<bool> {
         let client = self.hold(ctx).await?;
         let has = |capability| client.capabilities().has(capability);

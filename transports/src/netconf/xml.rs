@@ -1,5 +1,5 @@
-//! XML as a small tree: what comes from a device or from a user is read once, here, and what is sent
-//! is written from such a tree, so that nothing from outside is ever pasted into a message.
+//! XML as a small tree. Input from devices and users is parsed once, here, and output is written from
+//! such a tree, so that no external text is ever inserted into a message unescaped.
 
 mod read;
 #[cfg(test)]
@@ -11,17 +11,17 @@ pub use read::XmlError;
 /// The namespace of NETCONF's own elements (RFC 6241, 3.1).
 pub(crate) const BASE: &str = "urn:ietf:params:xml:ns:netconf:base:1.0";
 
-/// How deep elements may lie in each other.
+/// The maximum depth of nested elements.
 const DEEPEST: usize = 256;
 
 /// An XML element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
-    /// Its name as it is written, with its prefix.
+    /// Its qualified name, as written.
     name: String,
-    /// The namespace that it is in.
+    /// Its namespace, if any.
     namespace: Option<String>,
-    /// Its attributes as they are written, declarations of namespaces among them.
+    /// Its attributes as written, including namespace declarations.
     attributes: Vec<(String, String)>,
     children: Vec<Node>,
 }
@@ -33,7 +33,7 @@ enum Node {
 }
 
 impl Element {
-    /// An empty element in the namespace of whatever it is put into.
+    /// Creates an empty element in the namespace of its later parent.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -41,7 +41,7 @@ impl Element {
         }
     }
 
-    /// An empty element in a namespace, which it declares.
+    /// Creates an empty element in a namespace, which it declares.
     pub fn within(namespace: &str, name: &str) -> Self {
         Self {
             namespace: Some(namespace.to_owned()),
@@ -49,21 +49,21 @@ impl Element {
         }
     }
 
-    /// The same element with one more attribute.
+    /// Adds an attribute.
     #[must_use]
     pub fn attribute(mut self, name: &str, value: &str) -> Self {
         self.attributes.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same element with one more text in it.
+    /// Adds a text.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
         self.children.push(Node::Text(text.to_owned()));
         self
     }
 
-    /// The same element with more elements in it.
+    /// Adds child elements.
     #[must_use]
     pub fn with(mut self, children: impl IntoIterator<Item = Self>) -> Self {
         self.children
@@ -71,24 +71,24 @@ impl Element {
         self
     }
 
-    /// Its name without a prefix.
+    /// Returns its name without the prefix.
     pub fn name(&self) -> &str {
         local(&self.name)
     }
 
-    /// The namespace that it is in, if any.
+    /// Returns its namespace, if any.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
 
-    /// The value of an attribute, by its name as it is written.
+    /// Returns the value of an attribute, by its name as written.
     pub fn attribute_value(&self, name: &str) -> Option<&str> {
         let mut attributes = self.attributes.iter();
         let (_, value) = attributes.find(|(own, _)| own == name)?;
         Some(value)
     }
 
-    /// The prefixes that it declares, each with its namespace.
+    /// Returns the prefixes that it declares, each with its namespace.
     pub(crate) fn prefixes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.attributes.iter().filter_map(|(name, value)| {
             let prefix = name.strip_prefix("xmlns:")?;
@@ -96,7 +96,7 @@ impl Element {
         })
     }
 
-    /// The elements directly in it.
+    /// Returns its child elements.
     pub fn children(&self) -> impl Iterator<Item = &Self> {
         self.children.iter().filter_map(|node| match node {
             Node::Element(element) => Some(element),
@@ -104,18 +104,18 @@ impl Element {
         })
     }
 
-    /// The first element directly in it with this name, whatever its namespace.
+    /// Returns its first child element with this name, in any namespace.
     pub fn child(&self, name: &str) -> Option<&Self> {
         self.children().find(|child| child.name() == name)
     }
 
-    /// The first element at the end of a path of names.
+    /// Returns the first element at the end of a path of names.
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         let mut path = path.iter();
         path.try_fold(self, |element, name| element.child(name))
     }
 
-    /// All text in it, without blanks around it.
+    /// Returns all text in it, trimmed.
     pub fn content(&self) -> String {
         let mut text = String::new();
         self.collect_text(&mut text);
@@ -131,8 +131,8 @@ impl Element {
         }
     }
 
-    /// The same elements, with those that stand around others put together: one of a name takes in
-    /// what lies in its like beside it, so many levels deep. A container may stand only once.
+    /// Merges elements with equal names and attributes among siblings, down to this many levels: the first takes
+    /// the children of the others. A container may occur only once.
     #[must_use]
     pub fn joined(elements: Vec<Self>, levels: usize) -> Vec<Self> {
         if levels == 0 {
@@ -165,7 +165,7 @@ impl Element {
         joined
     }
 
-    /// The elements directly in it, as elements of their own.
+    /// Returns its child elements as independent elements.
     pub fn into_children(self) -> Vec<Self> {
         let declared = self.attributes;
         let elements = self.children.into_iter().filter_map(|node| match node {
@@ -179,7 +179,7 @@ impl Element {
         elements.collect()
     }
 
-    /// Declares the prefixes that are declared around it, so that it can stand elsewhere.
+    /// Adds the namespace declarations of a surrounding element, so that this one can be used elsewhere.
     pub(crate) fn taken_from(mut self, around: &Self) -> Self {
         self.declare_also(&around.attributes);
         self
@@ -194,18 +194,18 @@ impl Element {
         }
     }
 
-    /// Whether it is NETCONF's own element of this name. Some devices leave the namespace out.
+    /// Returns whether it is NETCONF's own element of this name. Some devices omit the namespace.
     pub(crate) fn is_base(&self, name: &str) -> bool {
         self.name() == name && self.namespace().is_none_or(|namespace| namespace == BASE)
     }
 }
 
-/// A qualified name without its prefix.
+/// Returns a qualified name without its prefix.
 fn local(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
 }
 
-/// Whether an attribute declares a namespace.
+/// Returns whether an attribute declares a namespace.
 fn is_declaration(name: &str) -> bool {
     name == "xmlns" || name.starts_with("xmlns:")
 }

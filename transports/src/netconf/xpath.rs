@@ -1,8 +1,8 @@
-//! An XPath (1.0) whose names all have a prefix: without one, a name is in no namespace, and a strict
-//! server finds nothing there.
+//! XPaths (1.0) with a prefix at each name. A name without a prefix is in no namespace, and a strict server
+//! finds nothing there.
 //!
-//! A child without a prefix is given that of its parent, as in a path of RESTCONF (RFC 7951, 4). What
-//! else has none is refused: an empty answer would look like one.
+//! A child without a prefix gets that of its parent, as in a RESTCONF path (RFC 7951, 4). Any other name
+//! without a prefix is refused, because the empty answer would be misleading.
 
 mod token;
 
@@ -17,14 +17,14 @@ pub(super) struct Prefixed {
     pub(super) prefixes: Vec<String>,
 }
 
-/// How deep parentheses and predicates may be.
+/// The maximum depth of nested parentheses and predicates.
 const DEEPEST: usize = 64;
 
 impl Prefixed {
-    /// Reads an XPath and gives its names their prefixes.
+    /// Parses an XPath and adds the missing prefixes.
     ///
     /// # Errors
-    /// What is no XPath, and which name needs a prefix.
+    /// Fails when the text is not an XPath, or when a name needs a prefix.
     pub(super) fn read(path: &str) -> Result<Self, String> {
         let mut reader = Reader {
             tokens: tokens(path)?,
@@ -48,13 +48,13 @@ impl Prefixed {
     }
 }
 
-/// Where in a document a step stands: the prefixes of the elements that lead there, as far as they are
-/// known. None are at the root.
+/// The position of a step in a document: the prefixes of its ancestors and itself, as far as they are known.
+/// The root has none.
 #[derive(Clone, Default)]
 struct Place(Vec<Option<String>>);
 
 impl Place {
-    /// The prefix of the element here.
+    /// Returns the prefix of the current element.
     fn prefix(&self) -> Option<&str> {
         self.0.last()?.as_deref()
     }
@@ -70,13 +70,13 @@ impl Place {
     }
 }
 
-/// Reads tokens, and notes where a prefix is missing and which there are.
+/// The parser. It records missing and existing prefixes.
 struct Reader<'p> {
-    /// Each with where it begins.
+    /// The tokens, each with its offset.
     tokens: Vec<(usize, Token<'p>)>,
     at: usize,
     depth: usize,
-    /// Where a name begins without its prefix, in order.
+    /// The offsets of names without a prefix, in order, with the prefixes to insert.
     missing: Vec<(usize, String)>,
     prefixes: Vec<String>,
 }
@@ -111,7 +111,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Paths with operators between them (XPath 1.0, 3.3 to 3.5): which binds closer does not matter.
+    /// Parses paths with operators between them (XPath 1.0, 3.3 to 3.5). Precedence does not matter here.
     fn expression(&mut self, place: &Place) -> Result<(), String> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -163,7 +163,7 @@ impl<'p> Reader<'p> {
             }
             _ => return self.steps(place.clone()),
         }
-        // Of what something else than a path finds nobody knows where it stands.
+        // The position of nodes that are not found by a path is unknown.
         self.predicates(&Place::default())?;
         if self.take_if(&Token::Slash) || self.take_if(&Token::Slashes) {
             self.steps(Place::default())?;
@@ -180,7 +180,7 @@ impl<'p> Reader<'p> {
         )
     }
 
-    /// Steps with slashes between them.
+    /// Parses steps with slashes between them.
     fn steps(&mut self, mut place: Place) -> Result<(), String> {
         loop {
             place = self.step(place)?;
@@ -192,7 +192,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// One step (XPath 1.0, 2.1), and where it leads.
+    /// Parses one step (XPath 1.0, 2.1). Returns the position it leads to.
     fn step(&mut self, place: Place) -> Result<Place, String> {
         let mut axis = "child";
         let place = match self.take()? {
@@ -214,7 +214,7 @@ impl<'p> Reader<'p> {
         Ok(place)
     }
 
-    /// What a step looks for, and where it is found.
+    /// Parses the node test of a step. Returns the position of the nodes it finds.
     fn test(
         &mut self,
         place: Place,
@@ -227,13 +227,13 @@ impl<'p> Reader<'p> {
                 self.expect(&Token::Open)?;
                 self.take_if(&Token::Literal);
                 self.expect(&Token::Close)?;
-                // `self::node()` is what stands here already.
+                // `self::node()` is the current node.
                 (axis == "self")
                     .then(|| place.prefix().map(str::to_owned))
                     .flatten()
             }
             Token::Name(Some(prefix), _) => Some(prefix.to_owned()),
-            // Without a prefix an attribute is meant that has none.
+            // An attribute without a prefix is in no namespace.
             Token::Name(None, _) if ["attribute", "namespace"].contains(&axis) => None,
             Token::Name(None, name) => {
                 let known = match axis {

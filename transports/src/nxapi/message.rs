@@ -1,32 +1,32 @@
-//! The two messages in which NX-API takes commands (Cisco, "NX-OS Programmability Guide", NX-API CLI):
-//! JSON-RPC 2.0, and the older `ins_api`.
+//! The two message formats in which NX-API accepts commands (Cisco, "NX-OS Programmability Guide", NX-API
+//! CLI): JSON-RPC 2.0, and the older `ins_api`.
 
 use serde_json::{Value as Json, json};
 
 use crate::Line;
 use crate::command_list::{Ran, RefusedCommand};
 
-/// In which message commands travel.
+/// The message format for commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// JSON-RPC, one call for each command.
+    /// JSON-RPC, with one call for each command.
     JsonRpc,
-    /// `ins_api`, all commands in one text.
+    /// `ins_api`, with all commands in one text.
     InsApi,
 }
 
-/// What commands are for.
+/// The purpose of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
-    /// To show, as text.
+    /// Showing text.
     Text,
-    /// To show, as data.
+    /// Showing structured data.
     Data,
-    /// To configure; what the device does when a line is refused.
+    /// Configuring. `rollback` tells the device what to do if a line is refused.
     Configuration { rollback: &'a str },
 }
 
-/// An answer that tells no command's outcome.
+/// An answer without the outcome of any command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unclear {
     pub(super) code: String,
@@ -41,7 +41,7 @@ impl Message {
         }
     }
 
-    /// The body that asks for these commands.
+    /// Returns the request body for these commands.
     pub(super) fn body(self, commands: &[Line], kind: Kind<'_>) -> Json {
         match self {
             Self::JsonRpc => {
@@ -52,7 +52,7 @@ impl Message {
         }
     }
 
-    /// Reads an answer to `count` commands; `None` where it is none of NX-API's.
+    /// Reads the answer to `count` commands. Returns `None` if it is not an answer of NX-API.
     pub(super) fn read(self, answer: Json, count: usize) -> Option<Result<Ran<Json>, Unclear>> {
         match self {
             Self::JsonRpc => read_calls(answer),
@@ -110,7 +110,7 @@ fn read_calls(answer: Json) -> Option<Result<Ran<Json>, Unclear>> {
     Some(Ok(ran))
 }
 
-/// What a command put out: `body` is data, `msg` text; a command that says nothing has neither.
+/// Returns a command's output: data from `body`, or text from `msg`. A command without output has neither.
 fn output(mut result: Json) -> Json {
     for key in ["body", "msg"] {
         if let Some(output) = result.get_mut(key) {
@@ -141,7 +141,7 @@ fn ins_api(commands: &[Line], kind: Kind<'_>) -> Json {
     json!({ "ins_api": message })
 }
 
-/// What stands between commands in an `ins_api` message.
+/// The separator between commands in an `ins_api` message.
 pub(super) const SEPARATOR: &str = " ;";
 
 fn read_ins_api(mut answer: Json, count: usize) -> Option<Result<Ran<Json>, Unclear>> {

@@ -1,4 +1,4 @@
-//! `nxapi`: switches with Cisco's NX-OS, whose command line is behind HTTP.
+//! `nxapi`: switches with Cisco's NX-OS, whose command line is available over HTTP.
 
 mod message;
 mod session;

@@ -1,4 +1,4 @@
-//! An open session with an NX-OS switch behind NX-API.
+//! A session with an NX-OS switch over NX-API.
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
@@ -20,7 +20,7 @@ const PROTOCOL: &str = "NX-API";
 const PATH: &str = "/ins";
 const STOP: &str = "stop-on-error";
 
-/// Names differ from release to release.
+/// The names differ between releases.
 const VERSION: &[FactRow] = &[
     ("/nxos_ver_str", "os.release.full"),
     ("/sys_ver_str", "os.release.full"),
@@ -30,7 +30,7 @@ const VERSION: &[FactRow] = &[
     ("/proc_board_id", "dmi.product.serial_number"),
 ];
 
-/// A session with the command line of a switch, carried by NX-API.
+/// A session with the command line of a switch over NX-API.
 #[derive(Debug)]
 pub struct NxapiSession {
     http: Http,
@@ -95,7 +95,7 @@ impl NxapiSession {
         }
     }
 
-    /// Refuses what would be read as other commands than were meant.
+    /// Refuses commands that the device would split or interpret in another way.
     fn check(&self, commands: &[Line]) -> Result<()> {
         commands.iter().try_for_each(Line::check)?;
         if self.message == Message::JsonRpc {
@@ -134,7 +134,7 @@ impl NxapiSession {
         match self.one(ctx, command, Kind::Text, repeat).await? {
             Json::String(text) => Ok(text),
             Json::Null => Ok(String::new()),
-            // A command without output has an empty object.
+            // The output of a command without output is an empty object.
             Json::Object(empty) if empty.is_empty() => Ok(String::new()),
             _ => Err(strange(&self.http, PROTOCOL, "an output that is text")),
         }

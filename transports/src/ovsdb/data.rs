@@ -1,4 +1,4 @@
-//! A database as data that is asked for and changed: what `session get` and `set` take.
+//! The datastore of a database: the arguments of `session get` and `set`.
 
 use async_trait::async_trait;
 use devgate_schemas::Value;
@@ -12,7 +12,7 @@ use crate::{DataStore, Document, Request};
 
 #[async_trait]
 impl DataStore for OvsdbSession {
-    /// `what` is a table and which of its rows: `Bridge`, `Bridge/name=br0`.
+    /// `what` is a table, with a condition for its rows: `Bridge`, `Bridge/name=br0`.
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let schema = self.schema(ctx).await?;
         let query = Query::read(what, &schema).map_err(Error::Unsupported)?;
@@ -20,8 +20,8 @@ impl DataStore for OvsdbSession {
         Ok(Document::Data(Json::from(rows).into()))
     }
 
-    /// The body is the operations of one transaction, or with the method `edit` edits
-    /// (`Edits`); `what` names another database than the session's.
+    /// The body contains the operations of a transaction, or edits (`Edits`) with the method `edit`.
+    /// `what` can name another database than the session's.
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
         match request.method.as_deref() {
             None | Some("transact") => {}
@@ -66,7 +66,7 @@ impl OvsdbSession {
     }
 }
 
-/// The operations in a body: a list of objects, or one object, as data or as a JSON text.
+/// Returns the operations in a body: a list of objects, or one object, as data or as JSON text.
 fn operations(body: Option<&Value>) -> Result<Vec<Json>> {
     let wrong = |problem: &str| {
         Error::Unsupported(format!(
@@ -76,7 +76,7 @@ fn operations(body: Option<&Value>) -> Result<Vec<Json>> {
     };
     let body = match body.map(|body| body.reveal_json()) {
         None | Some(Json::Null) => return Err(wrong("is missing")),
-        // The parser's message says where, and quotes nothing.
+        // The parser's message gives the position and quotes nothing.
         Some(Json::String(text)) => {
             serde_json::from_str(&text).map_err(|error| wrong(&format!("is no JSON ({error})")))?
         }

@@ -1,5 +1,5 @@
-//! What a database consists of: tables, columns and their types (RFC 7047, 3.2), and values in
-//! plain JSON instead of OVSDB's notation (5.1).
+//! Database schemas: tables, columns and their types (RFC 7047, 3.2). Also converts values between
+//! OVSDB's notation (5.1) and plain JSON.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ pub struct DatabaseSchema {
     pub name: String,
     /// Its version: `8.3.1`.
     pub version: String,
-    /// Its tables by name, each with the types of its columns; those that every table has, `_uuid`
-    /// and `_version`, are left out.
+    /// Its tables by name, each with the types of its columns. The columns `_uuid` and `_version`, which
+    /// every table has, are omitted.
     pub tables: BTreeMap<String, BTreeMap<String, ColumnType>>,
 }
 
-/// What a column holds: so many atoms, or pairs of them.
+/// The type of a column: a number of atoms, or of pairs of atoms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnType {
-    /// The type of its atoms, or of its pairs' keys.
+    /// The type of its atoms, or of the keys of its pairs.
     pub key: Atomic,
-    /// The type of its pairs' values; `None` where it holds no pairs.
+    /// The type of the values of its pairs; `None` if it has no pairs.
     pub value: Option<Atomic>,
-    /// The fewest that it holds: 0 or 1.
+    /// The minimum number of elements: 0 or 1.
     pub min: u64,
-    /// The most that it holds; `None` is without limit.
+    /// The maximum number of elements; `None` means no limit.
     pub max: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ pub enum Atomic {
 }
 
 impl DatabaseSchema {
-    /// Reads the answer to `get_schema`; `None` if it is no database schema.
+    /// Parses the answer to `get_schema`. Returns `None` if it is not a database schema.
     pub(super) fn read(schema: &Json) -> Option<Self> {
         let mut tables = BTreeMap::new();
         for (table, definition) in schema.get("tables")?.as_object()? {
@@ -86,20 +86,20 @@ impl ColumnType {
                 Some(value) => Some(Atomic::read(value)?),
             },
             min: limit("min")?,
-            // What is no number is `unlimited`.
+            // Anything but a number is `unlimited`.
             max: limit("max"),
         })
     }
 
-    /// Whether it holds at most one atom, so that its plain value is no list.
+    /// Returns whether it holds at most one atom, so that its plain value is not a list.
     pub fn is_scalar(&self) -> bool {
         self.value.is_none() && self.max == Some(1)
     }
 
-    /// A value as the server sends it in plain JSON: a set is a list, or where it holds at most one
-    /// atom that atom or null; a map is an object; a reference is the row's UUID as a text.
+    /// Converts a value from the server to plain JSON. A set becomes a list; if it holds at most one atom, it
+    /// becomes that atom or null. A map becomes an object, and a reference the row's UUID as a text.
     ///
-    /// `None` if it is no value of this column.
+    /// Returns `None` if it is not a value of this column.
     pub fn to_plain(&self, value: &Json) -> Option<Json> {
         if let Some(value_type) = self.value {
             let mut pairs = Map::new();
@@ -115,7 +115,7 @@ impl ColumnType {
             }
             return Some(pairs.into());
         }
-        // A set of one may come as that one.
+        // A set with one element may be sent as that element.
         let atoms = match tagged(value, "set") {
             Some(atoms) => atoms.as_array()?.as_slice(),
             None => std::slice::from_ref(value),
@@ -134,10 +134,10 @@ impl ColumnType {
         }
     }
 
-    /// The opposite of [`to_plain`](Self::to_plain). A text that is no UUID refers to the row that
-    /// the same transaction inserts under this name (`uuid-name`).
+    /// Converts a value from plain JSON, the reverse of [`to_plain`](Self::to_plain). For a reference, a text that
+    /// is not a UUID is the name of a row that the same transaction inserts (`uuid-name`).
     ///
-    /// `None` if it is no value of this column.
+    /// Returns `None` if it is not a value of this column.
     pub fn to_wire(&self, value: &Json) -> Option<Json> {
         if let Some(value_type) = self.value {
             let mut pairs = Vec::new();
@@ -178,7 +178,7 @@ impl Atomic {
         }
     }
 
-    /// An atom written as a text: a key of an object, a word of a query.
+    /// Parses an atom from a text: a key of an object, or a value in a query.
     pub(super) fn parse(self, text: &str) -> Option<Json> {
         match self {
             Self::Integer => text.parse::<i64>().ok().map(Json::from),
@@ -218,7 +218,7 @@ impl Atomic {
     }
 }
 
-/// What is behind a tag: `["set", …]`, `["map", …]`, `["uuid", …]`.
+/// Returns the content behind a tag: `["set", …]`, `["map", …]`, `["uuid", …]`.
 fn tagged<'v>(value: &'v Json, tag: &str) -> Option<&'v Json> {
     match value.as_array()?.as_slice() {
         [name, content] if name == tag => Some(content),
@@ -278,10 +278,10 @@ mod tests {
             assert_eq!(column.to_plain(&wire), Some(plain.clone()), "{wire}");
             assert_eq!(column.to_wire(&plain), Some(wire), "{plain}");
         }
-        // A server sends a set of one as that one.
+        // A server sends a set with one element as that element.
         assert_eq!(name.to_plain(&json!("br0")), Some(json!("br0")));
         assert_eq!(ports.to_plain(&json!(["uuid", ID])), Some(json!([ID])));
-        // Another row of the same transaction.
+        // A reference to another row of the same transaction.
         assert_eq!(
             ports.to_wire(&json!("new_port")),
             Some(json!(["set", [["named-uuid", "new_port"]]]))

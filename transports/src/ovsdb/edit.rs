@@ -1,10 +1,10 @@
-//! Edits: operations of a transaction in plain JSON, which the database's schema makes OVSDB's own.
+//! Edits: transaction operations in plain JSON, converted to OVSDB's notation with the database's schema.
 //!
-//! Each is an object: `insert`, `update`, `mutate` or `delete` names the table; `where` says which rows
-//! by the values of their columns, and that there must be one; `row` holds new values, `add` and
-//! `remove` what a `mutate` puts into sets and maps or takes out. `as` names the row that an `insert`
-//! makes: later edits refer to it by that name where a row's UUID would stand. An empty list empties a
-//! column; one that is null is left as it is.
+//! Each edit is an object. `insert`, `update`, `mutate` or `delete` names the table. `where` selects rows by
+//! the values of their columns; at least one row must exist. `row` contains new values. `add` and `remove`
+//! contain the elements that a `mutate` adds to or removes from sets and maps. `as` names the row that an
+//! `insert` creates: later edits use this name in place of a row's UUID. An empty list empties a column;
+//! null leaves it unchanged.
 
 use devgate_schemas::{Hash, Value, suggest};
 use serde_json::{Map, Value as Json, json};
@@ -12,12 +12,12 @@ use serde_json::{Map, Value as Json, json};
 use super::database::{ColumnType, DatabaseSchema};
 use crate::error::Refused;
 
-/// The operations that edits are made of.
+/// The operations for a list of edits.
 #[derive(Debug)]
 pub(super) struct Edits {
     pub(super) operations: Vec<Json>,
-    /// For each operation the edit that it belongs to, and whether it is the edit itself or only
-    /// makes sure that there are rows.
+    /// For each operation: the number of its edit, and whether it is the edit itself or only ensures
+    /// that rows exist.
     owners: Vec<(usize, Part)>,
 }
 
@@ -27,7 +27,7 @@ enum Part {
     Edit,
 }
 
-/// One edit, on its table.
+/// An edit with its table.
 struct Edit<'e> {
     does: &'static str,
     table: &'e str,
@@ -38,10 +38,10 @@ struct Edit<'e> {
 const DOES: [&str; 4] = ["insert", "update", "mutate", "delete"];
 
 impl Edits {
-    /// Reads a body of edits.
+    /// Parses a body with edits.
     ///
     /// # Errors
-    /// What is wrong with it; no value is quoted.
+    /// Fails when the body is invalid. The message quotes no value.
     pub(super) fn read(body: Option<Json>, schema: &DatabaseSchema) -> Result<Self, String> {
         let body = match body {
             Some(Json::String(text)) => serde_json::from_str(&text)
@@ -77,14 +77,14 @@ impl Edits {
         Ok(made)
     }
 
-    /// The results of the edits alone.
+    /// Returns the results of the edits, without those of other operations.
     pub(super) fn results(&self, results: Vec<Json>) -> Vec<Json> {
         let pairs = results.into_iter().zip(&self.owners);
         let of_edits = pairs.filter(|(_, (_, part))| *part == Part::Edit);
         of_edits.map(|(result, _)| result).collect()
     }
 
-    /// A refusal, which names an edit instead of its operation.
+    /// Returns a refusal that names the edit instead of the operation.
     pub(super) fn refused(&self, mut refused: Refused) -> Refused {
         let details = refused.details.as_ref().and_then(Value::as_hash);
         let failed = details.and_then(|details| details.get("operation")?.as_integer());
@@ -95,7 +95,7 @@ impl Edits {
         let table = details.and_then(|details| details.get("table")?.as_str());
         let table = table.unwrap_or_default().to_owned();
         if part == Part::Wait {
-            // Which row was sought is in the edit, which may hold secrets.
+            // The edit says which row was searched for, but it may contain secrets.
             refused.status = "no such row".to_owned();
             refused.said = format!("`{table}` has no row that the edit is for");
         }
@@ -173,7 +173,7 @@ impl<'e> Edit<'e> {
             }
             "mutate" => {
                 let mut mutations = Vec::new();
-                // What goes makes room for what comes.
+                // Removals come first, so that there is room for additions.
                 for (key, mutator) in [("remove", "delete"), ("add", "insert")] {
                     let values = self.values(key)?.into_iter();
                     mutations.extend(values.map(|(column, value)| json!([column, mutator, value])));
@@ -186,7 +186,7 @@ impl<'e> Edit<'e> {
         Ok(operations)
     }
 
-    /// The columns under a key, with their values in OVSDB's notation.
+    /// Returns the columns under a key, with their values in OVSDB's notation.
     fn values(&self, key: &str) -> Result<Vec<(String, Json)>, String> {
         let columns = match self.edit.get(key) {
             None | Some(Json::Null) => return Ok(Vec::new()),

@@ -1,7 +1,7 @@
-//! `ovsdb`: database servers of Open vSwitch and OVN (RFC 7047), over TLS, TCP or a local socket.
+//! `ovsdb`: the database servers of Open vSwitch and OVN (RFC 7047), over TLS, TCP or a Unix socket.
 //!
-//! The protocol is small and no library that is kept speaks it: this is all of it that a client
-//! of one database needs.
+//! The protocol is small and no maintained library implements it. This module implements all that a
+//! client of a single database needs.
 
 mod data;
 mod database;
@@ -17,7 +17,7 @@ mod transact;
 pub use database::{Atomic, ColumnType, DatabaseSchema};
 pub use session::OvsdbSession;
 
-/// Reads a stream at once and byte by byte, which must make no difference: for fuzzing.
+/// Parses a stream at once and byte by byte, which must make no difference. For fuzzing.
 #[cfg(feature = "fuzz")]
 pub(crate) fn objects(data: &[u8]) {
     let mut read = [data.len().max(1), 1].map(|size| {

@@ -1,11 +1,11 @@
-//! What `get` takes: a table, and which of its rows.
+//! Queries for `get`: a table, and a condition for its rows.
 //!
 //! - `Bridge`: all rows.
-//! - `Bridge/name=br0`: those whose column has this value, or holds it among others; nothing behind
-//!   `=` means an empty set.
-//! - `Bridge/external_ids:owner=lab`: those whose column has this value at a key.
-//! - `Port[["tag","<",100],["name","!=","swp1"]]`: those that meet all the conditions, in the
-//!   notation of RFC 7047, 5.1.
+//! - `Bridge/name=br0`: rows whose column has or contains this value. An empty value means an empty
+//!   set.
+//! - `Bridge/external_ids:owner=lab`: rows whose column has this value at a key.
+//! - `Port[["tag","<",100],["name","!=","swp1"]]`: rows that meet all the conditions, in the notation
+//!   of RFC 7047, 5.1.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use serde_json::{Value as Json, json};
 
 use super::database::{ColumnType, DatabaseSchema};
 
-/// Which rows of which table.
+/// A table, and conditions for its rows.
 #[derive(Debug, PartialEq)]
 pub(super) struct Query<'s> {
     pub(super) table: &'s str,
     pub(super) columns: &'s BTreeMap<String, ColumnType>,
-    /// All of them must hold (RFC 7047, 5.1, `<condition>`).
+    /// The conditions, which must all be met (RFC 7047, 5.1, `<condition>`).
     pub(super) conditions: Json,
 }
 
 impl<'s> Query<'s> {
-    /// Reads a query on a database.
+    /// Parses a query on a database.
     ///
     /// # Errors
-    /// What is wrong with it, and what is known instead.
+    /// Fails when the query is invalid, with suggestions.
     pub(super) fn read(what: &str, schema: &'s DatabaseSchema) -> Result<Self, String> {
         let what = what.trim();
         let (name, rest) = what.split_at(what.find(['/', '[']).unwrap_or(what.len()));
@@ -49,7 +49,7 @@ impl<'s> Query<'s> {
     }
 }
 
-/// The condition in `column=value` or `column:key=value`.
+/// Returns the condition in `column=value` or `column:key=value`.
 fn condition_of(
     table: &str,
     columns: &BTreeMap<String, ColumnType>,

@@ -1,8 +1,8 @@
-//! JSON-RPC 1.0 as OVSDB speaks it (RFC 7047, 4): one request at a time from us, and the server's
-//! `echo` answered whenever it comes.
+//! JSON-RPC 1.0 as used by OVSDB (RFC 7047, 4): one request of ours at a time. The server's `echo`
+//! requests are answered at any time.
 //!
-//! A task of its own holds the connection, because the server asks whether we are there while
-//! nobody here asks it for anything, and closes the connection if nobody answers.
+//! A separate task owns the connection. The server sends `echo` even while there is no request of ours,
+//! and closes the connection if it gets no answer.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -18,10 +18,10 @@ use super::stream::Stream;
 use crate::error::TlsProblem;
 use crate::{Error, tls};
 
-/// The longest answer that is read. A database of a large network has a few ten megabytes.
+/// The maximum length of a message. The database of a large network has tens of megabytes.
 const LONGEST: usize = 64 << 20;
 
-/// A connection on which requests are made.
+/// A connection for requests.
 #[derive(Debug)]
 pub(super) struct Rpc {
     calls: mpsc::Sender<Call>,
@@ -30,10 +30,10 @@ pub(super) struct Rpc {
     task: JoinHandle<()>,
 }
 
-/// Why a request has no answer.
+/// Why a request got no answer.
 #[derive(Debug)]
 pub(super) enum Unanswered {
-    /// The connection had ended before: nothing was sent.
+    /// The connection had ended before, so nothing was sent.
     NotSent(End),
     /// The connection ended before the answer.
     Sent(End),
@@ -42,11 +42,11 @@ pub(super) enum Unanswered {
 /// How a connection ended.
 #[derive(Clone, Debug)]
 pub(super) enum End {
-    /// It was closed or broke.
+    /// It was closed or broken.
     Lost,
-    /// TLS ended it: the peer may refuse our certificate only when it is first asked.
+    /// TLS ended it: some peers reject our certificate only at the first request.
     Tls(TlsProblem),
-    /// The peer sent what is no OVSDB.
+    /// The peer sent data that is not OVSDB.
     Nonsense(String),
 }
 
@@ -57,31 +57,31 @@ struct Call {
     answer: oneshot::Sender<Result<Json, Json>>,
 }
 
-/// What a server may send.
+/// A message from the server.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message {
-    /// It asks whether we are there, and wants these parameters back.
+    /// A request to return these parameters, which checks that this client is alive.
     Echo { id: Json, params: Json },
-    /// It answers the request of this id.
+    /// The answer to the request with this id.
     Answer {
         id: Json,
         answer: Result<Json, Json>,
     },
-    /// It tells of something that nobody here waits for.
+    /// A notification, which is ignored.
     Notification,
 }
 
 impl Rpc {
-    /// Takes a connection, on which nothing was sent yet.
+    /// Takes over a new connection.
     ///
-    /// No message may have more than `most` values.
+    /// Each message may have at most `most` values.
     pub(super) fn start(stream: Box<dyn Stream>, peer: String, most: usize) -> Self {
         let (calls, waiting) = mpsc::channel(1);
         let ended = Arc::new(OnceLock::new());
         let told = Arc::clone(&ended);
         let task = tokio::spawn(async move {
             let end = serve(stream, waiting, &peer, most).await;
-            // It is set here only.
+            // Only this task sets it.
             let _ = told.set(end);
         });
         Self {
@@ -92,14 +92,14 @@ impl Rpc {
         }
     }
 
-    /// Whether the connection still stands, as far as it is known.
+    /// Returns whether the connection is open, as far as known.
     pub(super) fn is_open(&self) -> bool {
         !self.task.is_finished() && self.ended.get().is_none()
     }
 
-    /// Asks, and waits for the answer: a result, or the server's error.
+    /// Sends a request and returns the answer: a result, or the server's error.
     ///
-    /// Whoever stops waiting must not use the connection again: the server may act yet.
+    /// After this future was dropped, do not use the connection again: the server may still execute the request.
     pub(super) async fn call(
         &mut self,
         method: &str,
@@ -122,7 +122,7 @@ impl Rpc {
         }
     }
 
-    /// How the connection ended, once that is known.
+    /// Waits for the end of the connection, and returns how it ended.
     async fn end(&mut self) -> End {
         let _ = (&mut self.task).await;
         self.ended.get().cloned().unwrap_or(End::Lost)
@@ -135,7 +135,7 @@ impl Drop for Rpc {
     }
 }
 
-/// Serves a connection until it ends, or until nobody can ask any more.
+/// Serves a connection until it ends, or until its [`Rpc`] is dropped.
 async fn serve(
     mut stream: Box<dyn Stream>,
     mut calls: mpsc::Receiver<Call>,
@@ -172,7 +172,7 @@ async fn serve(
                                 return End::of(peer, &error);
                             }
                         }
-                        // An answer to nobody is one that nobody waits for any more.
+                        // An answer without a matching request is to one that was abandoned.
                         Ok(Message::Answer { id, answer }) => {
                             if let Some(call) = pending.take_if(|call| id == json!(call.id)) {
                                 let _ = call.answer.send(answer);
@@ -209,7 +209,7 @@ impl End {
 }
 
 impl Message {
-    /// Reads an object; what is not ours to know counts as a notification.
+    /// Parses an object. Requests that are not for a client count as notifications.
     pub(super) fn read(object: &[u8]) -> Result<Self, String> {
         let mut message: Json =
             serde_json::from_slice(object).map_err(|error| format!("it sent no JSON ({error})"))?;
@@ -219,7 +219,7 @@ impl Message {
                 id,
                 params: message["params"].take(),
             }),
-            // A notification has the id null (RFC 7047, 4.1.6); no other request is for a client.
+            // A notification has the id null (RFC 7047, 4.1.6). Clients get no other requests.
             Some(_) => Ok(Self::Notification),
             None if message.get("result").is_none() && message.get("error").is_none() => {
                 Err("it sent a JSON object that neither asks nor answers".to_owned())
@@ -245,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    /// A connection, and the server's end of it.
+    /// Returns a connection, and the server's end of it.
     fn pair() -> (Rpc, DuplexStream) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         (
@@ -289,7 +289,7 @@ mod tests {
                 asked,
                 json!({ "method": "list_dbs", "params": [], "id": 1 })
             );
-            // The ids of both sides have nothing to do with each other.
+            // The ids of the two sides are independent.
             say(&mut server, r#"{"method":"echo","params":[],"id":1}"#).await;
             assert_eq!(hear(&mut server).await["id"], 1);
             say(&mut server, r#"{"id":1,"result":["a"],"error":null}"#).await;

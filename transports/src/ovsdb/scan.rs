@@ -1,36 +1,36 @@
-//! Where one JSON object ends and the next begins: OVSDB sends them one after another, without a
-//! frame around them (RFC 7047, 4).
+//! Separating JSON objects in a stream: OVSDB sends them one after another, without framing
+//! (RFC 7047, 4).
 
 use std::fmt;
 
-/// Cuts what arrives into JSON objects, however it was split on the way.
+/// Splits received bytes into JSON objects, independent of how the bytes were chunked.
 ///
-/// It only counts brackets, outside of strings; whether an object is JSON is for a parser to say.
+/// It only counts brackets outside of strings. Whether an object is valid JSON is left to a parser.
 #[derive(Debug)]
 pub(crate) struct Scanner {
     arrived: Vec<u8>,
-    /// How much of what arrived has been looked at.
+    /// The number of received bytes that were examined.
     seen: usize,
-    /// How many brackets are open.
+    /// The number of open brackets.
     depth: usize,
     string: Inside,
     limit: usize,
     broken: Option<Unreadable>,
 }
 
-/// Where the next byte stands.
+/// The context of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     Nothing,
     String,
-    /// Behind a backslash in a string.
+    /// After a backslash in a string.
     Escape,
 }
 
-/// Why what arrived cannot be a row of JSON objects.
+/// Why the received bytes cannot be a sequence of JSON objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// An object should begin with `{`.
+    /// There is no `{` where an object should begin.
     NoObject(String),
     /// An object is longer than this many bytes.
     TooLong(usize),
@@ -38,11 +38,11 @@ pub(crate) enum Unreadable {
     TooDeep,
 }
 
-/// The deepest nesting that is read: what the JSON parser takes as well.
+/// The maximum nesting depth, which is also that of the JSON parser.
 const DEEPEST: usize = 127;
 
 impl Scanner {
-    /// A scanner that gives up at an object of more than `limit` bytes.
+    /// Creates a scanner that fails at an object of more than `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             arrived: Vec::new(),
@@ -54,15 +54,15 @@ impl Scanner {
         }
     }
 
-    /// Takes bytes as they arrive.
+    /// Adds received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.arrived.extend_from_slice(bytes);
     }
 
-    /// The next object that has arrived in full.
+    /// Returns the next complete object.
     ///
     /// # Errors
-    /// Why no object can follow. It stays so: the connection is of no more use.
+    /// Fails when no further object can be found. The error is permanent, and the connection is useless then.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, Unreadable> {
         if let Some(problem) = &self.broken {
             return Err(problem.clone());
@@ -118,7 +118,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// What stands where an object should begin, for a message.
+    /// Returns the text where an object should begin, for a message.
     fn beginning(&self) -> String {
         let some = &self.arrived[..self.arrived.len().min(40)];
         String::from_utf8_lossy(some).trim_end().to_owned()
@@ -143,7 +143,7 @@ mod tests {
 
     const LIMIT: usize = 1 << 16;
 
-    /// What a scanner makes of pieces, and how it ends.
+    /// Returns the objects in these pieces, and the error at the end, if any.
     fn scan(pieces: &[&[u8]]) -> (Vec<String>, Option<Unreadable>) {
         let mut scanner = Scanner::new(LIMIT);
         let mut objects = Vec::new();
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn random_values_come_out_as_they_went_in() {
-        // A linear congruential generator: the same values on every run.
+        // A linear congruential generator: the values are the same in every run.
         let mut state = 0x2545_f491_u64;
         let mut random = move |below: usize| {
             state = state

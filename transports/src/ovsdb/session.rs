@@ -1,4 +1,4 @@
-//! An open session with a database server.
+//! A session with a database server.
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use crate::DataStore;
 use crate::error::{Interrupted, Interruption, Phase, Refused};
 use crate::{Context, Error, ProtocolSession, Result, Transport, tls};
 
-/// A session with one database of a server; it takes one request at a time.
+/// A session with one database of a server. It handles one request at a time.
 #[derive(Debug)]
 pub struct OvsdbSession {
     pub(super) settings: Settings,
-    /// `None` after the connection was lost or given up, until something needs it again.
+    /// `None` after the connection was lost or abandoned, until the next operation opens it again.
     open: Mutex<Option<Open>>,
 }
 
-/// What is open between us and the server.
+/// An open connection to the server.
 #[derive(Debug)]
 struct Open {
     rpc: Rpc,
     schema: Option<Arc<DatabaseSchema>>,
 }
 
-/// A request, and whether it may be sent again when the connection was lost before its answer.
+/// A request, and whether it may be sent again if the connection was lost before the answer.
 struct Asked<'a> {
     method: &'a str,
     params: Json,
-    /// Where it may have changed the database, it is not known whether it has.
+    /// Whether it may change the database. Then a lost answer leaves the outcome unknown.
     changing: bool,
 }
 
@@ -59,10 +59,10 @@ impl ProtocolSession for OvsdbSession {
 }
 
 impl OvsdbSession {
-    /// The database's tables, columns and types. It is asked for once.
+    /// Returns the database's tables, columns and types. The schema is requested once.
     ///
     /// # Errors
-    /// Why the server does not tell.
+    /// Fails when the server does not provide it.
     pub async fn schema(&self, ctx: &Context<'_>) -> Result<Arc<DatabaseSchema>> {
         let mut open = self.open.lock().await;
         let known = open.as_ref().and_then(|open| open.schema.as_ref());
@@ -80,23 +80,23 @@ impl OvsdbSession {
         Ok(schema)
     }
 
-    /// Carries out operations that may change the database, all of them or none; they are sent once.
+    /// Executes operations that may change the database, all of them or none. They are sent once.
     ///
-    /// Each is an `<operation>` of RFC 7047, 5.2, and its result stands at the same place.
+    /// Each is an `<operation>` of RFC 7047, 5.2. The results are in the same order.
     ///
     /// # Errors
-    /// [`Error::Refused`] names the operation that failed; after [`Error::Interrupted`] it is not
-    /// known whether they took effect.
+    /// Fails with [`Error::Refused`], which names the failed operation. After [`Error::Interrupted`], it is
+    /// unknown whether the operations took effect.
     pub async fn transact(&self, ctx: &Context<'_>, operations: &[Json]) -> Result<Vec<Json>> {
         let database = self.settings.database.clone();
         self.transact_in(ctx, &database, operations, true).await
     }
 
-    /// The rows of a table that meet all of these conditions (RFC 7047, 5.1), in plain JSON
+    /// Returns the rows of a table that meet all of these conditions (RFC 7047, 5.1), in plain JSON
     /// ([`ColumnType::to_plain`]), each with its `_uuid`.
     ///
     /// # Errors
-    /// As [`transact`](Self::transact), but it only reads and is asked again.
+    /// Fails as [`transact`](Self::transact) does, but retries, because it only reads.
     pub async fn select(
         &self,
         ctx: &Context<'_>,
@@ -144,7 +144,7 @@ impl OvsdbSession {
         Ok(row.into())
     }
 
-    /// The same in any database, and what only reads in a way that may be asked again.
+    /// Executes operations in any database. Those that only read may be sent again.
     pub(super) async fn transact_in(
         &self,
         ctx: &Context<'_>,
@@ -166,7 +166,7 @@ impl OvsdbSession {
         outcome(&self.settings.peer(), database, operations, results).map_err(Error::Refused)
     }
 
-    /// Asks, on a connection that is opened again where that may help and does no harm.
+    /// Sends a request, and reopens the connection where that can help and is safe.
     async fn ask(
         &self,
         ctx: &Context<'_>,
@@ -190,10 +190,10 @@ impl OvsdbSession {
                     self.interrupted(asked.method, why, asked.changing)
                 }
             };
-            // Its answer, if it comes yet, must not be taken for another's.
+            // A late answer must not be taken for that of another request.
             *open = None;
             if again {
-                // Only the first time may have been spent with work.
+                // Only the first try may have spent its time with work.
                 attempts.lost(started.elapsed());
             }
             again = true;
@@ -201,7 +201,7 @@ impl OvsdbSession {
         }
     }
 
-    /// The open connection, opened again if it was lost.
+    /// Returns the open connection, and reopens it if it was lost.
     async fn ready<'o>(
         &self,
         ctx: &Context<'_>,
@@ -223,7 +223,7 @@ impl OvsdbSession {
         persisting.await
     }
 
-    /// Connects, and makes sure that this is a server that has the database.
+    /// Connects, and checks that the server has the database.
     async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {
         let deadline = Instant::now() + self.settings.timeout;
         let mut rpc = Rpc::start(
@@ -279,7 +279,7 @@ impl OvsdbSession {
             .map_err(|_| self.broken("the answer to `list_dbs` is no list of names"))
     }
 
-    /// That the server refuses a request as a whole (RFC 7047, 3.1, `<error>`).
+    /// Returns the error for a request that the server refuses as a whole (RFC 7047, 3.1, `<error>`).
     fn refused(&self, method: &str, error: Json) -> Error {
         let (status, said) = match &error {
             Json::String(status) => (status.as_str(), ""),
@@ -301,7 +301,7 @@ impl OvsdbSession {
 
     fn ended(&self, method: &str, end: End, changing: bool) -> Error {
         match end {
-            // Whether a change took effect matters more than how the connection ended.
+            // The unknown outcome of a change matters more than how the connection ended.
             End::Tls(problem) if !changing => Error::Tls(Box::new(problem)),
             End::Nonsense(problem) if !changing => self.nonsense(Phase::Request, problem),
             End::Lost | End::Tls(_) | End::Nonsense(_) => {
@@ -350,8 +350,8 @@ impl Transport for OvsdbSession {
         Some("it asks nobody for credentials but TLS")
     }
 
-    /// A monitor that tells of nothing: the server must have the database at hand to accept it,
-    /// where an `echo` shows no more than that it runs.
+    /// Sets up a monitor without updates. The server accepts it only if the database is available, whereas
+    /// an `echo` only shows that the server runs.
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
         let schema = self.schema(ctx).await?;
         let Some(table) = schema.tables.keys().next() else {
@@ -367,7 +367,7 @@ impl Transport for OvsdbSession {
             .await?;
         let cancel = Asked::reading("monitor_cancel", json!(["verify"]));
         match self.ask(ctx, &mut open, cancel).await {
-            // It is gone with the connection it was made on.
+            // The monitor ends with the connection on which it was set up.
             Err(Error::Refused(_)) => Ok(()),
             other => other.map(drop),
         }

@@ -1,4 +1,4 @@
-//! The connection info of one server, read once.
+//! The settings of a session.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::info::{count, duration, host, port, problem};
 use crate::tls::{self, Tls};
 use crate::{Context, Result, tcp};
 
-/// How a server is reached, and what is asked of it.
+/// The settings of a session, read from its connection info.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) endpoint: Endpoint,
@@ -19,14 +19,14 @@ pub(super) struct Settings {
     pub(super) answer_limit: usize,
 }
 
-/// The way to a server.
+/// The address of a server.
 #[derive(Debug)]
 pub(super) enum Endpoint {
-    /// Encrypted.
+    /// TCP with TLS.
     Tls { host: String, port: u16, tls: Tls },
-    /// In clear.
+    /// TCP without encryption.
     Tcp { host: String, port: u16 },
-    /// By a socket of this node.
+    /// A Unix socket on this node.
     Unix(PathBuf),
 }
 
@@ -44,7 +44,7 @@ impl Settings {
         })
     }
 
-    /// The server, for messages.
+    /// Returns the server's name for messages.
     pub(super) fn peer(&self) -> String {
         match &self.endpoint {
             Endpoint::Tls { host, port, .. } | Endpoint::Tcp { host, port } => {
@@ -54,7 +54,7 @@ impl Settings {
         }
     }
 
-    /// Whether TLS is spoken where it is not expected.
+    /// Returns whether the server uses TLS although it is not expected.
     pub(super) async fn finds_tls(&self) -> bool {
         match &self.endpoint {
             Endpoint::Tcp { host, port } => tls::is_spoken(host, *port).await,

@@ -1,4 +1,4 @@
-//! The three ways to a server: TLS, TCP, and a socket of this node.
+//! Connecting to a server with TLS, TCP or a Unix socket.
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,7 @@ use super::settings::{Endpoint, Settings};
 use crate::error::Phase;
 use crate::{Error, Result, tcp};
 
-/// What requests are sent over.
+/// The byte stream for requests.
 pub(super) trait Stream: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin> Stream for S {}
@@ -47,7 +47,7 @@ async fn unix(settings: &Settings, path: &PathBuf, deadline: Instant) -> Result<
     }
 }
 
-/// A socket that is left over from a server that ended refuses; that may pass.
+/// Returns the error for a refused connection. A socket left behind by an ended server refuses, too; that is transient.
 fn refused(settings: &Settings, path: &Path, cause: io::Error) -> Error {
     let problem = match cause.kind() {
         io::ErrorKind::NotFound => {

@@ -1,16 +1,16 @@
-//! What became of a transaction (RFC 7047, 4.1.3): all of its operations, or none.
+//! The outcome of a transaction (RFC 7047, 4.1.3): it applies all of its operations, or none.
 
 use serde_json::{Value as Json, json};
 
 use crate::error::Refused;
 
-/// The results of a transaction's operations, if all went well.
+/// Returns the results of a transaction's operations, if all succeeded.
 ///
-/// Behind the operation that failed the results are null. Where each went well and the whole did
-/// not, its error is one result more than there are operations.
+/// The results after a failed operation are null. If all operations succeeded but the transaction failed,
+/// its error is an additional result after those of the operations.
 ///
 /// # Errors
-/// Which operation failed, and why.
+/// Fails with the operation that failed, and the reason.
 pub(super) fn outcome(
     peer: &str,
     database: &str,
@@ -26,7 +26,7 @@ pub(super) fn outcome(
     let result = &results[index];
     let text = |json: &Json, key| json[key].as_str().unwrap_or_default().to_owned();
     let status = text(result, "error");
-    // The operation itself may hold secrets: only what it does to which table is told.
+    // The operation may contain secrets, so only its name and its table are shown.
     let operation = operations.get(index);
     let (op, table) = operation.map_or_else(Default::default, |operation| {
         (text(operation, "op"), text(operation, "table"))
@@ -55,7 +55,7 @@ pub(super) fn outcome(
     }))
 }
 
-/// Which of several operations it is, counted from 1.
+/// Returns the position of one of several operations, counted from 1.
 fn place(index: usize, count: usize) -> String {
     match count {
         0 | 1 => String::new(),

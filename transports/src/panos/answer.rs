@@ -1,34 +1,34 @@
-//! Answers of the XML API (Palo Alto Networks, "PAN-OS and Panorama XML API"): all of them are a
-//! `response` with a status.
+//! Answers of the XML API (Palo Alto Networks, "PAN-OS and Panorama XML API"). Each is a `response`
+//! element with a status.
 
 use crate::xml::Element;
 
-/// What the device answered.
+/// A device's answer.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
-    /// It did what it was asked for: the whole `response`.
+    /// The request succeeded. Contains the whole `response`.
     Success(Element),
-    /// It did not.
+    /// The request failed.
     Error {
-        /// The API's number; empty where there is none.
+        /// The error code of the API; empty if there is none.
         code: String,
-        /// What it said.
+        /// The device's message.
         said: String,
     },
 }
 
-/// How a job stands.
+/// The state of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Job {
-    /// It waits or runs; how far it is, in percent.
+    /// It is queued or running. Contains the progress in percent.
     Runs(Option<u8>),
-    /// It has ended well, with what it said.
+    /// It has succeeded, with this message.
     Well(String),
-    /// It has failed, with what it said.
+    /// It has failed, with this message.
     Failed(String),
 }
 
-/// Reads an answer; `None` where it is none of the XML API's.
+/// Reads an answer. Returns `None` if it is not an answer of the XML API.
 pub(super) fn read(text: &str) -> Option<Answer> {
     let response = Element::read(text).filter(|root| root.name == "response")?;
     if response.attribute("status")? == "success" {
@@ -40,12 +40,12 @@ pub(super) fn read(text: &str) -> Option<Answer> {
     })
 }
 
-/// What a response says in words.
+/// Returns the message in a response.
 pub(super) fn said(response: &Element) -> String {
     response.find("msg").map(Element::texts).unwrap_or_default()
 }
 
-/// How the job stands that a response describes; `None` where it describes none.
+/// Returns the state of the job that a response describes; `None` if it describes none.
 pub(super) fn job(response: &Element) -> Option<Job> {
     let job = response.at("result/job")?;
     if job.text_at("status")? != "FIN" {
@@ -65,7 +65,7 @@ pub(super) fn job(response: &Element) -> Option<Job> {
     })
 }
 
-/// Whether words tell of a lack of time: the device does one commit at once.
+/// Returns whether a message means that the device is busy: it does one commit at a time.
 pub(super) fn is_busy(said: &str) -> bool {
     let said = said.to_lowercase();
     said.contains("commit") && (said.contains("in progress") || said.contains("pending"))

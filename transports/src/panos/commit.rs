@@ -1,4 +1,4 @@
-//! Commits: jobs of the device, looked at until they end.
+//! Commits: jobs of the device that are polled until they end.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::http::Repeat;
 use crate::pauses::look;
 use crate::{Context, Document, Error, Result};
 
-/// Commits by a command (`<commit></commit>`), and waits for its end as long as `limit`.
+/// Commits with a command (`<commit></commit>`), and waits for the end, at most for `limit`.
 ///
 /// # Errors
-/// [`Error::Refused`] when the commit fails: the candidate configuration stays as it is then.
-/// [`Error::Interrupted`] when it has no end in time: it goes on.
+/// Fails with [`Error::Refused`] when the commit fails; then the candidate configuration is unchanged.
+/// Fails with [`Error::Interrupted`] when the commit does not end in time; then it continues on the device.
 pub(super) async fn commit(
     session: &PanosSession,
     ctx: &Context<'_>,

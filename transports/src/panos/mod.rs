@@ -1,4 +1,4 @@
-//! `panos`: firewalls of Palo Alto Networks, by their XML API.
+//! `panos`: Palo Alto Networks' firewalls, over their XML API.
 
 mod answer;
 mod commit;

@@ -1,4 +1,4 @@
-//! An open session with a firewall by the XML API.
+//! A session with a firewall over the XML API.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const PATH: &str = "/api/";
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 const SYSTEM: &str = "<show><system><info></info></system></show>";
 
-/// What `show system info` tells, and the facts that it is.
+/// The elements of `show system info`, and their facts.
 const FACTS: &[(&str, &str)] = &[
     ("hostname", "networking.hostname"),
     ("mac-address", "networking.mac"),
@@ -33,13 +33,13 @@ const FACTS: &[(&str, &str)] = &[
     ("serial", "dmi.product.serial_number"),
 ];
 
-/// A session with the XML API: each request carries the key in a header.
+/// A session over the XML API. Each request carries the key in a header.
 #[derive(Debug)]
 pub struct PanosSession {
     http: Http,
-    /// Who asks for a key; `None` where one is given.
+    /// The user who requests a key; `None` if a key is configured.
     user: Option<String>,
-    /// What reads the configuration that is wanted.
+    /// The action that reads the wanted configuration.
     reading: &'static str,
     command_timeout: Duration,
 }
@@ -105,10 +105,10 @@ impl PanosSession {
         }))
     }
 
-    /// Asks, and gives the answer as it came and as it was read.
+    /// Sends a request and returns the answer, raw and parsed.
     ///
-    /// A key may expire: one that was asked for here is asked for again. What was refused for its key
-    /// had no effect, so it may be sent again whatever it is.
+    /// A key that was requested here may expire; then a new one is requested. A request that was refused for
+    /// its key had no effect, so any request may be sent again.
     pub(super) async fn call(
         &self,
         ctx: &Context<'_>,
@@ -151,7 +151,7 @@ impl PanosSession {
     }
 }
 
-/// A request with fields as a form has them: in its body, since they may hold secrets.
+/// Returns a request with form fields. They are in its body, because they may contain secrets.
 fn request(fields: &[(&str, &str)], repeat: Repeat) -> Ask {
     let mut url = Url::parse("http://form").expect("it is a URL");
     url.query_pairs_mut().extend_pairs(fields);

@@ -1,4 +1,4 @@
-//! `rest`: REST and other APIs over HTTP, for devices of which no family tells more.
+//! `rest`: REST and other APIs over HTTP, for devices without a family of their own.
 
 mod paging;
 mod session;

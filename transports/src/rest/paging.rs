@@ -1,4 +1,4 @@
-//! Answers that come in pages.
+//! Answers in pages.
 
 use devgate_schemas::{Value, values};
 use serde_json::Value as Json;
@@ -9,15 +9,15 @@ use crate::error::{Interrupted, Interruption, Phase, saying};
 use crate::http::{Answer, Ask, MOST};
 use crate::{Context, Document, Error, Result};
 
-/// How many pages are taken for one answer.
+/// The maximum number of pages in an answer.
 const MOST_PAGES: usize = 1000;
 
-/// The same, as messages name it.
+/// That limit, as messages name it.
 const PAGES: &str = "1000 pages";
 
 impl RestSession {
-    /// The items of an answer and of those that follow it, or the answer as it is; within the time and
-    /// the room that one answer has.
+    /// Returns the items of an answer and of its following pages, or the answer as it is. The limits of time
+    /// and size for one answer apply to all pages together.
     pub(super) async fn all_pages(&self, ctx: &Context<'_>, ask: Ask) -> Result<Document> {
         let limit = self.http.command_timeout();
         let end = Instant::now() + limit;
@@ -45,7 +45,7 @@ impl RestSession {
                 let doing = format!("`{}`", ask.shown());
                 return Err(interrupted(doing, Interruption::TooMuchOf(PAGES)));
             }
-            // A server may name a next page for ever: all of them are one answer.
+            // A server may name a next page forever, so one limit applies to all pages.
             let asking = timeout_at(end, self.ask(ctx, &following)).await;
             let answer =
                 asking.map_err(|_| interrupted(doing.clone(), Interruption::TooLong(limit)))??;
@@ -68,7 +68,7 @@ impl RestSession {
         Ok(Document::Data(Value::from(Json::Array(items))))
     }
 
-    /// An answer's items, and where the next page is; `None` if it is no page.
+    /// Returns an answer's items, and the address of the next page. Returns `None` if it is not a page.
     fn page(&self, answer: &Answer) -> Option<(Vec<Json>, Option<String>)> {
         let json = answer.json()?;
         if let Some(paging) = &self.settings.paging {
@@ -85,7 +85,7 @@ impl RestSession {
         Some((items, answer.header("link").and_then(next_link)))
     }
 
-    /// That what should go on a list does not: a part of the list would be taken for all of it.
+    /// Returns the error for a page that is not a list: the items so far must not be taken for the whole list.
     fn no_page(&self, doing: &str, answer: &Answer) -> Error {
         let expected = match &self.settings.paging {
             Some(paging) => format!("with a list at `{}`", paging.items),
@@ -110,7 +110,7 @@ impl RestSession {
     }
 }
 
-/// Where a header `Link` says that the next page is (RFC 8288, 3).
+/// Returns the next page from a `Link` header (RFC 8288, 3).
 fn next_link(links: &str) -> Option<String> {
     links.split(',').find_map(|link| {
         let (address, parameters) = link.split_once('>')?;

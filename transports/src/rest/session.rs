@@ -1,4 +1,4 @@
-//! An open session with an API.
+//! A session with an API.
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
@@ -24,7 +24,7 @@ impl ProtocolSession for RestSession {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
 
-    /// Opens a session: nothing is sent but a login, where that is a request of its own.
+    /// Opens a session. Nothing is sent except a login, if it is a separate request.
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(info)?;
         let http = Http::new(http::Settings::read(ctx, info)?, login(info)?)?;
@@ -34,7 +34,7 @@ impl ProtocolSession for RestSession {
 }
 
 impl RestSession {
-    /// Asks, and takes an answer that tells no failure in its body either.
+    /// Sends a request. Fails as well when the answer's body reports a failure.
     pub(super) async fn ask(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
         let answer = self.http.request(ctx, ask).await?;
         if let Some(etag) = answer.header("etag") {
@@ -56,12 +56,12 @@ impl RestSession {
         })))
     }
 
-    /// A request for a path, which headers may follow, a line each.
+    /// Parses a request: a path, optionally followed by headers, one on each line.
     pub(super) fn read_ask(&self, method: reqwest::Method, what: &str) -> Result<Ask> {
         let mut lines = what.lines().map(str::trim);
         let path = lines.next().unwrap_or_default();
         if Url::parse(path).is_ok_and(|url| url.has_host()) {
-            // It is not shown: a password may be in it.
+            // The URL is not shown, because it may contain a password.
             let problem = "a URL is no path: expected `/…`; whose it is, the inventory says";
             return Err(Error::Unsupported(problem.to_owned()));
         }
@@ -69,7 +69,7 @@ impl RestSession {
         for line in lines.filter(|line| !line.is_empty()) {
             let (name, value) = header(line)?;
             if name == IF_MATCH {
-                // Were it sent again, what it has changed itself would not match any more.
+                // A repetition would no longer match after the first request has changed the resource.
                 ask = ask.repeat(Repeat::Never);
             }
             ask = ask.header(name, value);
@@ -77,7 +77,7 @@ impl RestSession {
         Ok(ask)
     }
 
-    /// What the session's head tells of the target: asked for with what `verify` asks for.
+    /// Requests `verify_path`, which shows that the API answers. Facts are taken from the headers of the answer.
     async fn greet(&self, ctx: &Context<'_>) -> Result<Answer> {
         let ask = self.read_ask(reqwest::Method::GET, &self.settings.verify_path)?;
         let answer = self.http.answer(ctx, &ask).await?;
@@ -88,7 +88,7 @@ impl RestSession {
     }
 }
 
-/// `If-Match: "1a"`.
+/// Parses a header: `If-Match: "1a"`.
 fn header(line: &str) -> Result<(HeaderName, HeaderValue)> {
     let parts = line.split_once(':').and_then(|(name, value)| {
         let name = HeaderName::try_from(name.trim()).ok()?;
@@ -102,7 +102,7 @@ fn header(line: &str) -> Result<(HeaderName, HeaderValue)> {
     })
 }
 
-/// That a body was meant to be JSON; what is wrong with it is said without quoting it.
+/// Returns the error for a body that should be JSON. It describes the problem without quoting the body.
 fn no_json(text: &str) -> Error {
     let wrong = serde_json::from_str::<Json>(text).err();
     let wrong = wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
@@ -119,8 +119,8 @@ impl DataStore for RestSession {
         self.all_pages(ctx, ask).await
     }
 
-    /// By POST, unless the request says another method. PUT and DELETE are sent again when the
-    /// connection was lost (RFC 9110, 9.2.2), unless `If-Match` is among their headers.
+    /// The default method is POST. PUT and DELETE are sent again when the connection was lost (RFC 9110,
+    /// 9.2.2), unless `If-Match` is among their headers.
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
         let method = method(request.method.as_deref().unwrap_or("POST"))?;
         let mut ask = self.read_ask(method, &request.what)?;
@@ -130,7 +130,7 @@ impl DataStore for RestSession {
                 Value::String(text) if text.trim_start().starts_with('<') => {
                     ("application/xml", text.clone())
                 }
-                // A text that is JSON as it stands: `"a"`.
+                // The text is JSON already: `"a"`.
                 Value::String(text) if serde_json::from_str::<Json>(text).is_ok() => {
                     ("application/json", text.clone())
                 }

@@ -1,4 +1,4 @@
-//! What makes one API different from another, read from a target's connection info.
+//! The settings for the peculiarities of an API, read from a target's connection info.
 
 use devgate_schemas::{ConnectionInfo, Hash, Value};
 use reqwest::Method;
@@ -9,22 +9,22 @@ use crate::Result;
 use crate::http::{Carried, Login, method};
 use crate::info::problem;
 
-/// What `verify` asks for when nobody says: many show it to anybody.
+/// The default of `verify_path`. Many servers show it without credentials.
 const ANYBODYS: &str = "/";
 
-/// What makes one API different from another.
+/// The peculiarities of an API.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) accept: HeaderValue,
     pub(super) content_type: Option<HeaderValue>,
     pub(super) verify_path: String,
-    /// Whether a session that is open, and whose `verify_path` answers, has shown that its credentials are right.
+    /// Whether an open session with an answer from `verify_path` proves that the credentials are right.
     pub(super) tests_credentials: bool,
     pub(super) failure: Option<Failure>,
     pub(super) paging: Option<Paging>,
 }
 
-/// How an answer tells a failure that its status does not tell.
+/// How an answer reports a failure that its status does not show.
 #[derive(Debug)]
 pub(super) struct Failure {
     at: String,
@@ -32,7 +32,7 @@ pub(super) struct Failure {
     text: Option<String>,
 }
 
-/// Where an answer that is a page has what.
+/// The positions of items and next page in an answer.
 #[derive(Debug)]
 pub(super) struct Paging {
     pub(super) next: String,
@@ -71,7 +71,7 @@ impl Failure {
         })
     }
 
-    /// The result that is a failure, and what is said of it.
+    /// Returns the result value that means a failure, and the message.
     pub(super) fn found(&self, answer: &Json) -> Option<(String, String)> {
         let result = answer
             .pointer(&self.at)
@@ -94,7 +94,7 @@ impl Paging {
     }
 }
 
-/// The login that is a request of its own, if there is one.
+/// Returns the separate login request, if there is one.
 pub(super) fn login(info: &ConnectionInfo) -> Result<Option<Login>> {
     let Some(login) = hash(info, "login") else {
         return Ok(None);
@@ -122,7 +122,7 @@ fn hash<'a>(info: &'a ConnectionInfo, setting: &str) -> Option<&'a Hash> {
     info.get(setting)?.as_hash()
 }
 
-/// A JSON pointer (RFC 6901).
+/// Reads a JSON pointer (RFC 6901).
 fn pointer(setting: &'static str, of: &Hash, name: &str) -> Result<Option<String>> {
     match of.get(name).and_then(Value::as_str) {
         Some(text) if !text.is_empty() && !text.starts_with('/') => Err(problem(

@@ -1,4 +1,4 @@
-//! Sessions with a server of these tests: credentials, retries, failures, pages.
+//! Tests of sessions with a fake server: credentials, retries, failures, pages.
 
 mod logins;
 
@@ -12,7 +12,7 @@ use crate::error::{Interruption, Phase};
 use crate::http::fake::{Do, Server};
 use crate::{DataStore, Document, Error, ProtocolSession, Request, Result, Transport};
 
-/// What an inventory would say of the server, and `more`.
+/// Returns connection info for the server with additional attributes.
 fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
     let mut raw =
         json!({ "host": "127.0.0.1", "port": server.port, "protocol": "http", "timeout": 5 });
@@ -30,7 +30,7 @@ async fn open(bench: &Bench, server: &Server, more: serde_json::Value) -> Result
     RestSession::open(&bench.ctx(), &info(server, more)).await
 }
 
-/// What a GET gives in a session of its own.
+/// Returns the answer to a GET in a new session.
 async fn get(server: &Server, more: serde_json::Value, what: &str) -> Result<Document> {
     let bench = Bench::default();
     let session = open(&bench, server, more).await?;
@@ -99,7 +99,7 @@ async fn a_put_with_if_match_is_sent_once() {
 #[tokio::test(start_paused = true)]
 async fn a_busy_server_is_waited_for_as_long_as_it_asks_within_patience() {
     let busy = |headers| Do::Answer(503, headers, "{\"error\": \"restarting\"}");
-    // The same, as a date by the server's own clock.
+    // The same wait as a date, relative to the server's own clock.
     let date =
         "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:44 GMT\r\n";
     for seven_seconds in ["retry-after: 7\r\n", date] {

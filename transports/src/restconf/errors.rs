@@ -1,20 +1,20 @@
-//! Errors of RESTCONF (RFC 8040, 3.9 and 7): `ietf-restconf:errors`, as JSON or XML.
+//! RESTCONF errors (RFC 8040, 3.9 and 7): `ietf-restconf:errors`, as JSON or XML.
 
 use serde_json::Value as Json;
 
 use crate::xml::Element;
 
-/// What an answer says of errors, for people.
+/// The errors in an answer, for people.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Errors {
-    /// The first error's `error-tag`: RFC 8040, 7.
+    /// The `error-tag` of the first error (RFC 8040, 7).
     pub(super) tag: String,
-    /// What was said of each, one a line, with the path that it concerns.
+    /// The messages, one on each line, with the paths that they concern.
     pub(super) said: String,
 }
 
 impl Errors {
-    /// Reads an answer's errors; `None` where it has none that can be read.
+    /// Reads an answer's errors. Returns `None` if it has none that can be read.
     pub(super) fn read(body: &str) -> Option<Self> {
         match serde_json::from_str(body) {
             Ok(json) => Self::read_json(&json),
@@ -22,7 +22,7 @@ impl Errors {
         }
     }
 
-    /// Servers leave out the module's name, or make an object of a single error.
+    /// Reads errors from JSON. Some servers omit the module's name, or make a single error an object.
     fn read_json(json: &Json) -> Option<Self> {
         let errors = json
             .get("ietf-restconf:errors")
@@ -74,7 +74,7 @@ impl Errors {
         (!said.is_empty()).then_some(read)
     }
 
-    /// Whether it only lacks time or a lock just now (RFC 8040, 7; RFC 6241, appendix A).
+    /// Returns whether the target is only busy or locked (RFC 8040, 7; RFC 6241, appendix A).
     pub(super) fn busy(&self) -> bool {
         ["in-use", "lock-denied", "resource-denied"].contains(&self.tag.as_str())
     }

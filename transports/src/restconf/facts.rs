@@ -1,15 +1,15 @@
-//! What models that many servers have tell of a device (RFC 7317, RFC 8525).
+//! Facts from data models that many servers have (RFC 7317, RFC 8525).
 
 use devgate_schemas::{Facts, Value};
 use serde_json::Value as Json;
 
 use crate::xml::Element;
 
-/// A resource, and where its leaves belong.
+/// A resource, and the facts in its leaves.
 pub(super) struct Source {
     /// The resource's path, as for `get`.
     pub(super) path: &'static str,
-    /// The names of leaves, and the facts that they are.
+    /// The names of leaves, and their facts.
     pub(super) leaves: &'static [(&'static str, &'static str)],
 }
 
@@ -29,9 +29,9 @@ pub(super) const SOURCES: &[Source] = &[
 ];
 
 impl Source {
-    /// Sets the facts that an answer tells, and gives the names of those that it does not.
+    /// Sets the facts in an answer, and returns the names of the missing ones.
     ///
-    /// Some servers answer with the resource alone, others with all that it lies in.
+    /// Some servers answer with the resource alone, others with all its ancestors.
     pub(super) fn take(&self, answer: &str, facts: &mut Facts) -> Vec<&'static str> {
         let json: Option<Json> = serde_json::from_str(answer).ok();
         let xml = json.is_none().then(|| Element::read(answer)).flatten();
@@ -51,7 +51,7 @@ impl Source {
     }
 }
 
-/// The text of a leaf, with or without its module's name, however deep.
+/// Returns the text of a leaf at any depth, with or without its module's name.
 pub(super) fn leaf_of(json: &Json, leaf: &str) -> Option<String> {
     match json {
         Json::Object(members) => members.iter().find_map(|(name, value)| {

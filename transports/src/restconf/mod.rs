@@ -1,4 +1,4 @@
-//! `restconf`: devices with RESTCONF (RFC 8040): data that YANG models describe.
+//! `restconf`: devices with RESTCONF (RFC 8040), which provides data according to YANG models.
 
 mod errors;
 mod facts;

@@ -1,21 +1,21 @@
-//! Where a RESTCONF server has its resources (RFC 8040, 3.1 and 3.3).
+//! The root of a RESTCONF server's resources (RFC 8040, 3.1 and 3.3).
 
 use crate::xml::Element;
 
-/// Where the root is looked up.
+/// The resource for discovering the root.
 pub(super) const HOST_META: &str = "/.well-known/host-meta";
 
-/// Where the root is when the server does not say; RFC 8040 uses it in all of its examples.
+/// The default root if the server names none. RFC 8040 uses it in all of its examples.
 pub(super) const USUAL: &str = "/restconf";
 
-/// The path of the root resource that an XRD document names, without a slash at its end.
+/// Returns the path of the root resource from an XRD document, without a trailing slash.
 pub(super) fn named_by(xrd: &str) -> Option<String> {
     let document = Element::read(xrd)?;
     let link = document
         .all("Link")
         .find(|link| link.attribute("rel") == Some("restconf"))?;
     let href = link.attribute("href")?.trim();
-    // A whole URL is allowed as well: its host is the one that was asked.
+    // A complete URL is allowed as well. Its host is ignored.
     let path = match href.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("", |slash| &rest[slash..]),
         None => href,
@@ -23,7 +23,7 @@ pub(super) fn named_by(xrd: &str) -> Option<String> {
     Some(normalized(path))
 }
 
-/// A root as one may write it: with a slash at its beginning, without one at its end.
+/// Normalizes a root: with a leading slash, without a trailing one.
 pub(super) fn normalized(path: &str) -> String {
     match path.trim_matches('/') {
         "" => String::new(),
@@ -31,9 +31,9 @@ pub(super) fn normalized(path: &str) -> String {
     }
 }
 
-/// The path of what `what` names: a data resource, one of the root's own, or any path of the server.
+/// Returns the path for `what`: a data resource, one of the root's other resources, or any path of the server.
 ///
-/// Data is named with its module (RFC 8040, 3.5.3), the root's resources are not: nothing is both.
+/// Data resources have a module name (RFC 8040, 3.5.3) and the root's own have none, so this is unambiguous.
 pub(super) fn path_of(root: &str, what: &str) -> String {
     if what.starts_with('/') {
         return what.to_owned();

@@ -1,4 +1,4 @@
-//! An open session with a RESTCONF server.
+//! A session with a RESTCONF server.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -28,12 +28,12 @@ const LIBRARY: &str = "yang-library-version";
 pub struct RestconfSession {
     http: Http,
     root: String,
-    /// What the server is asked to speak: JSON, or XML where it knows no JSON. One at a time, since
-    /// there are servers that read no list of them.
+    /// The media type in use: JSON, or XML if the server does not support JSON. Only one is requested at a time,
+    /// because some servers cannot parse a list.
     media_type: &'static str,
-    /// What was read of the server when the session was opened, and how it is verified.
+    /// The resource that was read when the session was opened. It is also used to verify the session.
     probe: String,
-    /// The entity-tags of what was read and not changed since (RFC 8040, 3.4.1).
+    /// The entity-tags of resources that were read and not changed since (RFC 8040, 3.4.1).
     entity_tags: Mutex<HashMap<String, String>>,
 }
 
@@ -42,7 +42,7 @@ impl ProtocolSession for RestconfSession {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
 
-    /// Finds the root, and what the server speaks.
+    /// Finds the root and the supported media type.
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let http = Http::new(Settings::read(ctx, info)?, None)?;
         let root = match info.text("root") {
@@ -56,7 +56,7 @@ impl ProtocolSession for RestconfSession {
             probe: String::new(),
             entity_tags: Mutex::default(),
         };
-        // There are servers that have one of these and not the others.
+        // Some servers have only one of these.
         let root = &session.root;
         let slash = if root.is_empty() { "/" } else { "" };
         let probes = [
@@ -94,7 +94,7 @@ impl ProtocolSession for RestconfSession {
 }
 
 impl RestconfSession {
-    /// Asks in the server's media type. A change is sent with the entity-tag of what was read.
+    /// Creates a request in the server's media type. A change carries the entity-tag of the resource as it was read.
     fn ask(&self, method: Method, path: &str, body: Option<(&'static str, String)>) -> Ask {
         let repeat = if method == Method::GET {
             Repeat::Allowed
@@ -127,7 +127,7 @@ impl RestconfSession {
         }
     }
 
-    /// Reads; a refusal for the lack of a lock may pass.
+    /// Reads a resource. A refusal because of a lock is transient.
     async fn read(&self, ctx: &Context<'_>, path: &str) -> Result<Answer> {
         let ask = self.ask(Method::GET, path, None);
         let what = format!("read `{path}` of {}", self.http.peer());
@@ -173,7 +173,7 @@ async fn discover(ctx: &Context<'_>, http: &Http) -> Result<String> {
         .header(ACCEPT, HeaderValue::from_static("application/xrd+xml"));
     let named = match http.answer(ctx, &ask).await {
         Ok(answer) if answer.status.is_success() => root::named_by(&answer.text()),
-        // One that is led elsewhere, for instance: the root may be here nevertheless.
+        // After a refusal, for example because of a redirect, the root may still be here.
         Ok(_) | Err(Error::Refused(_)) => None,
         Err(error) => return Err(error),
     };
@@ -192,15 +192,15 @@ impl DataStore for RestconfSession {
         let path = root::path_of(&self.root, what);
         let answer = self.read(ctx, &path).await?;
         match answer.header("etag").filter(|tag| !tag.starts_with("W/")) {
-            // A weak one matches nothing in `If-Match` (RFC 9110, 13.1.1).
+            // A weak tag never matches in `If-Match` (RFC 9110, 13.1.1).
             Some(tag) => self.tags().insert(path, tag.to_owned()),
             None => self.tags().remove(&path),
         };
         Ok(answer.document())
     }
 
-    /// What was read before in this session is changed only where nobody else changed it meanwhile,
-    /// if the server gives entity-tags.
+    /// A resource that was read before in this session is changed only if nobody else has changed it meanwhile,
+    /// provided that the server supports entity-tags.
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
         let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
         let path = root::path_of(&self.root, &request.what);
@@ -210,7 +210,7 @@ impl DataStore for RestconfSession {
             data => (JSON, data.to_string()),
         });
         let asked = self.answer(ctx, &self.ask(method, &path, body)).await;
-        // A tag may stand for the whole datastore: after a change none is known any longer.
+        // A tag may stand for the whole datastore, so a change makes all tags invalid.
         self.tags().clear();
         Ok(asked?.document())
     }

@@ -1,4 +1,4 @@
-//! Sessions with servers that are not as RFC 8040 has them.
+//! Tests with servers that deviate from RFC 8040.
 
 use devgate_schemas::{RawConnectionInfo, Value};
 use serde_json::json;
@@ -55,7 +55,7 @@ async fn only_a_strong_entity_tag_is_expected_of_what_is_changed() {
             ..Request::default()
         };
         session.set(&bench.ctx(), &request).await.expect("changed");
-        // The whole key is sent, not what a URL would make of it.
+        // The whole key is sent, with the characters escaped that are special in a URL.
         let expected = "PATCH /restconf/data/a:b=x%23%5Cy";
         assert_eq!(server.lines()[3], expected);
         assert_eq!(server.asked()[3].contains("if-match"), is_expected);

@@ -1,7 +1,7 @@
-//! What a provider tells of its resources: the Resource API's actions and blocks ("Logging reference"),
-//! in the lines of its gem.
+//! How a provider reports on its resources: the Resource API's actions and blocks ("Logging reference"),
+//! with the message texts of its Ruby gem.
 //!
-//! A block is opened, worked in by its own context, and ended with what became of the work:
+//! A provider opens a block, works in the block's context, and ends the block with the outcome:
 //!
 //! ```ignore
 //! let block = ctx.block(Doing::UPDATING, &[title]);
@@ -17,38 +17,38 @@ use devgate_schemas::{EventDisplay, Level, Resource, Value};
 use super::context::Context;
 use super::resources::AttributeChange;
 
-/// What a block does to its resources.
+/// The action that a block performs on its resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceAction<'m> {
-    /// What its lines say: `Updating`, unless the provider has better words.
+    /// The text of its log messages: `Updating`, unless the provider supplies another one.
     pub message: &'m str,
     fails: bool,
 }
 
-/// An open block: everything that its context says is about these resources and this action.
+/// An open block. Every message of its context is about these resources and this action.
 ///
-/// It is not settled before [`end`](Self::end).
+/// The resources are not settled before [`end`](Self::end).
 #[must_use = "a block that is not ended says nothing of its resources"]
 pub struct Block<'c> {
     ctx: Context<'c>,
     titles: Vec<&'c str>,
     subject: String,
     doing: ResourceAction<'c>,
-    /// ` processing swp1`, where the lines say more than that something began or ended.
+    /// ` processing swp1`; empty where the messages only say that something began or ended.
     what: String,
-    /// What it brings a resource from and to, where it is about all of that.
+    /// The previous and the desired state of the resource, if the block covers the whole change.
     states: Option<(Option<&'c Resource>, Option<&'c Resource>)>,
     started: Instant,
 }
 
 impl<'m> ResourceAction<'m> {
-    /// Resources are made.
+    /// Resources are created.
     pub const CREATING: ResourceAction<'static> = ResourceAction::new("Creating");
     /// Resources are changed.
     pub const UPDATING: ResourceAction<'static> = ResourceAction::new("Updating");
-    /// Resources are removed.
+    /// Resources are deleted.
     pub const DELETING: ResourceAction<'static> = ResourceAction::new("Deleting");
-    /// Resources are given up, whatever comes of the block.
+    /// Resources are marked as failed, whatever the outcome of the block.
     pub const FAILING: ResourceAction<'static> = ResourceAction {
         message: "Failing",
         fails: true,
@@ -61,7 +61,7 @@ impl<'m> ResourceAction<'m> {
         }
     }
 
-    /// The same, in other words.
+    /// Returns the same action with another message text.
     pub const fn saying(self, message: &str) -> ResourceAction<'_> {
         ResourceAction {
             message,
@@ -71,7 +71,7 @@ impl<'m> ResourceAction<'m> {
 }
 
 impl Context<'_> {
-    /// Opens a block about one or several resources.
+    /// Opens a block about one or more resources.
     pub fn block<'c>(&'c self, doing: ResourceAction<'c>, titles: &[&'c str]) -> Block<'c> {
         let what = if doing.fails { " failing" } else { "" };
         let block = Block {
@@ -86,7 +86,7 @@ impl Context<'_> {
         block.begin("Start")
     }
 
-    /// Opens a block about all that it takes to bring a resource from one state to another.
+    /// Opens a block that covers the whole change of a resource from one state to another.
     pub fn processing<'c>(
         &'c self,
         title: &'c str,
@@ -109,34 +109,34 @@ impl Context<'_> {
         ))
     }
 
-    /// Says that a resource was created.
+    /// Reports that a resource was created.
     pub fn created(&self, title: &str) {
         self.acted("Created", &[title]);
     }
 
-    /// Says that a resource was updated.
+    /// Reports that a resource was updated.
     pub fn updated(&self, title: &str) {
         self.acted("Updated", &[title]);
     }
 
-    /// Says that a resource was removed.
+    /// Reports that a resource was deleted.
     pub fn deleted(&self, title: &str) {
         self.acted("Deleted", &[title]);
     }
 
-    /// Says that resources are as they should be and were not touched.
+    /// Reports that resources are in their desired state and were not changed.
     pub fn unchanged(&self, titles: &[&str]) {
         self.settle(titles);
         self.debug(format!("Unchanged: {}", listed(titles)));
     }
 
-    /// Says what was done to resources, in the provider's words: `Created: swp1`.
+    /// Reports an action on resources in the provider's words: `Created: swp1`.
     pub fn acted(&self, message: &str, titles: &[&str]) {
         self.settle(titles);
         self.notice(format!("{message}: {}", listed(titles)));
     }
 
-    /// Says that a resource was brought from one state to another, with each attribute that differs.
+    /// Reports that a resource was brought from one state to another, with each attribute that differs.
     pub fn processed(&self, title: &str, is: Option<&Resource>, should: Option<&Resource>) {
         self.attributes_changed(title, is, should);
         self.settle(&[title]);
@@ -144,7 +144,7 @@ impl Context<'_> {
         self.notice(format!("Processed {title} from {is} to {should}"));
     }
 
-    /// Says of each attribute that differs that it was changed, unless that was told already.
+    /// Reports each attribute that differs as changed, unless its change was reported already.
     fn attributes_changed(&self, title: &str, is: Option<&Resource>, should: Option<&Resource>) {
         let told = self.resources.map(|resources| resources.changes());
         let told = told.unwrap_or_default();
@@ -160,7 +160,7 @@ impl Context<'_> {
         }
     }
 
-    /// Says that an attribute was changed; to be told before the resource's own action.
+    /// Reports that an attribute was changed. This must come before the resource's own action.
     pub fn attribute_changed(
         &self,
         title: &str,
@@ -190,7 +190,7 @@ impl Context<'_> {
         }
     }
 
-    /// Says something of resources, without saying what became of them.
+    /// Logs a message about resources, without reporting their outcome.
     pub fn say_of(&self, level: Level, titles: &[&str], message: impl Into<String>) {
         if let Some(resources) = self.resources {
             resources.tell(titles);
@@ -199,7 +199,7 @@ impl Context<'_> {
         self.about(&subject).say(level, message);
     }
 
-    /// Records that a resource could not be brought to its desired state, and says why.
+    /// Records that a resource could not be brought to its desired state, and logs the reason.
     pub fn failed(&self, title: &str, message: impl Into<String>) {
         let message = message.into();
         if let Some(resources) = self.resources {
@@ -213,7 +213,7 @@ impl Context<'_> {
         self.about(&subject).tell(Level::Err, display, message);
     }
 
-    /// A value of an attribute, wrapped if it is a secret: providers may hold those in clear.
+    /// Returns an attribute's value, wrapped if the attribute is sensitive: providers may hold secrets in clear text.
     fn without_secret(&self, attribute: &str, value: &Value) -> Value {
         let attribute = self
             .schema()
@@ -258,7 +258,7 @@ impl Block<'_> {
         self
     }
 
-    /// The context of the work in this block.
+    /// Returns the context for the work in this block.
     pub fn context(&self) -> Context<'_> {
         Context {
             subject: Some(&self.subject),
@@ -267,8 +267,8 @@ impl Block<'_> {
         }
     }
 
-    /// Ends the block: says how the work went, and records it. An error ends here; what went well is
-    /// given on.
+    /// Ends the block: logs the outcome and records it. Consumes an error; returns the value of a
+    /// success.
     pub fn end<T, E: Display>(self, outcome: Result<T, E>) -> Option<T> {
         let (ctx, what) = (self.context(), &self.what);
         let seconds = Seconds(self.started.elapsed());
@@ -304,7 +304,7 @@ impl Block<'_> {
     }
 }
 
-/// A length of time as the gem writes it.
+/// A duration as the Ruby gem formats it.
 struct Seconds(Duration);
 
 impl Display for Seconds {
@@ -315,7 +315,7 @@ impl Display for Seconds {
     }
 }
 
-/// One title as it is, several as an array.
+/// Formats one title as it is, and several as an array.
 fn listed(titles: &[&str]) -> String {
     match titles {
         [one] => (*one).to_owned(),

@@ -1,4 +1,4 @@
-//! The context of a call: whom it concerns, where to tell what happens, how long to be patient.
+//! The context of a call: its target, the event sink, and the retry budget.
 
 use std::any::Any;
 use std::sync::LazyLock;
@@ -9,9 +9,9 @@ use super::resources::{Mode, Resources};
 use super::transport::{CommandLine, DataStore, Transport};
 use crate::{Environment, RetryBudget};
 
-/// What a transport or a provider knows of the run it serves, for one call.
+/// What a transport or a provider knows about the run that calls it.
 ///
-/// It is borrowed, so nothing can keep a session beyond the call it was lent for.
+/// It borrows everything, so that nothing can keep a session beyond the call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub(super) target: &'a str,
@@ -21,14 +21,14 @@ pub struct Context<'a> {
     pub(super) transport: Option<&'a dyn Transport>,
     pub(super) resources: Option<&'a Resources<'a>>,
     pub(super) subject: Option<&'a str>,
-    /// What a block that is open does to it: `Updating`.
+    /// The action of the open block: `Updating`.
     pub(super) doing: Option<&'a str>,
 }
 
 static NOTHING: LazyLock<Environment> = LazyLock::new(Environment::default);
 
 impl<'a> Context<'a> {
-    /// The context of a run on one target, to which nothing is lent.
+    /// Creates the context of a run on one target, with an empty environment.
     pub fn new(target: &'a str, listen: &'a dyn EventSink, retry_budget: &'a RetryBudget) -> Self {
         Self {
             target,
@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same run, to which this is lent.
+    /// Uses this environment.
     pub fn with_environment(self, environment: &'a Environment) -> Self {
         Self {
             environment,
@@ -50,7 +50,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same run, with an open session to lend.
+    /// Returns this context with an open session.
     pub fn with_transport<'b>(&'b self, transport: &'b dyn Transport) -> Context<'b> {
         Context {
             transport: Some(transport),
@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same call, with a patience of its own.
+    /// Returns this context with another retry budget.
     pub fn with_retry_budget<'b>(&'b self, retry_budget: &'b RetryBudget) -> Context<'b> {
         Context {
             retry_budget,
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same run, for the resources of one type.
+    /// Returns this context for the resources of one type.
     pub fn for_resources<'b>(&'b self, resources: &'b Resources<'b>) -> Context<'b> {
         Context {
             resources: Some(resources),
@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same call, about one thing: `frr_interface[swp1]`.
+    /// Returns this context with a subject for its messages: `frr_interface[swp1]`.
     pub fn about<'b>(&'b self, subject: &'b str) -> Context<'b> {
         Context {
             subject: Some(subject),
@@ -83,22 +83,22 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The target's name.
+    /// Returns the target's name.
     pub fn target(&self) -> &'a str {
         self.target
     }
 
-    /// What is lent to this run.
+    /// Returns the user environment of the run.
     pub fn environment(&self) -> &'a Environment {
         self.environment
     }
 
-    /// How long this run may still wait for the target to recover.
+    /// Returns the retry budget of the run for this target.
     pub fn retry_budget(&self) -> &'a RetryBudget {
         self.retry_budget
     }
 
-    /// The open session, if it is of this kind or is built on one of this kind.
+    /// Returns the open session as `T`, if it or an inner session is of this type.
     pub fn transport<T: Transport>(&self) -> Option<&'a T> {
         let mut transport = self.transport?;
         loop {
@@ -109,38 +109,38 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The command line of the open session, if it is at one.
+    /// Returns the command line of the open session, if it has one.
     pub fn command_line(&self) -> Option<&'a dyn CommandLine> {
         self.transport?.command_line()
     }
 
-    /// The data behind the open session, if it asks for and changes data.
+    /// Returns the datastore of the open session, if it has one.
     pub fn data_store(&self) -> Option<&'a dyn DataStore> {
         self.transport?.data_store()
     }
 
-    /// The schema of the resource type that the provider is called for.
+    /// Returns the schema of the resource type that the provider is called for.
     pub fn schema(&self) -> Option<&'a TypeSchema> {
         self.resources.map(|resources| resources.schema)
     }
 
-    /// Whether the call must change nothing.
+    /// Returns whether the call must change nothing.
     pub fn noop(&self) -> bool {
         self.resources
             .is_some_and(|resources| resources.mode == Mode::Noop)
     }
 
-    /// Says something at a level.
+    /// Logs a message at a level.
     pub fn say(&self, level: Level, message: impl Into<String>) {
         self.tell(level, EventDisplay::Once, message.into());
     }
 
-    /// Says at `notice` that something is tried again, in place of what was said of that before.
+    /// Logs at `notice` that something is tried again. It replaces the previous message of this kind.
     pub fn retry(&self, message: impl Into<String>) {
         self.tell(Level::Notice, EventDisplay::Again, message.into());
     }
 
-    /// Says that what was tried again has come to its end.
+    /// Reports that retries of a request have ended.
     pub(crate) fn settled(&self) {
         self.listen.settled(self.target);
     }
@@ -158,27 +158,27 @@ impl<'a> Context<'a> {
         });
     }
 
-    /// Says what helps to understand the details.
+    /// Logs details that help with debugging.
     pub fn debug(&self, message: impl Into<String>) {
         self.say(Level::Debug, message);
     }
 
-    /// Says how the work progresses.
+    /// Logs progress of the work.
     pub fn info(&self, message: impl Into<String>) {
         self.say(Level::Info, message);
     }
 
-    /// Says what is worth noting: a change, a retry.
+    /// Logs something worth noting: a change, a retry.
     pub fn notice(&self, message: impl Into<String>) {
         self.say(Level::Notice, message);
     }
 
-    /// Says what went wrong without stopping the work.
+    /// Logs a problem that does not stop the work.
     pub fn warning(&self, message: impl Into<String>) {
         self.say(Level::Warning, message);
     }
 
-    /// Says what made the work fail.
+    /// Logs the reason why the work failed.
     pub fn err(&self, message: impl Into<String>) {
         self.say(Level::Err, message);
     }

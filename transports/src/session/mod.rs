@@ -1,4 +1,4 @@
-//! Sessions with targets: what they can do, and the context of a call.
+//! Sessions with targets: their traits, and the context of a call.
 
 mod actions;
 mod context;

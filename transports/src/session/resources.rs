@@ -1,4 +1,4 @@
-//! What one call of a provider does to the resources of a type.
+//! The resources of one provider call, and what the call has reported about them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -10,16 +10,16 @@ use devgate_schemas::{TypeSchema, Value};
 pub enum Mode {
     /// Bring the target to the desired state.
     Enforce,
-    /// Only tell what would change.
+    /// Only report what would change.
     Noop,
 }
 
-/// The resource type that a provider is called for, and what the call said of its resources.
+/// The resource type that a provider is called for, and what the call has reported about its resources.
 #[derive(Debug)]
 pub struct Resources<'a> {
     pub(super) schema: &'a TypeSchema,
     pub(super) mode: Mode,
-    /// The titles that the call may speak of; `None` where it was not asked to change anything.
+    /// The titles that the call may report on; `None` if it was not asked to change anything.
     asked: Option<HashSet<&'a str>>,
     record: Mutex<Record>,
 }
@@ -33,18 +33,18 @@ pub struct ResourceFailure {
     pub message: String,
 }
 
-/// A change of an attribute, as the provider told it.
+/// A change of an attribute, as the provider reported it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttributeChange {
     /// The resource's title.
     pub title: String,
     /// The attribute's name.
     pub attribute: String,
-    /// What it was; undef for nothing.
+    /// The previous value; undef if there was none.
     pub is: Value,
-    /// What it is now; undef for nothing.
+    /// The new value; undef if there is none.
     pub should: Value,
-    /// What the provider says of it.
+    /// The provider's message about the change.
     pub message: Option<String>,
 }
 
@@ -55,19 +55,19 @@ struct Record {
     stages: HashMap<String, Stage>,
 }
 
-/// How far a call has come with a resource.
+/// The state of a resource within a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stage {
-    /// How many blocks about it are open.
+    /// The number of open blocks about it.
     open: usize,
-    /// Something was said of it.
+    /// Whether anything was reported about it.
     told: bool,
-    /// What became of it was said.
+    /// Whether its outcome was reported.
     settled: bool,
 }
 
 impl<'a> Resources<'a> {
-    /// The resources of one type, in one call of a provider.
+    /// Creates the record of one provider call for the resources of one type.
     pub fn new(schema: &'a TypeSchema, mode: Mode) -> Self {
         Self {
             schema,
@@ -77,7 +77,7 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// The same, of a call that is to change resources with these titles, and may speak of no others.
+    /// Restricts the call to resources with these titles: the provider may report on no others.
     pub fn asked(self, titles: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             asked: Some(titles.into_iter().collect()),
@@ -85,18 +85,18 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// The resources that the call recorded as failed, and misuses of the context, each under the title
-    /// that it was about.
+    /// Returns the resources that the call recorded as failed. Misuses of the context are failures, too, each
+    /// under the title it concerned.
     pub fn failed(&self) -> Vec<ResourceFailure> {
         self.with(|record| record.failed.clone())
     }
 
-    /// The changes of attributes that the call told.
+    /// Returns the attribute changes that the call reported.
     pub fn changes(&self) -> Vec<AttributeChange> {
         self.with(|record| record.changes.clone())
     }
 
-    /// Whether the call has said what became of a resource: done, or failed.
+    /// Returns whether the call has reported the outcome of a resource: done or failed.
     pub fn is_settled(&self, title: &str) -> bool {
         self.with(|record| record.stages.get(title).is_some_and(|stage| stage.settled))
     }
@@ -105,7 +105,7 @@ impl<'a> Resources<'a> {
         work(&mut self.record.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes something of each of these resources, and whatever is wrong with saying it now.
+    /// Changes the stage of each of these resources, and records a failure where the change is not allowed.
     fn note<'t>(
         &self,
         titles: impl IntoIterator<Item = &'t str>,
@@ -150,7 +150,7 @@ impl<'a> Resources<'a> {
     pub(super) fn close(&self, titles: &[&str]) {
         self.note(titles.iter().copied(), |stage| {
             stage.open = stage.open.saturating_sub(1);
-            // A block inside of another is only a part of what becomes of the resource.
+            // A nested block is only a part of the resource's outcome.
             stage.settled |= stage.open == 0;
             Ok(())
         });

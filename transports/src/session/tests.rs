@@ -1,4 +1,4 @@
-//! Tests of what providers tell: lines, records, misuses.
+//! Tests of what providers report: messages, records, misuses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ impl EventSink for Heard {
 }
 
 impl Heard {
-    /// The lines, without how long something took.
+    /// Returns the messages, without durations.
     fn lines(self) -> Vec<String> {
         let heard = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let timeless = |line: String| {
@@ -52,7 +52,7 @@ fn resource(text: &str) -> devgate_schemas::Resource {
     }
 }
 
-/// What a provider's work says, and which failures it records; it was asked for `a` and `b`.
+/// Returns the messages and the recorded failures of a provider's work on the resources `a` and `b`.
 fn told(work: impl FnOnce(&Context<'_>)) -> (Vec<String>, Vec<(String, String)>) {
     let (schema, heard, retry_budget) = (schema(), Heard::default(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);

@@ -1,4 +1,4 @@
-//! What every session can do, and what some can do beside it.
+//! The traits of sessions: common operations, command lines and datastores.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -14,127 +14,129 @@ use crate::{Document, Line, Request, Result};
 /// Resource API, "Transports", Implementation.
 #[async_trait]
 pub trait Transport: Any + Debug + Send + Sync {
-    /// Tests that the target (still) answers.
+    /// Checks that the target (still) answers.
     ///
     /// # Errors
-    /// Why it does not, once patience is spent.
+    /// Fails with the reason when the retry budget is spent.
     async fn verify(&self, ctx: &Context<'_>) -> Result<()>;
 
-    /// What the target tells of itself; a fact that could not be read is absent, and told.
+    /// Reads the target's facts. Facts that cannot be read are absent and reported through the context.
     ///
     /// # Errors
-    /// Why nothing could be read.
+    /// Fails when no fact could be read.
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts>;
 
-    /// Ends the session and frees what it holds. It cannot fail.
+    /// Ends the session and frees its resources. This cannot fail.
     async fn close(self: Box<Self>, ctx: &Context<'_>);
 
-    /// Why [`verify`](Self::verify) does not tell whether the credentials are right, where it does not: as
-    /// words behind "it can be reached;".
+    /// Returns why [`verify`](Self::verify) does not prove that the credentials are right, if it does not.
+    /// The text completes the sentence "it can be reached; …".
     fn leaves_credentials_open(&self) -> Option<&'static str> {
         self.inner()?.leaves_credentials_open()
     }
 
-    /// The session that this one is built on, where it adds to another.
+    /// Returns the session that this one is built on, if any.
     fn inner(&self) -> Option<&dyn Transport> {
         None
     }
 
-    /// The target's command line, where the session or the one it is built on is at one.
+    /// Returns the target's command line, if this session or an inner one provides it.
     fn command_line(&self) -> Option<&dyn CommandLine> {
         self.inner()?.command_line()
     }
 
-    /// The target's data, where the session or the one it is built on asks for and changes data.
+    /// Returns the target's datastore, if this session or an inner one provides it.
     fn data_store(&self) -> Option<&dyn DataStore> {
         self.inner()?.data_store()
     }
 }
 
-/// What a device shows when a session opens, before anything is typed.
+/// What a device shows when a session opens, before any input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// What stands above the first prompt; empty where nothing does.
+    /// The text above the first prompt; may be empty.
     pub greeting: String,
-    /// The prompt as it stands, with the blanks behind it.
+    /// The prompt, including trailing blanks.
     pub prompt: String,
 }
 
-/// A session at a command line; it takes one command at a time.
+/// A session at a command line. It runs one command at a time.
 ///
-/// Found through [`Transport::command_line`](crate::Transport::command_line), so that nobody who
-/// types commands needs to know by which protocol they travel.
+/// It is found through [`Transport::command_line`](crate::Transport::command_line), so callers do not
+/// need to know which protocol carries the commands.
 #[async_trait]
 pub trait CommandLine: Send + Sync {
-    /// Runs a command that only reads, and gives its output without echo and prompt.
+    /// Runs a read-only command and returns its output without echo and prompt.
     ///
-    /// If the connection is lost before its end, it is sent again, within the context's patience.
+    /// If the connection is lost before the command ends, the command is sent again, within the
+    /// context's retry budget.
     ///
     /// # Errors
-    /// [`Error::CommandFailed`](crate::Error::CommandFailed) when the device says so,
-    /// [`Error::ControlCharacter`](crate::Error::ControlCharacter) before anything is sent, and
-    /// otherwise why no complete answer came, with what had arrived
+    /// Fails with [`Error::CommandFailed`](crate::Error::CommandFailed) when the device reports an error,
+    /// and with [`Error::ControlCharacter`](crate::Error::ControlCharacter) before anything is sent.
+    /// Any other error says why no complete answer arrived, and carries the output so far
     /// ([`Error::partial_output`](crate::Error::partial_output)).
     async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String>;
 
-    /// Runs a command that may change the device: it is sent once.
+    /// Runs a command that may change the device. It is sent only once.
     ///
     /// # Errors
-    /// As [`exec`](Self::exec).
+    /// Fails as [`exec`](Self::exec) does.
     async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String>;
 
-    /// Types lines in configuration mode, each of them once; none is sent after one that is refused.
+    /// Sends lines in configuration mode, each of them once. No line is sent after a refused one.
     ///
     /// # Errors
-    /// [`Error::Configuration`](crate::Error::Configuration), naming the line and saying what
-    /// stands; before anything is sent
+    /// Fails with [`Error::Configuration`](crate::Error::Configuration), which names the line and says
+    /// what remains in effect. Before anything is sent, it can fail with
     /// [`Error::ControlCharacter`](crate::Error::ControlCharacter),
-    /// [`Error::Unsupported`](crate::Error::Unsupported), or why the device cannot be reached.
+    /// [`Error::Unsupported`](crate::Error::Unsupported), or because the device cannot be reached.
     async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()>;
 
     /// Saves the running configuration, so that it survives a restart.
     ///
     /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) where nobody has said how, otherwise as
-    /// [`exec_once`](Self::exec_once).
+    /// Fails with [`Error::Unsupported`](crate::Error::Unsupported) when the dialect defines no way to
+    /// save, otherwise as [`exec_once`](Self::exec_once) does.
     async fn save(&self, ctx: &Context<'_>) -> Result<()>;
 
-    /// What the device showed when the session opened; nothing where it is lost, or shows nothing.
+    /// Returns what the device showed when the session opened, or `None` if there is nothing or it was lost.
     async fn opening(&self) -> Option<Opening> {
         None
     }
 }
 
-/// A session with data that is asked for and changed: REST, NETCONF, OVSDB, SNMP.
+/// A session with a datastore that can be queried and changed: REST, NETCONF, OVSDB, SNMP.
 ///
-/// Found through [`Transport::data_store`](crate::Transport::data_store). It is what tasks use
-/// (`devgate session get|set`); what a protocol can do beyond it is on its own session type.
+/// It is found through [`Transport::data_store`](crate::Transport::data_store). Tasks use this trait
+/// (`devgate session get|set`). Other operations of a protocol are methods of its session type.
 #[async_trait]
 pub trait DataStore: Send + Sync {
-    /// Asks for what `what` names, in the words of the protocol: a path (REST), a subtree filter or
+    /// Queries the data that `what` names, in the protocol's terms: a path (REST), a subtree filter or
     /// an XPath (NETCONF), a table (OVSDB), an OID (SNMP).
     ///
-    /// It only reads: if the connection is lost before the answer, it is asked again, within the
-    /// context's patience.
+    /// The request only reads. If the connection is lost before the answer, it is sent again, within
+    /// the context's retry budget.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) when the target says no, and otherwise why no
-    /// complete answer came.
+    /// Fails with [`Error::Refused`](crate::Error::Refused) when the target refuses the request. Any
+    /// other error says why no complete answer arrived.
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document>;
 
-    /// Asks for what may change the target: it is sent once, unless the protocol itself promises that
-    /// a second time changes nothing more (HTTP's PUT and DELETE).
+    /// Sends a request that may change the target. It is sent once, unless the protocol guarantees that
+    /// a repetition changes nothing more (HTTP's PUT and DELETE).
     ///
     /// # Errors
-    /// As [`get`](Self::get); [`Error::Interrupted`](crate::Error::Interrupted) says that it is not
-    /// known whether it took effect; [`Error::Unsupported`](crate::Error::Unsupported) before
-    /// anything is sent, where the protocol has no such request.
+    /// Fails as [`get`](Self::get) does. [`Error::Interrupted`](crate::Error::Interrupted) means that it
+    /// is unknown whether the request took effect. Fails with
+    /// [`Error::Unsupported`](crate::Error::Unsupported) before anything is sent when the protocol has no
+    /// such request.
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document>;
 
-    /// Whether a request that is refused has changed nothing, however much it asks for.
+    /// Returns whether a refused request changes nothing at all, even if it asks for several changes.
     ///
     /// # Errors
-    /// Why the target cannot be asked.
+    /// Fails when the target cannot be queried.
     async fn all_or_nothing(&self, _: &Context<'_>) -> Result<bool> {
         Ok(false)
     }

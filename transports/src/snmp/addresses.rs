@@ -1,5 +1,5 @@
-//! The IPv4 addresses of interfaces, from the table that agents have: `ipAddrTable` (RFC 1213, 6), or
-//! `ipAddressTable` (RFC 4293), which followed it.
+//! The IPv4 addresses of interfaces, from the table that the agent has: `ipAddrTable` (RFC 1213, 6), or
+//! its successor `ipAddressTable` (RFC 4293).
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -11,24 +11,24 @@ use super::pdu::{Object, Value};
 use super::session::SnmpSession;
 use crate::{Context, Result};
 
-/// `ipAdEntIfIndex` and `ipAdEntNetMask`, both of an address.
+/// `ipAdEntIfIndex` and `ipAdEntNetMask`, both indexed by an address.
 const IF_INDEX: &[u32] = &[1, 3, 6, 1, 2, 1, 4, 20, 1, 2];
 const NET_MASK: &[u32] = &[1, 3, 6, 1, 2, 1, 4, 20, 1, 3];
-/// `ipAddressIfIndex` and `ipAddressPrefix`, both of a kind of address, a length and an address: of IPv4.
+/// `ipAddressIfIndex` and `ipAddressPrefix`, both indexed by an address type, a length and an address; here IPv4.
 const ADDRESS_IF_INDEX: &[u32] = &[1, 3, 6, 1, 2, 1, 4, 34, 1, 3, 1, 4];
 const ADDRESS_PREFIX: &[u32] = &[1, 3, 6, 1, 2, 1, 4, 34, 1, 5, 1, 4];
 
-/// An interface's address, and its mask where that is known.
+/// An interface's address, with its mask if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     address: Ipv4Addr,
     mask: Option<Ipv4Addr>,
 }
 
-/// The addresses of all interfaces, by the numbers of these (`ifIndex`).
+/// Reads the addresses of all interfaces, by interface number (`ifIndex`).
 ///
 /// # Errors
-/// Why a table could not be read.
+/// Fails when a table could not be read.
 pub(super) async fn read(
     session: &SnmpSession,
     ctx: &Context<'_>,
@@ -44,7 +44,7 @@ pub(super) async fn read(
     Ok(BTreeMap::new())
 }
 
-/// What two columns of a table say: the interface of each address, and its mask.
+/// Combines two columns of a table: the interface of each address, and its mask.
 fn by_interface(
     (index, interfaces): (&Oid, &[Object]),
     (column, masks): (&Oid, &[Object]),
@@ -67,7 +67,7 @@ fn by_interface(
     found
 }
 
-/// The address whose row an object is in.
+/// Returns the address in the index of an object's row.
 fn address_of(object: &Object, column: &Oid) -> Option<Ipv4Addr> {
     let arcs: &[u32; 4] = object.oid.below(column)?.try_into().ok()?;
     let bytes = arcs.map(u8::try_from);
@@ -77,12 +77,12 @@ fn address_of(object: &Object, column: &Oid) -> Option<Ipv4Addr> {
     Some(Ipv4Addr::new(a, b, c, d))
 }
 
-/// A mask: an address, or the name of a prefix, which ends with its length.
+/// Returns a mask from an address, or from the name of a prefix, which ends with its length.
 fn mask(value: &Value) -> Option<Ipv4Addr> {
     match value {
         Value::IpAddress(bytes) => Some(Ipv4Addr::from(*bytes)),
         Value::Oid(prefix) => {
-            // `zeroDotZero` is the name of none.
+            // `zeroDotZero` means no prefix.
             let length = prefix.last_of(&[1, 3, 6, 1, 2, 1, 4, 32, 1])?;
             let length = length.min(32);
             Some(Ipv4Addr::from_bits(
@@ -93,7 +93,7 @@ fn mask(value: &Value) -> Option<Ipv4Addr> {
     }
 }
 
-/// The facts of an interface's addresses.
+/// Returns the facts of an interface's addresses.
 pub(super) fn facts(addresses: &[Address]) -> Vec<(&'static str, Fact)> {
     let Some(first) = addresses.first() else {
         return Vec::new();

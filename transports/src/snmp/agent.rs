@@ -1,5 +1,5 @@
-//! The exchange with one agent over UDP: a request goes out, and what comes in is taken for its
-//! answer only if it is. Datagrams get lost, come late and come from others.
+//! The exchange with an agent over UDP: a request is sent, and only a matching datagram is taken for its
+//! answer. Datagrams can be lost, late, or from others.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,26 +21,26 @@ pub(super) struct Agent {
     buffer: Vec<u8>,
 }
 
-/// Why a request has no answer.
+/// Why a request got no answer.
 #[derive(Debug)]
 pub(super) enum Unanswered {
-    /// Nothing came in time.
+    /// Nothing arrived in time.
     Silence,
-    /// The system says that nothing can come: nobody listens, no way there.
+    /// The system reports that nothing can arrive: nothing listens there, or there is no route.
     Unreachable(io::Error),
-    /// The engine complains of the request.
+    /// The engine rejected the request.
     Complaint(Complaint),
 }
 
 impl Agent {
-    /// An agent to be asked at an address. Nothing is sent yet.
+    /// Prepares an agent at an address. Nothing is sent yet.
     pub(super) async fn at(address: SocketAddr) -> io::Result<Self> {
         let any: SocketAddr = match address {
             SocketAddr::V4(_) => ([0; 4], 0).into(),
             SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
         };
         let socket = UdpSocket::bind(any).await?;
-        // Only datagrams of this address come in, and what the network reports is told.
+        // This filters datagrams by their sender, and makes the system report ICMP errors.
         socket.connect(address).await?;
         let [a, b, c, d, ..] = random()?;
         Ok(Self {
@@ -51,17 +51,17 @@ impl Agent {
         })
     }
 
-    /// Whether the agent has answered, if only to say who it is.
+    /// Returns whether the agent has answered, at least to the discovery.
     pub(super) fn is_discovered(&self) -> bool {
         self.engine.is_some()
     }
 
-    /// The identifier of its engine, with version 3.
+    /// Returns the identifier of its engine, for version 3.
     pub(super) fn engine_id(&self) -> Option<&[u8]> {
         self.engine.as_ref().map(Engine::id)
     }
 
-    /// Asks once, and waits for the answer.
+    /// Sends a request once, and waits for the answer.
     pub(super) async fn ask(
         &mut self,
         credentials: &Credentials,
@@ -82,7 +82,7 @@ impl Agent {
                     .await;
             }
         };
-        // Once after its clock was learnt, and once after it turned out to be another engine.
+        // One retry after the clock was learnt, and one after the engine turned out to be another.
         let mut again = 2;
         loop {
             if self.engine.is_none() {
@@ -120,7 +120,7 @@ impl Agent {
         self.exchange(&v3::discovery(id), deadline, accept).await
     }
 
-    /// Sends a message and takes in what comes, until something is accepted.
+    /// Sends a message and reads datagrams until one is accepted.
     async fn exchange<T>(
         &mut self,
         message: &[u8],
@@ -142,7 +142,7 @@ impl Agent {
         }
     }
 
-    /// The request with a number of its own, so that a late answer to another is none to this.
+    /// Returns the request with a new number, so that a late answer to another request does not match.
     fn numbered(&mut self, request: &Pdu) -> Pdu {
         self.last_id = self.last_id.checked_add(1).unwrap_or(1);
         Pdu {

@@ -1,6 +1,6 @@
-//! The encoding of SNMP's messages: BER, as far as RFC 3417, 8 needs it.
+//! The encoding of SNMP messages: BER, as far as RFC 3417, 8 requires it.
 
-/// The tags that SNMP uses (RFC 3416, 3).
+/// The tags of SNMP (RFC 3416, 3).
 pub(super) mod tag {
     pub(crate) const INTEGER: u8 = 0x02;
     pub(crate) const OCTET_STRING: u8 = 0x04;
@@ -18,7 +18,7 @@ pub(super) mod tag {
     pub(crate) const END_OF_MIB_VIEW: u8 = 0x82;
 }
 
-/// A value with its tag and length.
+/// Encodes a value with its tag and length.
 pub(super) fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     let length = content.len();
@@ -35,12 +35,12 @@ pub(super) fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A sequence of encoded values.
+/// Encodes a sequence of encoded values.
 pub(super) fn sequence(parts: &[Vec<u8>]) -> Vec<u8> {
     tagged(tag::SEQUENCE, &parts.concat())
 }
 
-/// An integer in as few bytes as it takes.
+/// Encodes an integer in the minimum number of bytes.
 pub(super) fn integer(number: i64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let fill = if number < 0 { 0xff } else { 0 };
@@ -51,12 +51,12 @@ pub(super) fn integer(number: i64) -> Vec<u8> {
     tagged(tag::INTEGER, &bytes[spare..])
 }
 
-/// A text of bytes.
+/// Encodes an octet string.
 pub(super) fn octets(bytes: &[u8]) -> Vec<u8> {
     tagged(tag::OCTET_STRING, bytes)
 }
 
-/// Reads encoded values one after another, and knows where in the message it stands.
+/// Reads encoded values one after another, and knows its position in the message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'b> {
     message: &'b [u8],
@@ -73,7 +73,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Where it stands, from the message's begin.
+    /// Returns its position in the message.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -82,12 +82,12 @@ impl<'b> Reader<'b> {
         self.at == self.end
     }
 
-    /// The bytes that are left.
+    /// Returns the remaining bytes.
     pub(super) fn bytes(&self) -> &'b [u8] {
         &self.message[self.at..self.end]
     }
 
-    /// The next value: its tag and a reader of its content; `None` where nothing whole follows.
+    /// Returns the next value as its tag and a reader of its content. Returns `None` if no complete value follows.
     pub(super) fn next(&mut self) -> Option<(u8, Self)> {
         let (&tag, rest) = self.bytes().split_first()?;
         let (&first, rest) = rest.split_first()?;
@@ -114,7 +114,7 @@ impl<'b> Reader<'b> {
         Some((tag, content))
     }
 
-    /// The content of the next value, which must have this tag.
+    /// Returns the content of the next value, which must have this tag.
     pub(super) fn expect(&mut self, tag: u8) -> Option<Self> {
         let (found, content) = self.next()?;
         (found == tag).then_some(content)
@@ -129,7 +129,7 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// An integer's content.
+/// Decodes an integer's content.
 pub(super) fn signed(bytes: &[u8]) -> Option<i64> {
     let first = *bytes.first()?;
     let begin = if first & 0x80 == 0 { 0 } else { -1 };
@@ -139,8 +139,8 @@ pub(super) fn signed(bytes: &[u8]) -> Option<i64> {
     (bytes.len() <= 8).then_some(number)
 }
 
-/// The content of a number that is never negative: its highest bit is no sign, whether or not a
-/// zero byte says so. Some agents leave that out.
+/// Decodes the content of an unsigned number. Its highest bit is not a sign, even without a leading zero
+/// byte, which some agents omit.
 pub(super) fn unsigned(bytes: &[u8]) -> Option<u64> {
     let digits = match bytes {
         [] => return None,

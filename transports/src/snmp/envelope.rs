@@ -1,5 +1,5 @@
-//! What stands around the data of a message of version 3: the header (RFC 3412, 6) and the security
-//! parameters (RFC 3414, 2.4).
+//! The parts of a version 3 message around its data: the header (RFC 3412, 6) and the security parameters
+//! (RFC 3414, 2.4).
 
 use super::ber::{Reader, integer, octets, sequence, tag};
 
@@ -8,7 +8,7 @@ pub(super) const AUTH: u8 = 1;
 pub(super) const PRIV: u8 = 2;
 pub(super) const REPORTABLE: u8 = 4;
 
-/// The longest message that is taken: what UDP can carry.
+/// The maximum size of a message, which is that of UDP.
 const LONGEST: i64 = 65507;
 
 /// A message's security parameters.
@@ -17,13 +17,13 @@ pub(super) struct Parameters<'m> {
     pub(super) boots: i64,
     pub(super) time: i64,
     pub(super) user: &'m [u8],
-    /// The signature, and where it stands in the message.
+    /// The signature, and its position in the message.
     pub(super) signature: &'m [u8],
     pub(super) signature_at: usize,
     pub(super) salt: &'m [u8],
 }
 
-/// What stands in a message around its data.
+/// The parsed parts of a message.
 pub(super) struct Envelope<'m> {
     pub(super) id: i64,
     pub(super) flags: u8,
@@ -32,7 +32,7 @@ pub(super) struct Envelope<'m> {
 }
 
 impl<'m> Envelope<'m> {
-    /// Reads a message; `None` where it is none of version 3 with user-based security.
+    /// Parses a message. Returns `None` unless it is of version 3 with user-based security.
     pub(super) fn read(bytes: &'m [u8]) -> Option<Self> {
         let mut message = Reader::new(bytes).expect(tag::SEQUENCE)?;
         if message.integer()? != 3 {
@@ -67,7 +67,7 @@ impl<'m> Envelope<'m> {
     }
 }
 
-/// Security parameters.
+/// Encodes security parameters.
 pub(super) fn parameters(
     engine: &[u8],
     (boots, time): (i64, i64),
@@ -85,7 +85,7 @@ pub(super) fn parameters(
     ])
 }
 
-/// A message with data that are encoded, and encrypted where the flags say so.
+/// Encodes a message. The data are already encoded, and encrypted if the flags say so.
 pub(super) fn message(id: i32, flags: u8, parameters: &[u8], data: &[u8]) -> Vec<u8> {
     let header = sequence(&[
         integer(id.into()),

@@ -1,5 +1,5 @@
-//! What an agent tells of its device, under Facter's names: the system group (RFC 3418), the
-//! interfaces (RFC 2863) and their addresses.
+//! An agent's facts about its device, with Facter's names: the system group (RFC 3418), the interfaces
+//! (RFC 2863) and their addresses.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const SYSTEM: &[u32] = &[1, 3, 6, 1, 2, 1, 1];
 const IF_ENTRY: &[u32] = &[1, 3, 6, 1, 2, 1, 2, 2, 1];
 const IF_X_ENTRY: &[u32] = &[1, 3, 6, 1, 2, 1, 31, 1, 1, 1];
 
-/// The scalars of `system` that are asked for, by their number in it.
+/// The requested scalars of `system`, with their numbers in it.
 const SCALARS: [(&str, u32); 6] = [
     ("sysDescr", 1),
     ("sysObjectID", 2),
@@ -27,7 +27,7 @@ const SCALARS: [(&str, u32); 6] = [
     ("sysLocation", 6),
 ];
 
-/// The columns of the interfaces' tables: the name, the table, the number in it.
+/// The columns of the interface tables: name, table, number.
 const COLUMNS: [(&str, &[u32], u32); 9] = [
     ("ifDescr", IF_ENTRY, 2),
     ("ifMtu", IF_ENTRY, 4),
@@ -40,13 +40,13 @@ const COLUMNS: [(&str, &[u32], u32); 9] = [
     ("ifAlias", IF_X_ENTRY, 18),
 ];
 
-/// An interface's values by the names of their columns.
+/// An interface's values by column name.
 type Row = BTreeMap<&'static str, Value>;
 
-/// Reads the facts. What the agent does not have is absent; what could not be read is told.
+/// Reads the facts. Facts that the agent does not have are absent; facts that could not be read are reported.
 ///
 /// # Errors
-/// Why nothing could be read.
+/// Fails when no fact could be read.
 pub(super) async fn collect(
     session: &SnmpSession,
     ctx: &Context<'_>,
@@ -110,8 +110,8 @@ fn set_scalar(facts: &mut Facts, name: &str, value: &Value) {
     }
 }
 
-/// The interfaces' facts by their names. A table that an agent does not have is not told of: many
-/// have no interfaces.
+/// Reads the interfaces' facts by interface name. Missing tables are not reported, because many agents have
+/// no interfaces.
 async fn interfaces(
     session: &SnmpSession,
     ctx: &Context<'_>,
@@ -155,7 +155,7 @@ async fn interfaces(
     rows.iter().filter_map(with_addresses).collect()
 }
 
-/// One interface; `None` where it has no name.
+/// Returns an interface's name and facts; `None` if it has no name.
 fn interface(row: &Row) -> Option<(String, Vec<(&'static str, Fact)>)> {
     let text = |column| {
         let text = row.get(column)?.text()?;
@@ -163,7 +163,7 @@ fn interface(row: &Row) -> Option<(String, Vec<(&'static str, Fact)>)> {
     };
     let number = |column| row.get(column).and_then(Value::number);
     let name = text("ifName").or_else(|| text("ifDescr"))?;
-    // In megabits a second, as Facter has it; 0 is unknown.
+    // In megabits per second, as in Facter. 0 means unknown.
     let speed = number("ifHighSpeed").filter(|speed| *speed > 0);
     let speed = speed.or_else(|| number("ifSpeed").map(|speed| speed / 1_000_000));
     let facts = [
@@ -186,7 +186,7 @@ fn interface(row: &Row) -> Option<(String, Vec<(&'static str, Fact)>)> {
     Some((name.to_owned(), facts.collect()))
 }
 
-/// An address of six bytes; interfaces without one have none, or zeros.
+/// Formats an address of six bytes. Interfaces without an address have none, or zeros.
 fn mac(value: &Value) -> Option<String> {
     match value {
         Value::Octets(bytes) if bytes.len() == 6 && bytes.iter().any(|byte| *byte != 0) => {
@@ -196,7 +196,7 @@ fn mac(value: &Value) -> Option<String> {
     }
 }
 
-/// A state's name (RFC 2863, 6, `ifOperStatus`).
+/// Returns a state's name (RFC 2863, 6, `ifOperStatus`).
 fn state(number: i64) -> Option<Fact> {
     let name = match number {
         1 => "up",

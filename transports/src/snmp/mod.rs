@@ -1,8 +1,8 @@
-//! `snmp`: agents that tell of their device, by SNMP version 2c and 3 over UDP.
+//! `snmp`: SNMP agents, with version 2c and 3 over UDP.
 //!
-//! The library that speaks both keeps to itself why an agent refuses a user, and believes an
-//! engine's clock before the message that tells it is verified: the protocol is ours, over the
-//! ciphers that are here anyway.
+//! The existing library for both versions does not say why an agent refuses a user, and trusts an engine's clock
+//! before the message is verified. Therefore the protocol is implemented here, with ciphers that the program
+//! contains anyway.
 
 mod addresses;
 mod agent;
@@ -20,7 +20,7 @@ mod v3;
 
 pub use session::SnmpSession;
 
-/// Reads a datagram as everything that it may be: for fuzzing.
+/// Parses a datagram as each possible kind of message. For fuzzing.
 #[cfg(feature = "fuzz")]
 pub(crate) fn read(datagram: &[u8]) {
     let user = v3::User {

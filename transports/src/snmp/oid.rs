@@ -1,13 +1,13 @@
-//! Object identifiers: the names of everything that an agent tells.
+//! Object identifiers: the names of all objects of an agent.
 
 use std::fmt;
 
-/// An object identifier, ordered as agents order their objects.
+/// An object identifier. The order is that of agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Oid(Vec<u32>);
 
 impl Oid {
-    /// How many bytes its numbers take.
+    /// Returns the size of its numbers in bytes.
     pub(super) fn length(&self) -> usize {
         size_of_val(self.0.as_slice())
     }
@@ -16,7 +16,7 @@ impl Oid {
         Self(arcs.to_vec())
     }
 
-    /// Reads `1.3.6.1.2.1.1`, with or without a dot before it.
+    /// Parses `1.3.6.1.2.1.1`, with or without a leading dot.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let arcs = text.strip_prefix('.').unwrap_or(text).split('.');
@@ -26,22 +26,22 @@ impl Oid {
         (fits && (arcs[0] == 2 || arcs[1] < 40)).then_some(Self(arcs))
     }
 
-    /// The part behind `base`, where it lies below that.
+    /// Returns the arcs after `base`, if it begins with `base`.
     pub(super) fn below(&self, base: &Self) -> Option<&[u32]> {
         self.0.strip_prefix(base.0.as_slice())
     }
 
-    /// Its last arc, where it lies below `base`.
+    /// Returns its last arc, if it begins with `base`.
     pub(super) fn last_of(&self, base: &[u32]) -> Option<u32> {
         self.below(&Self::new(base))?.last().copied()
     }
 
-    /// The same with more arcs.
+    /// Returns it with more arcs.
     pub(super) fn child(&self, arcs: &[u32]) -> Self {
         Self([&self.0, arcs].concat())
     }
 
-    /// Its content in BER.
+    /// Encodes its content in BER.
     pub(super) fn encode(&self) -> Vec<u8> {
         let (first, rest) = match self.0.as_slice() {
             [first, second, rest @ ..] => (first * 40 + second, rest),
@@ -60,7 +60,7 @@ impl Oid {
         bytes
     }
 
-    /// Reads its content in BER.
+    /// Decodes its content from BER.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut arcs = Vec::new();
         let mut arc = 0_u32;

@@ -1,5 +1,5 @@
-//! What is asked and answered: PDUs and the objects in them (RFC 3416, 3), and version 2c's
-//! message around them (RFC 1901, 3).
+//! PDUs, the objects in them (RFC 3416, 3), and the version 2c message around them (RFC 1901,
+//! 3).
 
 use std::fmt::Write as _;
 
@@ -13,14 +13,14 @@ use super::oid::Oid;
 pub(super) struct Pdu {
     pub(super) kind: Kind,
     pub(super) id: i32,
-    /// A request's first number: the non-repeaters of a GETBULK; an answer's error-status.
+    /// The first number: a GETBULK's non-repeaters, or an answer's error-status.
     pub(super) first: i64,
-    /// A request's second number: the max-repetitions of a GETBULK; an answer's error-index.
+    /// The second number: a GETBULK's max-repetitions, or an answer's error-index.
     pub(super) second: i64,
     pub(super) objects: Vec<Object>,
 }
 
-/// What kind of PDU it is.
+/// The kind of a PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Get,
@@ -36,7 +36,7 @@ pub(super) struct Object {
     pub(super) value: Value,
 }
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Null,
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 impl Pdu {
-    /// Asks for the values of these objects.
+    /// Creates a request for the values of these objects.
     pub(super) fn get(oids: &[Oid]) -> Self {
         let objects = oids.iter().map(|oid| Object {
             oid: oid.clone(),
@@ -89,7 +89,7 @@ impl Pdu {
         }
     }
 
-    /// Asks for so many objects behind this one.
+    /// Creates a request for this many objects after this one.
     pub(super) fn get_bulk(oid: &Oid, repetitions: i64) -> Self {
         Self {
             kind: Kind::GetBulk,
@@ -128,13 +128,13 @@ impl Pdu {
         })
     }
 
-    /// The message of version 2c around it.
+    /// Encodes a version 2c message with this PDU.
     pub(super) fn in_community(&self, community: &str) -> Vec<u8> {
         let community = octets(community.as_bytes());
         sequence(&[integer(1), community, self.encode()])
     }
 
-    /// What is in a message of version 2c.
+    /// Decodes the PDU in a version 2c message.
     pub(super) fn of_community(message: &[u8]) -> Option<Self> {
         let mut message = Reader::new(message).expect(tag::SEQUENCE)?;
         if message.integer()? != 1 {
@@ -146,7 +146,7 @@ impl Pdu {
 }
 
 impl Object {
-    /// About how many bytes its name and its value have.
+    /// Returns the approximate size of its name and its value in bytes.
     pub(super) fn length(&self) -> usize {
         let value = match &self.value {
             Value::Octets(bytes) | Value::Opaque(bytes) => bytes.len(),
@@ -156,7 +156,7 @@ impl Object {
         self.oid.length() + value
     }
 
-    /// Only requests are encoded: their objects have no values.
+    /// Encodes an object of a request, which has no value.
     fn encode(&self) -> Vec<u8> {
         let oid = tagged(tag::OBJECT_IDENTIFIER, &self.oid.encode());
         sequence(&[oid, tagged(tag::NULL, &[])])
@@ -170,7 +170,7 @@ impl Object {
         Some(Self { oid, value })
     }
 
-    /// For those who ask: `{oid, type, value}`.
+    /// Returns it as users see it: `{oid, type, value}`.
     pub(super) fn to_json(&self) -> Json {
         let (kind, value) = self.value.to_json();
         json!({ "oid": self.oid.to_string(), "type": kind, "value": value })
@@ -197,7 +197,7 @@ impl Value {
         })
     }
 
-    /// Whether there is a value.
+    /// Returns whether there is a value.
     pub(super) fn is_there(&self) -> bool {
         let absent = [
             Self::Null,
@@ -208,12 +208,12 @@ impl Value {
         !absent.contains(self)
     }
 
-    /// The name of its type.
+    /// Returns the name of its type.
     pub(super) fn kind(&self) -> &'static str {
         self.to_json().0
     }
 
-    /// A text, where it is one.
+    /// Returns its text, if it is one.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Octets(bytes) => readable(bytes),
@@ -221,7 +221,7 @@ impl Value {
         }
     }
 
-    /// A number, where it is one that fits.
+    /// Returns its number, if it is one that fits.
     pub(super) fn number(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
@@ -233,7 +233,7 @@ impl Value {
         }
     }
 
-    /// The name of its type (RFC 2578, 7.1), and the value; bytes that are no text as hexadecimals.
+    /// Returns the name of its type (RFC 2578, 7.1) and the value. Bytes that are not text become hexadecimal.
     fn to_json(&self) -> (&'static str, Json) {
         match self {
             Self::Null => ("NULL", Json::Null),
@@ -256,7 +256,7 @@ impl Value {
     }
 }
 
-/// Bytes as a text, where a person could read it; some agents end texts with a zero byte.
+/// Returns bytes as text, if they are readable. Some agents end texts with a zero byte.
 fn readable(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     let text = text.strip_suffix('\0').unwrap_or(text);
@@ -264,7 +264,7 @@ fn readable(bytes: &[u8]) -> Option<&str> {
     text.chars().all(is_plain).then_some(text)
 }
 
-/// Bytes as `02:fc:00`.
+/// Formats bytes as `02:fc:00`.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     let mut text = String::new();
     for (index, byte) in bytes.iter().enumerate() {

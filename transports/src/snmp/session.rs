@@ -1,4 +1,4 @@
-//! A session with an agent. There is no connection: it is an address, and who asks there.
+//! A session with an agent. There is no connection, only an address and credentials.
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
@@ -16,23 +16,23 @@ use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refu
 use crate::{Context, Error, ProtocolSession, Result, Transport, resolve};
 use crate::{DataStore, Document, Request};
 
-/// A session with an SNMP agent; it takes one request at a time.
+/// A session with an SNMP agent. It handles one request at a time.
 #[derive(Debug)]
 pub struct SnmpSession {
     settings: Settings,
     agent: Mutex<Agent>,
 }
 
-/// How many objects are asked for at once in a walk.
+/// The number of objects requested at once in a walk.
 const REPETITIONS: i64 = 25;
 
-/// The most objects that a walk takes in: a large device's whole tree has some hundred thousand.
+/// The maximum number of objects in a walk. The whole tree of a large device has several hundred thousand.
 const MOST: usize = 500_000;
 
-/// The most bytes that their names and values have.
+/// The maximum size of their names and values in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// `sysUpTime.0` (RFC 3418): every agent has it.
+/// `sysUpTime.0` (RFC 3418), which every agent has.
 const UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
 
 impl ProtocolSession for SnmpSession {
@@ -57,15 +57,15 @@ impl ProtocolSession for SnmpSession {
 }
 
 impl SnmpSession {
-    /// The values of these objects, in this order; asked again if nothing comes.
+    /// Returns the values of these objects, in this order. Retries if no answer arrives.
     pub(super) async fn get(&self, ctx: &Context<'_>, oids: &[Oid]) -> Result<Vec<Object>> {
         self.ask(ctx, &Pdu::get(oids)).await
     }
 
-    /// All objects below one.
+    /// Returns all objects below one.
     ///
     /// # Errors
-    /// As every request; [`Error::Protocol`] where the agent does not go forward.
+    /// Fails as every request can, and with [`Error::Protocol`] when the agent's objects are not in order.
     pub(super) async fn walk(&self, ctx: &Context<'_>, root: &Oid) -> Result<Vec<Object>> {
         let limit = self.settings.command_timeout;
         let walking = timeout(limit, self.walk_on(ctx, root)).await;
@@ -128,7 +128,7 @@ impl SnmpSession {
         }))
     }
 
-    /// That there is neither this object nor one below it (RFC 3416, 4.2.1).
+    /// Returns the error for a missing object without objects below it (RFC 3416, 4.2.1).
     fn absent(&self, object: &Object) -> Error {
         Error::Refused(Box::new(Refused {
             peer: self.settings.peer(),
@@ -171,7 +171,7 @@ async fn reach(settings: &Settings) -> Result<Agent> {
         })?;
         let request = Pdu::get(&[Oid::new(UP_TIME)]);
         match ask_once(settings, &mut agent, &request).await {
-            // An agent that does not show this is one nevertheless.
+            // A refusal also shows that there is an agent.
             Ok(_) | Err(Error::Refused(_)) => return Ok(agent),
             Err(error) if error.is_transient() => last = Some(error),
             Err(error) => return Err(error),
@@ -180,7 +180,7 @@ async fn reach(settings: &Settings) -> Result<Agent> {
     Err(last.unwrap_or_else(|| unknown(std::io::Error::other("no address"))))
 }
 
-/// Asks once; an error of the agent is an error.
+/// Sends a request once. An error-status in the answer is an error.
 async fn ask_once(settings: &Settings, agent: &mut Agent, request: &Pdu) -> Result<Vec<Object>> {
     let deadline = Instant::now() + settings.timeout;
     let answer = agent.ask(&settings.credentials, request, deadline).await;
@@ -219,7 +219,7 @@ fn unanswered(settings: &Settings, agent: &Agent, why: Unanswered) -> Error {
     }
 }
 
-/// What silence may mean.
+/// Returns possible causes of silence.
 fn silence(settings: &Settings, agent: &Agent) -> &'static str {
     match &settings.credentials {
         Credentials::Community(_) => {
@@ -273,7 +273,7 @@ fn complained(settings: &Settings, complaint: Complaint) -> Error {
     }))
 }
 
-/// The name of an error-status (RFC 3416, 3).
+/// Returns the name of an error-status (RFC 3416, 3).
 fn status(number: i64) -> &'static str {
     match number {
         1 => "tooBig",
@@ -318,8 +318,8 @@ impl Transport for SnmpSession {
 
 #[async_trait]
 impl DataStore for SnmpSession {
-    /// `what` is an object identifier: the object of this name, or else all those below it; that there is
-    /// neither is an error.
+    /// `what` is an object identifier: the object with this name, or else all objects below it. It is an error
+    /// if there is neither.
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let oid = Oid::parse(what).ok_or_else(|| {
             Error::Unsupported(format!(

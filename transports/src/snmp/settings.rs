@@ -1,4 +1,4 @@
-//! The connection info of one agent, read once.
+//! The settings of a session.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use super::v3::User;
 use crate::info::{duration, host, port, problem, secret};
 use crate::{Result, tcp};
 
-/// How an agent is reached and asked.
+/// The settings of a session, read from its connection info.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) credentials: Credentials,
-    /// How long one answer may take.
+    /// The limit for one answer.
     pub(super) timeout: Duration,
-    /// How long the reading of a subtree may take.
+    /// The limit for reading a subtree.
     pub(super) command_timeout: Duration,
 }
 
-/// Who asks.
+/// The credentials.
 #[derive(Debug)]
 pub(super) enum Credentials {
-    /// Whoever knows the community: version 2c.
+    /// A community: version 2c.
     Community(Sensitive<String>),
     /// A user: version 3.
     User(User),
@@ -50,7 +50,7 @@ impl Settings {
         })
     }
 
-    /// The agent, for messages.
+    /// Returns the agent's name for messages.
     pub(super) fn peer(&self) -> String {
         tcp::peer(&self.host, self.port)
     }
@@ -95,7 +95,7 @@ fn user(info: &ConnectionInfo) -> Result<User> {
     })
 }
 
-/// What a name stands for. The schema has checked that it is one.
+/// Returns the value of a name. The schema has checked the name.
 fn named<T: Copy>(info: &ConnectionInfo, setting: &str, names: &[(&str, T)], default: T) -> T {
     let name = info.text(setting).unwrap_or_default();
     let found = names.iter().find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! Sessions with agents that misbehave on purpose: silence, losses, answers to nobody, loops.
+//! Tests with agents that misbehave: silence, lost datagrams, unrelated answers, loops.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::oid::Oid;
 use super::pdu::{Kind, Pdu};
 use crate::{Context, Error, ProtocolSession, RetryBudget, Transport};
 
-/// An agent that answers each request for version 2c by what a function makes of it.
+/// Starts a version 2c agent. `answer` creates the answers to each request.
 async fn agent(answer: impl Fn(usize, Pdu) -> Vec<Vec<u8>> + Send + 'static) -> u16 {
     let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
     let port = socket.local_addr().expect("it is bound").port();
@@ -37,7 +37,7 @@ fn response(request: &Pdu, id: i32, oids: &[&[u32]]) -> Vec<u8> {
     };
     assert!(matches!(request.kind, Kind::Get | Kind::GetBulk));
     let mut message = answer.in_community("public");
-    // Only requests are encoded, whose values are null: an empty text is as long.
+    // Only requests can be encoded, whose values are null. An empty text has the same length.
     for at in 1..message.len() {
         if message[at - 1..=at] == [5, 0] {
             message[at - 1] = 4;
@@ -74,7 +74,7 @@ fn at(port: u16) -> serde_json::Value {
 #[tokio::test]
 async fn lost_and_foreign_datagrams_do_not_matter() {
     let port = agent(|count, request| match count {
-        // The first request is lost; then come noise, an answer to another, and the answer.
+        // The first request is lost. Then noise, an answer to another request, and the answer arrive.
         0 => Vec::new(),
         _ => vec![
             b"noise".to_vec(),
@@ -109,7 +109,7 @@ async fn silence_says_what_it_may_mean() {
 
 #[tokio::test]
 async fn a_port_where_nobody_listens_is_told_from_silence() {
-    // Who is bound to one peer takes nothing from others, and nobody else can have the port.
+    // A socket bound to one peer receives nothing from others, and no other process can take the port.
     let held = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
     held.connect("127.0.0.1:9").await.expect("a peer");
     let port = held.local_addr().expect("it is bound").port();

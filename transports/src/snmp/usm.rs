@@ -5,7 +5,7 @@ use devgate_schemas::Sensitive;
 use hmac::{EagerHash, Hmac, Mac};
 use sha1::Digest;
 
-/// How messages are authenticated.
+/// The protocol that authenticates messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AuthProtocol {
     Md5,
@@ -16,7 +16,7 @@ pub(super) enum AuthProtocol {
     Sha512,
 }
 
-/// How messages are encrypted.
+/// The protocol that encrypts messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrivProtocol {
     Des,
@@ -25,11 +25,11 @@ pub(super) enum PrivProtocol {
     Aes256,
 }
 
-/// A password's key at one engine.
+/// A password's key, localized to an engine.
 #[derive(Clone, Debug)]
 pub(super) struct Key(Sensitive<Vec<u8>>);
 
-/// Calls a function for the protocol's hash.
+/// Calls a function with the protocol's hash.
 macro_rules! with_hash {
     ($protocol:expr, $function:ident($($argument:expr),*)) => {
         match $protocol {
@@ -44,7 +44,7 @@ macro_rules! with_hash {
 }
 
 impl AuthProtocol {
-    /// By the names that people write.
+    /// The protocols by the names that users write.
     pub(super) const NAMES: [(&str, Self); 6] = [
         ("MD5", Self::Md5),
         ("SHA", Self::Sha1),
@@ -59,9 +59,9 @@ impl AuthProtocol {
         own.map_or("", |(name, _)| name)
     }
 
-    /// The key that a password makes at an engine (RFC 3414, 2.6 and A.2).
+    /// Derives the key of a password at an engine (RFC 3414, 2.6 and A.2).
     ///
-    /// It hashes a megabyte, on purpose: do it once for an engine.
+    /// This hashes a megabyte, by design, so do it once for each engine.
     pub(super) fn key(self, password: &Sensitive<String>, engine: &[u8]) -> Key {
         let password = password.reveal().as_bytes();
         Key(Sensitive::new(with_hash!(
@@ -70,14 +70,14 @@ impl AuthProtocol {
         )))
     }
 
-    /// The bytes that prove a message genuine; as many as the protocol sends.
+    /// Returns the signature of a message, truncated to the protocol's length.
     pub(super) fn sign(self, key: &Key, message: &[&[u8]]) -> Vec<u8> {
         let mut code = with_hash!(self, code(key.0.reveal(), message));
         code.truncate(self.signature_length());
         code
     }
 
-    /// Whether a signature is the message's; in constant time.
+    /// Returns whether a signature is the message's. The comparison takes constant time.
     pub(super) fn verify(self, key: &Key, message: &[&[u8]], signature: &[u8]) -> bool {
         let expected = self.sign(key, message);
         let differences = expected.iter().zip(signature);
@@ -85,7 +85,7 @@ impl AuthProtocol {
         expected.len() == signature.len() && differences == 0
     }
 
-    /// How many bytes of the code are sent (RFC 3414, 6.3.1 and 7.3.1; RFC 7860, 4).
+    /// Returns the length of the truncated code in bytes (RFC 3414, 6.3.1 and 7.3.1; RFC 7860, 4).
     pub(super) fn signature_length(self) -> usize {
         match self {
             Self::Md5 | Self::Sha1 => 12,
@@ -109,7 +109,7 @@ impl AuthProtocol {
 }
 
 impl PrivProtocol {
-    /// By the names that people write.
+    /// The protocols by the names that users write.
     pub(super) const NAMES: [(&str, Self); 4] = [
         ("DES", Self::Des),
         ("AES", Self::Aes128),
@@ -122,8 +122,8 @@ impl PrivProtocol {
         own.map_or("", |(name, _)| name)
     }
 
-    /// Whether the keys of an authentication protocol are long enough. Vendors stretch shorter ones
-    /// each in their own way, of which no standard speaks.
+    /// Returns whether the keys of an authentication protocol are long enough. Vendors extend shorter keys in
+    /// different ways, for which there is no standard.
     pub(super) fn has_keys_from(self, auth: AuthProtocol) -> bool {
         auth.key_length() >= self.key_length()
     }
@@ -136,12 +136,12 @@ impl PrivProtocol {
         }
     }
 
-    /// Encrypts in place; `salt` is new for each message and is sent with it.
+    /// Encrypts in place. `salt` is new for each message and is sent with it.
     pub(super) fn encrypt(self, key: &Key, clock: (u32, u32), salt: [u8; 8], data: &mut Vec<u8>) {
         let key = &key.0.reveal()[..self.key_length()];
         match self {
             Self::Des => {
-                // What fills the last block is left to the sender (RFC 3414, 8.1.1.2).
+                // The padding of the last block is up to the sender (RFC 3414, 8.1.1.2).
                 data.resize(data.len().next_multiple_of(8), 0);
                 cbc_encrypt(key, salt, data);
             }
@@ -151,8 +151,8 @@ impl PrivProtocol {
         }
     }
 
-    /// Decrypts in place; what fills a last block stays behind the data. `None` where the data
-    /// cannot have been encrypted so.
+    /// Decrypts in place. The padding of a last block remains. Returns `None` if the data cannot have
+    /// been encrypted in this way.
     pub(super) fn decrypt(
         self,
         key: &Key,
@@ -176,7 +176,7 @@ impl PrivProtocol {
 fn localized<D: Digest>(password: &[u8], engine: &[u8]) -> Vec<u8> {
     const STRETCHED: usize = 1 << 20;
     let mut hash = D::new();
-    // Whole repetitions of the password at once: byte by byte takes long.
+    // Hashes several repetitions of the password at once, because single bytes take long.
     let block: Vec<u8> = password
         .iter()
         .copied()
@@ -211,7 +211,7 @@ enum Way {
     Decrypt,
 }
 
-/// AES in cipher feedback mode of whole blocks (RFC 3826, 3.1).
+/// AES in cipher feedback mode with whole blocks (RFC 3826, 3.1).
 fn cfb<C: KeyInit + BlockCipherEncrypt>(
     key: &[u8],
     (boots, time): (u32, u32),
@@ -236,7 +236,7 @@ fn cfb<C: KeyInit + BlockCipherEncrypt>(
     }
 }
 
-/// DES in cipher block chaining mode (RFC 3414, 8.1.1): half of the key is for the first vector.
+/// DES in cipher block chaining mode (RFC 3414, 8.1.1). Half of the key is for the initialization vector.
 fn cbc_encrypt(key: &[u8], salt: [u8; 8], data: &mut [u8]) {
     let (cipher, mut vector) = des_of(key, salt);
     for chunk in data.chunks_exact_mut(8) {
@@ -272,7 +272,7 @@ fn des_of(key: &[u8], salt: [u8; 8]) -> (des::Des, Vec<u8>) {
     (cipher, vector.collect())
 }
 
-/// A block that begins with these bytes; a shorter one is only ever the last, whose rest is unused.
+/// Returns a block that begins with these bytes. Only the last block is shorter, and its rest is unused.
 fn block_of<C: BlockSizeUser>(bytes: &[u8]) -> Block<C> {
     let mut block = Block::<C>::default();
     for (to, from) in block.iter_mut().zip(bytes) {

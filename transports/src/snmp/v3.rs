@@ -1,5 +1,5 @@
-//! Version 3's security (RFC 3414): what goes out is signed and encrypted, what comes in is checked
-//! before anything of it is believed.
+//! The security of version 3 (RFC 3414): outgoing messages are signed and encrypted, and incoming messages
+//! are verified before they are trusted.
 
 use devgate_schemas::Sensitive;
 use tokio::time::Instant;
@@ -10,7 +10,7 @@ use super::oid::Oid;
 use super::pdu::{Kind, Pdu};
 use super::usm::{AuthProtocol, Key, PrivProtocol};
 
-/// Who asks, and how it is protected.
+/// A user, with authentication and encryption.
 #[derive(Clone, Debug)]
 pub(super) struct User {
     pub(super) name: String,
@@ -20,7 +20,7 @@ pub(super) struct User {
 }
 
 impl User {
-    /// The security level that the user's passwords make, with the protocols.
+    /// Returns the security level that follows from the user's passwords, with the protocols.
     pub(super) fn level(&self) -> String {
         match (&self.auth, &self.privacy) {
             (None, _) => "noAuthNoPriv".to_owned(),
@@ -32,12 +32,12 @@ impl User {
     }
 }
 
-/// An agent's engine, as far as it is known, with the user's keys there.
+/// An agent's engine, as far as known, with the user's keys for it.
 #[derive(Debug)]
 pub(super) struct Engine {
     id: Vec<u8>,
     boots: i64,
-    /// The engine's time when that was heard of, and when that was.
+    /// The engine's time at its last message, and when that message arrived.
     time: i64,
     heard: Instant,
     auth: Option<(AuthProtocol, Key)>,
@@ -45,33 +45,33 @@ pub(super) struct Engine {
     salt: u64,
 }
 
-/// What came in.
+/// An incoming message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
-    /// The answer, checked.
+    /// The answer, verified.
     Answer(Pdu),
     /// The engine's complaint about the request.
     Report(Complaint),
 }
 
-/// Why an engine does not answer a request (RFC 3414, 5, `usmStats`).
+/// Why an engine rejects a request (RFC 3414, 5, `usmStats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Complaint {
     UnsupportedSecurityLevel,
-    /// Its clock is another; it is known now if the report was authenticated.
+    /// Its clock differs. If the report was authenticated, the clock is known now.
     NotInTimeWindow,
     UnknownUserName,
     UnknownEngineId,
     WrongDigest,
     DecryptionError,
-    /// It knows no such context (RFC 3413, 4, `snmpUnknownContexts`), or another complaint.
+    /// It has no such context (RFC 3413, 4, `snmpUnknownContexts`), or another complaint.
     Other,
 }
 
-/// How far the clocks may be apart (RFC 3414, 2.2.3).
+/// The allowed difference of the clocks in seconds (RFC 3414, 2.2.3).
 const TIME_WINDOW: i64 = 150;
 
-/// Asks an engine who it is (RFC 3414, 4): without a user, without protection.
+/// Encodes a request for the engine's identity (RFC 3414, 4), without a user and without protection.
 pub(super) fn discovery(id: i32) -> Vec<u8> {
     let request = Pdu {
         id,
@@ -86,7 +86,7 @@ pub(super) fn discovery(id: i32) -> Vec<u8> {
     )
 }
 
-/// The engine that an answer to [`discovery`] tells of; `None` if it is no such answer.
+/// Returns the engine from an answer to [`discovery`]; `None` if it is not such an answer.
 pub(super) fn discovered(bytes: &[u8], id: i32, user: &User, salt: u64) -> Option<Engine> {
     let envelope = Envelope::read(bytes)?;
     let Parameters {
@@ -117,12 +117,12 @@ pub(super) fn discovered(bytes: &[u8], id: i32, user: &User, salt: u64) -> Optio
 }
 
 impl Engine {
-    /// Its identifier.
+    /// Returns its identifier.
     pub(super) fn id(&self) -> &[u8] {
         &self.id
     }
 
-    /// The message for a request.
+    /// Encodes the message for a request.
     pub(super) fn seal(&mut self, user: &User, request: &Pdu) -> Vec<u8> {
         let context = octets(user.context.as_bytes());
         let mut scoped = sequence(&[octets(&self.id), context, request.encode()]);
@@ -135,7 +135,7 @@ impl Engine {
             self.salt = self.salt.wrapping_add(1);
             let mut own = self.salt.to_be_bytes();
             if *protocol == PrivProtocol::Des {
-                // Its salt begins with the engine's boots (RFC 3414, 8.1.1.1).
+                // The salt of DES begins with the engine's boots (RFC 3414, 8.1.1.1).
                 own[..4].copy_from_slice(&word(clock.0).to_be_bytes());
             }
             protocol.encrypt(key, (word(clock.0), word(clock.1)), own, &mut scoped);
@@ -161,8 +161,8 @@ impl Engine {
         message
     }
 
-    /// Reads the answer to a request (RFC 3414, 3.2). `None` where it is none: another's, late,
-    /// forged. Such a message is dropped as if it had not come.
+    /// Reads the answer to a request (RFC 3414, 3.2). Returns `None` for any other message: unrelated, late or
+    /// forged. Such a message is dropped as if it had not arrived.
     pub(super) fn open(&mut self, user: &User, id: i32, bytes: &[u8]) -> Option<Incoming> {
         let envelope = Envelope::read(bytes)?;
         let parameters = &envelope.parameters;
@@ -171,7 +171,7 @@ impl Engine {
         }
         if envelope.flags & AUTH == 0 {
             let pdu = scoped_pdu(envelope.data)?;
-            // A report can only make the request fail, so one that nobody signed is heard.
+            // A report can only make the request fail, so unsigned reports are accepted.
             return match (pdu.kind, &self.auth) {
                 (Kind::Report, _) => Some(Incoming::Report(Complaint::read(&pdu))),
                 (Kind::Response, None) if pdu.id == id => Some(Incoming::Answer(pdu)),
@@ -195,7 +195,7 @@ impl Engine {
         self.heard = Instant::now();
         let pdu = self.decrypted(&envelope)?;
         match pdu.kind {
-            // A report on the clock comes without encryption.
+            // A report about the clock is not encrypted.
             Kind::Report => Some(Incoming::Report(Complaint::read(&pdu))),
             Kind::Response if pdu.id == id && self.is_protected(envelope.flags) => {
                 Some(Incoming::Answer(pdu))
@@ -218,12 +218,12 @@ impl Engine {
         scoped_pdu(Reader::new(&data))
     }
 
-    /// Whether a message is as well protected as ours are.
+    /// Returns whether a message is as well protected as our requests.
     fn is_protected(&self, flags: u8) -> bool {
         self.privacy.is_none() || flags & PRIV != 0
     }
 
-    /// Whether a message is no repetition of an old one (RFC 3414, 3.2, 7b).
+    /// Returns whether a message is not a replay of an old one (RFC 3414, 3.2, 7b).
     fn is_timely(&self, parameters: &Parameters<'_>) -> bool {
         let since = i64::try_from(self.heard.elapsed().as_secs()).unwrap_or(0);
         parameters.boots > self.boots
@@ -257,7 +257,7 @@ fn scoped_pdu(mut data: Reader<'_>) -> Option<Pdu> {
     Pdu::decode(&mut scoped)
 }
 
-/// A clock's number for a cipher.
+/// Converts a clock's number for a cipher.
 fn word(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
@@ -284,7 +284,7 @@ mod tests {
         discovered(&report, 7, user, 1).expect("an engine")
     }
 
-    /// An answer as the engine would send it, sealed by our own means.
+    /// Returns an answer as the engine would send it, sealed with our own code.
     fn answer(engine: &mut Engine, user: &User, kind: Kind, oid: &[u32]) -> Vec<u8> {
         let answer = Pdu {
             kind,

@@ -1,25 +1,25 @@
-//! What is wished of a list of algorithms, beside the usual one.
+//! Configured lists of algorithms, relative to the defaults.
 
 use crate::glob::glob;
 
-/// The word that stands for the usual algorithms in a list.
+/// The word that stands for the default algorithms in a list.
 const USUAL: &str = "defaults";
 
-/// How a list of algorithms departs from the usual one (ssh_config(5), `Ciphers`).
+/// How a list of algorithms differs from the default list (ssh_config(5), `Ciphers`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmList {
-    /// These, the best first; `defaults` stands for the usual ones.
+    /// These, the most preferred first. `defaults` stands for the default ones.
     These(Vec<String>),
-    /// The usual ones, and these behind them.
+    /// The default ones, followed by these.
     Behind(Vec<String>),
-    /// The usual ones but those that fit these patterns.
+    /// The default ones, except those that match these patterns.
     Without(Vec<String>),
-    /// These, and the usual ones behind them.
+    /// These, followed by the default ones.
     Before(Vec<String>),
 }
 
 impl AlgorithmList {
-    /// A list as OpenSSH's configuration has it: `a,b`, `+a`, `-a*`, `^a`.
+    /// Parses a list as written in OpenSSH's configuration: `a,b`, `+a`, `-a*`, `^a`.
     pub(crate) fn parse(text: &str) -> Self {
         let names = |list: &str| list.split(',').map(str::trim).map(str::to_owned).collect();
         match text.chars().next() {
@@ -30,7 +30,7 @@ impl AlgorithmList {
         }
     }
 
-    /// The names in the order of preference, each once.
+    /// Returns the names in order of preference, each once.
     pub(crate) fn of<'a>(&'a self, usual: &[&'a str]) -> Vec<&'a str> {
         let usual = usual.iter().copied();
         let wished: Vec<&str> = match self {

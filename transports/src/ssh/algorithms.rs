@@ -1,4 +1,4 @@
-//! Which algorithms are offered, and in which order.
+//! The algorithms that are offered, and their order.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use russh::{Preferred, cipher, kex, mac};
 
 use super::algorithm_list::AlgorithmList;
 
-/// Key exchanges beyond russh's own choice that are still sound and that devices often have.
+/// Key exchanges beyond russh's defaults that are still secure and common on devices.
 const MORE_KEX: [kex::Name; 3] = [
     kex::ECDH_SHA2_NISTP256,
     kex::ECDH_SHA2_NISTP384,
@@ -26,14 +26,14 @@ const LEGACY_CIPHERS: [cipher::Name; 4] = [
 
 const LEGACY_MACS: [mac::Name; 2] = [mac::HMAC_SHA1_ETM, mac::HMAC_SHA1];
 
-/// Whether algorithms are allowed that are known to be weak.
+/// Whether algorithms that are known to be weak are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strength {
     Sound,
     Legacy,
 }
 
-/// What is offered, and what is wished beside the usual.
+/// The strength of the defaults, and the configured lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Algorithms {
     pub(crate) strength: Strength,
@@ -46,11 +46,11 @@ pub(crate) struct Algorithms {
 }
 
 impl Algorithms {
-    /// What is offered to a host of which keys of these algorithms are recorded; with `certified`,
-    /// certificates of its keys too.
+    /// Returns the algorithms to offer to a host with recorded keys of these algorithms. With `certified`,
+    /// certificates of its keys are offered, too.
     ///
     /// # Errors
-    /// The kind of algorithm, and why nothing of what is wished of it can be offered.
+    /// Fails with the kind of algorithms, and the reason, when none of a configured list is supported.
     pub(super) fn preferred(
         &self,
         recorded: &[Algorithm],
@@ -100,7 +100,7 @@ impl Algorithms {
         if certified {
             preferred.host_key_certificates = Cow::Owned(certificates);
         }
-        // A host must be asked for the keys that are known of it: another would look like a change.
+        // Recorded key algorithms come first: a key of another algorithm would look like a changed key.
         preferred
             .key
             .to_mut()
@@ -108,7 +108,7 @@ impl Algorithms {
         Ok(preferred)
     }
 
-    /// Whether the user's keys may be used under an algorithm's name.
+    /// Returns whether the user's keys may be used with an algorithm.
     pub(super) fn takes_user_key(&self, algorithm: &Algorithm) -> bool {
         let usual: Vec<String> = ALL_KEY_TYPES.iter().map(ToString::to_string).collect();
         let usual: Vec<&str> = usual.iter().map(String::as_str).collect();
@@ -119,7 +119,7 @@ impl Algorithms {
     }
 }
 
-/// The kinds of algorithms of which something can be wished.
+/// The kinds of algorithms that can be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Kex,
@@ -128,10 +128,10 @@ pub(super) enum Kind {
     HostKeys,
 }
 
-/// What the names of certificates end with.
+/// The suffix of certificate algorithms.
 const CERTIFICATE: &str = "-cert-v01@openssh.com";
 
-/// The wished algorithms that there are; not one is an error.
+/// Returns the supported algorithms of a configured list. It is an error if there are none.
 fn wished<T: AsRef<str> + Clone>(
     kind: Kind,
     algorithm_list: &AlgorithmList,
@@ -163,7 +163,7 @@ fn key(name: &str) -> Option<Algorithm> {
         .cloned()
 }
 
-/// What is offered usually, at one strength.
+/// Returns the default algorithms for a strength.
 fn preferred(strength: Strength) -> Preferred {
     let default = Preferred::DEFAULT;
     let legacy = strength == Strength::Legacy;
@@ -194,7 +194,7 @@ fn preferred(strength: Strength) -> Preferred {
     }
 }
 
-/// Whether one of the peer's algorithms is among the weak ones that can be allowed.
+/// Returns whether any of the peer's algorithms is a weak one that can be allowed.
 pub(super) fn is_legacy(theirs: &[String]) -> bool {
     let legacy = LEGACY_KEX
         .iter()
@@ -212,7 +212,7 @@ fn is_extension(name: &kex::Name) -> bool {
     name.starts_with("ext-info") || name.starts_with("kex-strict")
 }
 
-/// Whether a key of the recorded algorithm can be asked for under the offered one.
+/// Returns whether a key of the recorded algorithm can be requested by the offered one.
 fn is_same(recorded: &Algorithm, offered: &Algorithm) -> bool {
     match (recorded, offered) {
         (Algorithm::Rsa { .. }, Algorithm::Rsa { .. }) => true,

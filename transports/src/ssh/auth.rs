@@ -1,10 +1,10 @@
-//! Logging in.
+//! Authentication.
 //!
-//! A key that is named is tried first; an agent's keys and those of files only where nothing else is
-//! named. A certificate is shown before its key. A password
-//! is used once, by whichever of `password` and `keyboard-interactive` the host takes: a wrong one
-//! must not count twice towards a lockout. That is why no method is tried merely because OpenSSH
-//! would try it next.
+//! A configured key is tried first. The agent's keys and those of files are tried only if neither a key
+//! nor a password is configured. A certificate is tried before its key. A password is sent once, by
+//! whichever of `password` and `keyboard-interactive` the host offers, because a wrong password must
+//! not count twice towards an account lockout. For the same reason, no method is tried merely because
+//! OpenSSH would try it next.
 
 mod agent;
 mod answers;
@@ -26,10 +26,10 @@ use crate::error::{AuthenticationProblem, Phase};
 use crate::permissions::others_may_read;
 use crate::{Context, Error, Result};
 
-/// How many keys are shown: hosts close the connection after about six.
+/// The maximum number of keys offered: hosts close the connection after about six.
 const MOST_KEYS: usize = 5;
 
-/// One login.
+/// One login attempt.
 pub(super) struct Login<'a> {
     ctx: &'a Context<'a>,
     pub(super) handle: &'a mut Handle<Client>,
@@ -38,11 +38,11 @@ pub(super) struct Login<'a> {
     pub(super) deadline: Instant,
     tried: Vec<String>,
     keys_shown: usize,
-    /// Why keys and certificates that are there could not be tried.
+    /// Reasons why existing keys and certificates could not be tried.
     useless: Vec<String>,
-    /// What the host offers now.
+    /// The methods that the host offers now.
     offered: Option<MethodSet>,
-    /// What it offered at first: some hosts no longer name a method that has failed.
+    /// The methods that it offered first: some hosts stop listing a method that has failed.
     offered_first: Option<MethodSet>,
 }
 
@@ -68,10 +68,10 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Logs in with what the settings have.
+    /// Logs in with the credentials of the settings.
     ///
     /// # Errors
-    /// [`Error::Authentication`] when it is refused, [`Error::TimedOut`] when no answer comes.
+    /// Fails with [`Error::Authentication`] when the host refuses, with [`Error::TimedOut`] when it does not answer.
     pub(super) async fn log_in(mut self) -> Result<()> {
         let settings = self.settings;
         self.warn_of_keys();
@@ -100,7 +100,7 @@ impl<'a> Login<'a> {
             }
         }
         if let Some(password) = &settings.password {
-            // Asking first tells which method takes the password; it is then sent once.
+            // This first request shows which method accepts the password, so that it is sent only once.
             if self.offered.is_none() && self.by_nothing().await? {
                 return Ok(());
             }
@@ -118,7 +118,7 @@ impl<'a> Login<'a> {
         Err(self.refused(""))
     }
 
-    /// Warns of keys that others could use as well; OpenSSH takes none of these.
+    /// Warns about key files that other users can read; OpenSSH refuses such keys.
     fn warn_of_keys(&self) {
         let settings = self.settings;
         let named = settings.private_key.as_ref().and_then(private_key::file);
@@ -136,17 +136,17 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Asks to be let in without credentials; a refusal tells what the host offers.
+    /// Tries to log in without credentials. A refusal lists the methods that the host offers.
     async fn by_nothing(&mut self) -> Result<bool> {
         let trying = self.handle.authenticate_none(&self.settings.user);
         let result = bounded(self.deadline, trying).await;
         self.noted(result)
     }
 
-    /// Shows the key's certificates, then the key itself.
+    /// Tries the key's certificates, then the key itself.
     async fn by_key(&mut self, key: Arc<PrivateKey>, found: &Found) -> Result<bool> {
         for certificate in found.of(key.public_key().key_data()) {
-            // russh signs for these with SHA-1, which hosts refuse.
+            // russh signs for RSA certificates with SHA-1, which hosts refuse.
             if matches!(certificate.algorithm(), Algorithm::Rsa { .. }) {
                 let id = certificate.key_id();
                 let useless = format!("certificate `{id}` is of an RSA key: use an agent for it");
@@ -180,7 +180,7 @@ impl<'a> Login<'a> {
         Ok(false)
     }
 
-    /// Notes that a key is shown, unless it would be one too many.
+    /// Records that a key is tried. Returns `false` if the limit is reached.
     fn may_try(&mut self, what: &str, name: &str) -> bool {
         if self.keys_shown == MOST_KEYS {
             return false;
@@ -193,10 +193,10 @@ impl<'a> Login<'a> {
         true
     }
 
-    /// The hashes to sign with: those that the host says it takes, or both where it says nothing.
+    /// Returns the signature hashes to try: the one that the host prefers, or several if it states none.
     ///
-    /// With weak algorithms allowed, SHA-1 comes behind whatever is said: some hosts name hashes
-    /// that they were told to refuse.
+    /// If weak algorithms are allowed, SHA-1 comes last in any case: some hosts announce hashes that
+    /// they are configured to refuse.
     async fn hashes(&mut self, algorithm: &Algorithm) -> Result<Vec<Option<HashAlg>>> {
         let algorithms = &self.settings.algorithms;
         if !matches!(algorithm, Algorithm::Rsa { .. }) {
@@ -225,7 +225,7 @@ impl<'a> Login<'a> {
         self.noted(result)
     }
 
-    /// Notes what a try came to: whether it let us in.
+    /// Records the result of a try. Returns whether the host accepted it.
     fn noted(
         &mut self,
         result: std::result::Result<std::result::Result<AuthResult, russh::Error>, ()>,
@@ -248,7 +248,7 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Whether the host takes a method, as far as it has said.
+    /// Returns whether the host offers a method. Before it has listed any, every method counts as offered.
     fn offers(&self, method: MethodKind) -> bool {
         self.offered
             .as_ref()
@@ -268,9 +268,9 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// The connection ended. Only a host that says that it ends it has refused the credentials that
-    /// were sent; any other end is an interruption, though some hosts refuse in that way: that is why
-    /// logins which end so are counted.
+    /// Returns the error for a connection that ended. Only a disconnect message from the host counts as a refusal
+    /// of the credentials. Any other end is an interruption. Because some hosts refuse in that way, too, such
+    /// logins are counted.
     fn ended(&self, why: &str) -> Error {
         let peer = self.settings.peer();
         let phase = Phase::Authentication;
@@ -337,7 +337,7 @@ impl<'a> Login<'a> {
     }
 }
 
-/// Ends what russh would wait for without end.
+/// Limits an operation that russh might wait for forever.
 async fn bounded<T>(
     deadline: Instant,
     trying: impl Future<Output = T>,

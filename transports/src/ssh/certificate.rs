@@ -1,4 +1,4 @@
-//! Whether a host's certificate shows that it is the host (OpenSSH's PROTOCOL.certkeys).
+//! Checking host certificates (OpenSSH's PROTOCOL.certkeys).
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use crate::glob::glob;
 /// Checks a certificate against the authorities that are trusted for the host.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence that begins with "it".
+/// Fails with the problem, as the end of a sentence that begins with "it".
 pub(super) fn check(
     certificate: &Certificate,
     host: &str,
@@ -53,7 +53,7 @@ fn check_at(
     if now >= certificate.valid_before() {
         return Err("has expired: sign the host's key again".to_owned());
     }
-    // One without names is for every host that its authority signs for.
+    // A certificate without principals is valid for every host.
     let names = certificate.valid_principals();
     let host = host.to_lowercase();
     if !names.is_empty() && !names.iter().any(|name| glob(&name.to_lowercase(), &host)) {

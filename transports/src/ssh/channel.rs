@@ -1,4 +1,4 @@
-//! Channels of a connection: terminals, programs, subsystems, and connections on to other hosts.
+//! Channels of a connection: terminals, programs, subsystems, and forwarded connections to other hosts.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl Ssh {
     /// Opens a terminal with a shell.
     ///
     /// # Errors
-    /// [`Error::ChannelRefused`], [`Error::TimedOut`], [`Error::Closed`].
+    /// Fails with [`Error::ChannelRefused`], [`Error::TimedOut`] or [`Error::Closed`].
     pub(crate) async fn shell(&self, deadline: Instant) -> Result<ChannelStream<Msg>> {
         let opening = async {
             let channel = self.handle.channel_open_session().await?;
@@ -40,10 +40,10 @@ impl Ssh {
         })
     }
 
-    /// Starts a program on a channel of its own, without waiting to hear that it has started.
+    /// Starts a program on a new channel, without waiting for the confirmation that it has started.
     ///
     /// # Errors
-    /// [`Error::NoMoreSessions`], [`Error::TimedOut`], [`Error::Lost`].
+    /// Fails with [`Error::NoMoreSessions`], [`Error::TimedOut`] or [`Error::Lost`].
     pub(crate) async fn program(&self, command: &str, deadline: Instant) -> Result<Channel<Msg>> {
         let opening = async {
             let channel = self.handle.channel_open_session().await?;
@@ -53,10 +53,10 @@ impl Ssh {
         self.session(opening, deadline).await
     }
 
-    /// Opens a channel to a subsystem; `None` where the host does not have it.
+    /// Opens a channel to a subsystem. Returns `None` if the host does not provide it.
     ///
     /// # Errors
-    /// As [`program`](Self::program).
+    /// Fails as [`program`](Self::program) does.
     pub(crate) async fn subsystem(
         &self,
         name: &str,
@@ -65,7 +65,7 @@ impl Ssh {
         let opening = async {
             let mut channel = self.handle.channel_open_session().await?;
             channel.request_subsystem(true, name).await?;
-            // Some subsystems speak before the host says that it has them.
+            // Some subsystems send data before the host confirms the request.
             let mut early = Vec::new();
             loop {
                 match channel.wait().await {
@@ -74,7 +74,7 @@ impl Ssh {
                         return Ok(Some(join(Cursor::new(early).chain(rest), out)));
                     }
                     Some(ChannelMsg::Failure | ChannelMsg::Close) => {
-                        // A host that refuses leaves the channel open.
+                        // The host leaves the channel open after a refusal.
                         channel.close().await?;
                         return Ok(None);
                     }
@@ -87,7 +87,7 @@ impl Ssh {
         self.session(opening, deadline).await
     }
 
-    /// Opens what a host takes a session for.
+    /// Opens a channel of type `session`.
     async fn session<T>(
         &self,
         opening: impl Future<Output = std::result::Result<T, russh::Error>>,
@@ -104,11 +104,11 @@ impl Ssh {
         }
     }
 
-    /// Lets the host connect on to another one, and gives the stream; `limit` is how long that may
-    /// take, for messages.
+    /// Asks the host to connect to another host, and returns the stream. `limit` is the time limit as shown in
+    /// messages.
     ///
     /// # Errors
-    /// [`Error::NotLedOn`] or [`Error::TimedOut`] of the other one, [`Error::Closed`] of this one.
+    /// Fails with [`Error::NotLedOn`] or [`Error::TimedOut`] for the other host, with [`Error::Closed`] for this one.
     pub(crate) async fn forward(
         &self,
         host: &str,
@@ -149,7 +149,7 @@ impl Ssh {
         }
     }
 
-    /// Bounds the opening of a channel; the inner error is the host's reason for refusing it.
+    /// Limits the time for opening a channel. The inner error is the host's reason for a refusal.
     async fn opened<T>(
         &self,
         opening: impl Future<Output = std::result::Result<T, russh::Error>>,

@@ -1,4 +1,4 @@
-//! The way to a connection: an address that answers, the hosts on the way, the key exchange.
+//! Connecting: TCP, jump hosts, key exchange, login.
 
 use std::io;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::error::Phase;
 use crate::{Context, Error, Result, tcp};
 
 impl Ssh {
-    /// Connects, checks the host's key and logs in.
+    /// Connects, checks the host key and logs in.
     ///
     /// # Errors
-    /// What went wrong, by phase; everything ends by `deadline`, and each host on the way has no
-    /// more than its own time.
+    /// Fails with an error that names the phase. `deadline` limits the whole operation; each jump host has its own
+    /// time limit as well.
     pub(crate) async fn connect(
         ctx: &Context<'_>,
         settings: &Settings,
@@ -60,7 +60,7 @@ impl Ssh {
         Ok(ssh)
     }
 
-    /// Speaks SSH over a stream that is open already.
+    /// Opens an SSH connection over an open stream.
     pub(crate) async fn over<S>(
         ctx: &Context<'_>,
         stream: S,
@@ -84,7 +84,7 @@ impl Ssh {
         })?;
         let config = client::Config {
             preferred,
-            // Devices often know no larger group than this.
+            // Many devices support no larger group.
             gex: GexParams::new(2048, 2048, 8192).expect("2048 bits are allowed"),
             keepalive_interval: settings.keepalive.map(|keepalive| keepalive.interval),
             keepalive_max: settings.keepalive.map_or(0, |keepalive| keepalive.most),
@@ -132,7 +132,7 @@ impl Ssh {
     }
 }
 
-/// Why a host on the way is not reached: another setting names it than the target.
+/// Returns the error for an unreachable jump host. It names another setting than the target's error does.
 fn on_the_way(peer: String, error: Error) -> Error {
     match error {
         Error::Unreachable { cause, .. } | Error::Resolve { cause, .. } => {
@@ -149,7 +149,7 @@ fn on_the_way(peer: String, error: Error) -> Error {
     }
 }
 
-/// Why there is no connection, in words that lead on.
+/// Returns the error for a failed key exchange, with advice.
 fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error {
     let (peer, phase) = (settings.peer(), Phase::KeyExchange);
     match failure {

@@ -1,4 +1,4 @@
-//! What the connection hears from the host: its key, its version, its last words.
+//! The receiving side of a connection: host key, version, banner and disconnect message.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +11,13 @@ use russh::{ChannelId, ChannelOpenFailure, Names};
 use super::host_keys::HostKeyCheck;
 use crate::error::HostKeyProblem;
 
-/// The side of a connection that listens.
+/// Receives the events of a connection.
 pub(super) struct Client {
     pub(super) check: HostKeyCheck,
     pub(super) heard: Arc<Heard>,
 }
 
-/// What the host has said of itself.
+/// The messages received from the host.
 #[derive(Debug, Default)]
 pub(super) struct Heard(Mutex<Words>);
 
@@ -26,12 +26,12 @@ struct Words {
     version: String,
     banner: String,
     goodbye: String,
-    /// Why a channel was not opened.
+    /// The host's description of why it refused a channel.
     refusal: String,
     end: Option<&'static str>,
-    /// Whether it has ended the connection by a message, as the protocol has it.
+    /// Whether the host ended the connection with a disconnect message.
     has_disconnected: bool,
-    /// What it has done that the protocol does not have.
+    /// How the host violated the protocol.
     breach: Option<String>,
     remembered: Option<std::path::PathBuf>,
 }
@@ -43,20 +43,20 @@ pub(super) enum Failure {
     HostKey(Box<HostKeyProblem>),
 }
 
-/// What is most likely behind a message that cannot be decoded (RFC 4252, 5.4: banners are in UTF-8).
+/// The most likely cause of a message that cannot be decoded (RFC 4252, 5.4: banners are in UTF-8).
 const NOT_UTF8: &str = "a message of it cannot be decoded; most likely its login banner is not in UTF-8: \
                         set one there without letters like `ü`";
 
-/// How much of a banner is kept.
+/// The maximum length of a stored banner.
 const LONGEST_BANNER: usize = 4 * 1024;
 
 impl Heard {
-    /// The host's version line, without its line end.
+    /// Returns the host's version line, without its line end.
     pub(super) fn version(&self) -> String {
         self.words(|words| words.version.clone())
     }
 
-    /// Its last words; before any, its banner.
+    /// Returns the host's disconnect message, or else its banner.
     pub(super) fn said(&self) -> String {
         self.words(|words| {
             if words.goodbye.is_empty() {
@@ -68,7 +68,7 @@ impl Heard {
         })
     }
 
-    /// How the connection ended.
+    /// Returns how the connection ended.
     pub(super) fn end(&self) -> String {
         let (end, goodbye) = self.words(|words| (words.end, words.goodbye.clone()));
         match end {
@@ -78,22 +78,22 @@ impl Heard {
         }
     }
 
-    /// Whether it has said that it ends the connection: whatever else ends one may be an accident.
+    /// Returns whether the host sent a disconnect message. Any other end may be an accident.
     pub(super) fn has_disconnected(&self) -> bool {
         self.words(|words| words.has_disconnected)
     }
 
-    /// What it has done that the protocol does not have, if that is why the connection ended.
+    /// Returns how the host violated the protocol, if that is why the connection ended.
     pub(super) fn breach(&self) -> Option<String> {
         self.words(|words| words.breach.clone())
     }
 
-    /// Why a channel was not opened just now, in its words.
+    /// Takes the host's description of why it refused the last channel.
     pub(super) fn refusal(&self) -> String {
         self.words(|words| std::mem::take(&mut words.refusal))
     }
 
-    /// The file in which its key was remembered just now.
+    /// Takes the path of the file in which the host key was just recorded.
     pub(super) fn remembered(&self) -> Option<std::path::PathBuf> {
         self.words(|words| words.remembered.take())
     }
@@ -130,7 +130,7 @@ impl Handler for Client {
     }
 
     async fn auth_banner(&mut self, banner: &str, _: &mut Session) -> Result<(), Failure> {
-        // It may come in parts, each a message of its own.
+        // A banner may arrive in parts, each in a message of its own.
         self.heard.words(|words| {
             if words.banner.chars().count() <= LONGEST_BANNER {
                 words.banner = shortened(&format!("{}{banner}", words.banner), LONGEST_BANNER);
@@ -184,7 +184,7 @@ impl Handler for Client {
     }
 }
 
-/// Whether an error is the peer's way to speak, and not that the connection ended.
+/// Returns whether an error is a protocol violation by the peer, as opposed to the end of the connection.
 fn is_breach(error: &russh::Error) -> bool {
     use russh::Error;
     match error {

@@ -1,4 +1,4 @@
-//! Whether a host is the one it claims to be.
+//! Verifying host keys.
 
 use std::path::PathBuf;
 
@@ -11,35 +11,35 @@ use super::settings::{Role, Settings};
 use super::words::Words;
 use crate::error::HostKeyProblem;
 
-/// What is demanded of a host's key.
+/// The requirements on a host key.
 #[derive(Clone, Debug)]
 pub(crate) enum HostKeys {
-    /// Any key will do that is not revoked in one of the files.
+    /// Any key is accepted that is not revoked in one of the files.
     Any {
-        /// The files that are read; none is written.
+        /// The files to read. None is written.
         files: Vec<PathBuf>,
-        /// Who says so: a setting and its value.
+        /// The setting and value that turn verification off.
         by: String,
     },
-    /// It must be in one of the files, or be the first one, where that is remembered.
+    /// The key must be in one of the files, or be the first one of this host if `first_use` is set.
     Known {
-        /// The files that are read; the first one is written.
+        /// The files to read. New keys are written to the first one.
         files: Vec<PathBuf>,
-        /// Whether the key of an unknown host is remembered instead of refused.
+        /// Whether the key of an unknown host is recorded instead of refused.
         first_use: bool,
     },
 }
 
-/// What is known of one host, ready to judge its key.
+/// The recorded keys of one host, ready to check the key it presents.
 #[derive(Debug)]
 pub(crate) struct HostKeyCheck {
     peer: String,
-    /// The name and the port by which the files know it.
+    /// The name and the port under which the files record it.
     host: String,
     port: u16,
     keys: HostKeys,
     known: KnownHosts,
-    /// Why revoked keys are not known.
+    /// Why the files, and so revoked keys, could not be read.
     unread: Option<String>,
     role: Role,
     words: &'static Words,
@@ -51,12 +51,12 @@ impl HostKeys {
         files
     }
 
-    /// Reads what is known of a host.
+    /// Reads the recorded keys of a host.
     ///
-    /// These are small files, read in place: a thread for each of hundreds of sessions that open
-    /// at once would cost more than everything else that a session needs.
+    /// The files are small and are read on the current thread: with hundreds of sessions opening at once, a
+    /// thread for each would cost more than everything else that a session needs.
     pub(crate) fn check_for(settings: &Settings) -> Result<HostKeyCheck, Box<HostKeyProblem>> {
-        // An alias is a name of its own, whatever the port.
+        // An alias is recorded without a port.
         let (host, port) = match &settings.host_key_alias {
             Some(alias) => (alias, 22),
             None => (&settings.host, settings.port),
@@ -87,17 +87,17 @@ impl HostKeys {
 }
 
 impl HostKeyCheck {
-    /// The algorithms of the recorded keys: the host is asked for these first.
+    /// Returns the algorithms of the recorded keys: the host is asked for these first.
     pub(crate) fn algorithms(&self) -> Vec<Algorithm> {
         self.known.algorithms()
     }
 
-    /// Whether a certificate of the host could be accepted.
+    /// Returns whether a certificate of the host could be accepted.
     pub(crate) fn takes_certificates(&self) -> bool {
         self.is_verified() && !self.known.authorities().is_empty()
     }
 
-    /// What is to be said where any key will do.
+    /// Returns the warning for a host whose key is not verified.
     pub(crate) fn warning(&self) -> Option<String> {
         let HostKeys::Any { by, .. } = &self.keys else {
             return None;
@@ -113,14 +113,14 @@ impl HostKeyCheck {
         Some(warning)
     }
 
-    /// Whether the host must prove who it is.
+    /// Returns whether the host must prove its identity.
     pub(crate) fn is_verified(&self) -> bool {
         matches!(self.keys, HostKeys::Known { .. })
     }
 
-    /// Accepts what the host shows, or says why not.
+    /// Accepts the key or certificate that the host presents, or returns why not.
     ///
-    /// A certificate that is of no use still has the host's key in it, and that may be known.
+    /// An unacceptable certificate still contains the host's key, which may be recorded itself.
     pub(crate) async fn accept_shown(
         &self,
         shown: &PublicKeyOrCertificate,
@@ -157,7 +157,7 @@ impl HostKeyCheck {
         }
     }
 
-    /// Accepts the host's key or says why not; gives the file where it was remembered, if it was.
+    /// Accepts the host's key or returns why not. Returns the file if the key was recorded now.
     async fn accept(&self, key: &PublicKey) -> Result<Option<PathBuf>, Box<HostKeyProblem>> {
         let standing = self.known.judge(key);
         match &self.keys {
@@ -167,7 +167,7 @@ impl HostKeyCheck {
                 first_use: true,
             } if matches!(standing, Standing::Unknown) => match self.learn(files, key).await? {
                 Standing::Unknown => Ok(files.first().cloned()),
-                // Somebody else was faster.
+                // Another connection recorded a key first.
                 standing => self.refused(standing, key).map_or(Ok(None), Err),
             },
             _ => self.refused(standing, key).map_or(Ok(None), Err),
@@ -187,7 +187,7 @@ impl HostKeyCheck {
             .map_err(|(what, file, cause)| Box::new(HostKeyProblem::File { what, file, cause }))
     }
 
-    /// Why a key of this standing is not accepted; nothing, where it is the host's.
+    /// Returns why a key of this standing is refused, or `None` if it is the host's.
     fn refused(&self, standing: Standing, key: &PublicKey) -> Option<Box<HostKeyProblem>> {
         let peer = self.peer.clone();
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
@@ -221,7 +221,7 @@ impl HostKeyCheck {
                 line: entry(),
                 file: self.keys.files().first().cloned().unwrap_or_default(),
                 first_use: self.words.first_use,
-                // Of hosts on the way that setting says nothing.
+                // The setting does not apply to jump hosts.
                 verify: (self.role == Role::Target).then_some(self.words.verify),
             },
         }))

@@ -12,27 +12,27 @@ use super::private_key;
 use super::settings::{Identities, Settings};
 use crate::{Result, reading};
 
-/// A key of a file: whole, or its public half where the file cannot be opened.
+/// A key from a file. Only the public half is known if the file cannot be opened.
 #[derive(Debug)]
 pub(super) struct Identity {
     pub(super) public: PublicKey,
     pub(super) private: Option<PrivateKey>,
 }
 
-/// What may be tried, and why some of it cannot be.
+/// The keys and certificates that may be tried, and the problems with others.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The keys of files, in their order.
+    /// The keys from files, in order.
     pub(super) keys: Vec<Identity>,
     pub(super) certificates: Vec<Certificate>,
-    /// Why files that are there are of no use.
+    /// Reasons why existing files cannot be used.
     pub(super) useless: Vec<String>,
 }
 
-/// Reads the key that the settings name; its certificates lie beside it, or are named too.
+/// Reads the key that the settings name, with its certificates: those next to it and those configured.
 ///
 /// # Errors
-/// The key cannot be read.
+/// Fails when the key cannot be read.
 pub(super) async fn named(settings: &Settings) -> Result<Option<(PrivateKey, Found)>> {
     let Some(key) = private_key::load(settings).await? else {
         return Ok(None);
@@ -45,13 +45,13 @@ pub(super) async fn named(settings: &Settings) -> Result<Option<(PrivateKey, Fou
     Ok(Some((key, found)))
 }
 
-/// Reads the keys to try where none is named.
+/// Reads the keys to try if none is configured.
 pub(super) async fn others(settings: &Settings) -> Found {
     let identities = settings.identities.clone();
     let passphrase = settings.passphrase.clone();
     let mut found = Found::default();
     found.read_certificates(&identities);
-    // Opening an encrypted key is meant to cost much.
+    // Decrypting a key is expensive by design.
     let reading = spawn_blocking(move || {
         for file in &identities.files {
             found.read_key(file, passphrase.as_ref());
@@ -62,14 +62,14 @@ pub(super) async fn others(settings: &Settings) -> Found {
 }
 
 impl Found {
-    /// The certificates that are for a key.
+    /// Returns the certificates for a key.
     pub(super) fn of<'f>(&'f self, key: &'f KeyData) -> impl Iterator<Item = &'f Certificate> {
         self.certificates
             .iter()
             .filter(move |certificate| certificate.public_key() == key)
     }
 
-    /// Whether a key is one of the files'.
+    /// Returns whether a key is among those from files.
     pub(super) fn has(&self, key: &PublicKey) -> bool {
         let mut keys = self.keys.iter();
         keys.any(|own| own.public.key_data() == key.key_data())
@@ -77,7 +77,7 @@ impl Found {
 
     fn read_key(&mut self, file: &Path, passphrase: Option<&Sensitive<String>>) {
         let Ok(text) = reading::text(file).map(Sensitive::new) else {
-            // The usual files do not all exist, and OpenSSH passes over the others too.
+            // Not all default files exist, and OpenSSH skips missing files, too.
             return;
         };
         let passphrase = passphrase.map(|passphrase| passphrase.reveal().as_str());
@@ -109,7 +109,7 @@ impl Found {
         }
     }
 
-    /// Reads a certificate; one that must be there is missed where it is not.
+    /// Reads a certificate. If `must` is set, a missing file is recorded as a problem.
     fn read_certificate(&mut self, file: &Path, must: bool) {
         let text = match reading::text(file) {
             Ok(text) => text,
@@ -147,7 +147,7 @@ fn out_of_date(certificate: &Certificate) -> Option<&'static str> {
     }
 }
 
-/// Where OpenSSH looks for the certificate of a key.
+/// Returns where OpenSSH looks for the certificate of a key.
 fn beside(key: &Path) -> PathBuf {
     with_end(key, "-cert.pub")
 }

@@ -1,8 +1,8 @@
-//! The hosts on the way to a host.
+//! Jump hosts: the hosts on the way to a target.
 
 use crate::{Error, Result};
 
-/// A host on the way, as `ProxyJump` has it: `user@host:port`.
+/// A jump host as `ProxyJump` names it: `user@host:port`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Jump {
     pub(crate) user: Option<String>,
@@ -11,10 +11,10 @@ pub(crate) struct Jump {
 }
 
 impl Jump {
-    /// The hosts that a list names, from the first to the last; none for an empty one and `none`.
+    /// Parses a list of jump hosts, from the first to the last. An empty list or `none` yields no hosts.
     ///
     /// # Errors
-    /// [`Error::Setting`]: which of them is no `user@host:port`.
+    /// Fails with [`Error::Setting`] for an entry that is not `user@host:port`.
     pub(crate) fn list(text: &str) -> Result<Vec<Self>> {
         let text = text.trim();
         if text.is_empty() || text.eq_ignore_ascii_case("none") {
@@ -67,7 +67,7 @@ impl Jump {
     }
 }
 
-/// The text itself may hold a password that somebody wrote there.
+/// Returns the error for an invalid entry. It quotes no text that may contain a mistakenly written password.
 fn wrong(text: &str) -> Error {
     let named = if text.contains(['@', ':']) {
         "a part of it".to_owned()

@@ -1,4 +1,4 @@
-//! The files that say which keys a host has (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+//! Files of known hosts (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +17,11 @@ use sha1::Sha1;
 use crate::glob::glob;
 use crate::reading;
 
-/// What the files have on one host.
+/// The lines of the files that apply to one host.
 #[derive(Debug, Default)]
 pub(crate) struct KnownHosts(Vec<Record>);
 
-/// One line that concerns the host.
+/// One line that applies to the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     marker: Option<Marker>,
@@ -30,26 +30,26 @@ pub(crate) struct Record {
     pub(crate) line: usize,
 }
 
-/// What the files say of a key.
+/// The status of a key according to the files.
 #[derive(Debug)]
 pub(crate) enum Standing {
     /// It is the host's.
     Known,
-    /// It must not be used any more.
+    /// It is revoked.
     Revoked(Record),
     /// The host has another key.
     Changed(Record),
     /// No key of the host is recorded, only an authority.
     OnlyAuthority(Record),
-    /// Nothing is known of the host.
+    /// The files have no line for the host.
     Unknown,
 }
 
 impl KnownHosts {
-    /// Reads what the files have on a host; a file that does not exist has nothing.
+    /// Reads the lines for a host. Missing files count as empty.
     ///
     /// # Errors
-    /// The file that cannot be read.
+    /// Fails with the path of a file that cannot be read.
     pub(crate) fn read(
         files: &[PathBuf],
         host: &str,
@@ -72,10 +72,10 @@ impl KnownHosts {
         Ok(Self(records))
     }
 
-    /// What they say of a key that the host shows.
+    /// Returns the status of a key that the host presents.
     ///
-    /// A host of which another key is recorded, be it of another algorithm, has changed: it was
-    /// asked for the recorded algorithm first, so its real key would have come.
+    /// If another key of the host is recorded, even one of another algorithm, the key has changed: the host
+    /// was asked for the recorded algorithm first, so its real key would have come.
     pub(crate) fn judge(&self, key: &PublicKey) -> Standing {
         let own = |record: &&Record| record.marker.is_none();
         let same = |record: &&Record| record.key.key_data() == key.key_data();
@@ -104,7 +104,7 @@ impl KnownHosts {
             })
     }
 
-    /// The authorities that sign the host's certificates.
+    /// Returns the authorities that sign the host's certificates.
     pub(crate) fn authorities(&self) -> Vec<&PublicKey> {
         let marked = |record: &&Record| record.marker == Some(Marker::CertAuthority);
         self.0
@@ -114,21 +114,21 @@ impl KnownHosts {
             .collect()
     }
 
-    /// The line that says that a key must not be used any more.
+    /// Returns the line that revokes a key.
     pub(crate) fn revocation(&self, key: &KeyData) -> Option<&Record> {
         let revoked = |record: &&Record| record.marker == Some(Marker::Revoked);
         let mut revoked = self.0.iter().filter(revoked);
         revoked.find(|record| record.key.key_data() == key)
     }
 
-    /// The algorithms of the host's recorded keys.
+    /// Returns the algorithms of the host's recorded keys.
     pub(crate) fn algorithms(&self) -> Vec<Algorithm> {
         let own = self.0.iter().filter(|record| record.marker.is_none());
         own.map(|record| record.key.algorithm()).collect()
     }
 }
 
-/// The line that makes a host's key known.
+/// Returns the line that records a host's key.
 pub(crate) fn line(host: &str, port: u16, key: &PublicKey) -> String {
     let mut key = key.clone();
     key.set_comment("");
@@ -136,14 +136,14 @@ pub(crate) fn line(host: &str, port: u16, key: &PublicKey) -> String {
     format!("{} {}", name(host, port), key.trim())
 }
 
-/// Remembers the key of a host of which nothing is known, in the first of the files.
+/// Records the key of an unknown host in the first of the files.
 ///
-/// That file is made (0600, its folder 0700) where it does not exist, and locked from the moment the
-/// files are read once more: of two connections that learn a key at once, the second one finds what
-/// the first has learnt, and its standing is given instead of [`Standing::Unknown`].
+/// The file is created (0600, its folder 0700) if it does not exist. It is locked before the files are read
+/// again: if two connections record a key at once, the second one finds the first one's key, and its
+/// status is returned instead of [`Standing::Unknown`].
 ///
 /// # Errors
-/// The file that cannot be read or written, and which of both.
+/// Fails with the path of a file that cannot be read or written, and which of the two failed.
 pub(crate) fn learn(
     files: &[PathBuf],
     host: &str,
@@ -156,7 +156,7 @@ pub(crate) fn learn(
     let unwritable = |cause| ("write", file.clone(), cause);
     let mut open = open(file).map_err(unwritable)?;
     open.lock().map_err(unwritable)?;
-    // The lock goes with the file, however this ends.
+    // Closing the file releases the lock, also after an error.
     let known =
         KnownHosts::read(files, host, port).map_err(|(file, cause)| ("read", file, cause))?;
     let standing = known.judge(key);
@@ -185,7 +185,7 @@ fn open(file: &Path) -> io::Result<File> {
 }
 
 fn write_line(file: &mut File, line: &str) -> io::Result<()> {
-    // An editor may have left the last line without an end.
+    // An editor may have left the last line without a line end.
     let end = match file.seek(SeekFrom::End(0))? {
         0 => "",
         size => {
@@ -195,12 +195,12 @@ fn write_line(file: &mut File, line: &str) -> io::Result<()> {
             if last == *b"\n" { "" } else { "\n" }
         }
     };
-    // One write, so that a reader without the lock sees whole lines.
+    // A single write, so that a reader without the lock sees whole lines.
     file.write_all(format!("{end}{line}\n").as_bytes())?;
     file.sync_data()
 }
 
-/// How the files name a host: with its port where that is not 22.
+/// Returns the name of a host in the files. It includes the port if that is not 22.
 fn name(host: &str, port: u16) -> String {
     let host = host.to_lowercase();
     if port == 22 {
@@ -210,7 +210,7 @@ fn name(host: &str, port: u16) -> String {
     }
 }
 
-/// Collects the lines that concern a host. Lines that cannot be read concern nobody.
+/// Collects the lines that apply to a host. Invalid lines are ignored.
 fn parse(text: &str, file: &Path, name: &str, records: &mut Vec<Record>) {
     for (index, line) in text.lines().enumerate() {
         let mut fields = line.split_whitespace().peekable();

@@ -1,7 +1,7 @@
-//! Connections over SSH: what every protocol over it shares.
+//! SSH connections: the parts that all protocols over SSH share.
 //!
-//! russh waits without end in several places (a silent host, a host that asks for a new password),
-//! so everything here has a deadline.
+//! russh can wait forever in several places (a silent host, a host that asks for a new password),
+//! so every operation here has a deadline.
 
 pub(crate) mod algorithm_list;
 mod algorithms;
@@ -39,41 +39,41 @@ use handler::Client;
 pub(crate) use peer::Peer;
 use socket::Owner;
 
-/// How a device is reached over SSH: what the schemas of all transports over it are built on.
+/// The connection settings that the schemas of all transports over SSH are built on.
 pub(crate) static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
 
 /// An authenticated connection.
 pub(crate) struct Ssh {
     peer: Peer,
-    /// How long opening may take, for messages.
+    /// The limit for opening the connection, for messages.
     limit: Duration,
-    /// How long a goodbye may take.
+    /// The limit for disconnecting.
     goodbye: Duration,
     handle: Handle<Client>,
     owner: Owner,
-    /// The connection that this one goes through.
+    /// The connection to the jump host that this connection goes through.
     via: Option<Box<Self>>,
 }
 
 impl Ssh {
-    /// The other end, for errors.
+    /// Returns the other end, for errors.
     pub(crate) fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// Whether the connection has ended.
+    /// Returns whether the connection has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.handle.is_closed()
     }
 
-    /// The host's version line (RFC 4253, 4.2).
+    /// Returns the host's version line (RFC 4253, 4.2).
     pub(crate) fn version(&self) -> String {
         self.peer.version()
     }
 
-    /// Says goodbye and lets go, from the far end to the near one. Whether it arrives does not
-    /// matter.
+    /// Disconnects from the target, then from each jump host, the nearest last. It does not matter whether
+    /// the disconnect message arrives.
     pub(crate) async fn close(self) {
         let goodbye = self.goodbye;
         let leaving = async {

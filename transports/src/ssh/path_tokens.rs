@@ -1,27 +1,27 @@
-//! Paths as OpenSSH's configuration has them: `~/`, tokens and variables.
+//! Expanding paths of OpenSSH's configuration: `~/`, tokens and variables.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::{Environment, Error, Result};
 
-/// What the tokens in paths stand for.
+/// The values of the tokens in paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathTokens<'a> {
-    /// The name by which the host was asked for.
+    /// The host name as the user gave it.
     pub(crate) asked: &'a str,
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) user: &'a str,
-    /// Home folder and variables.
+    /// The home folder and variables.
     pub(crate) environment: &'a Environment,
 }
 
 impl PathTokens<'_> {
-    /// The paths of a keyword, without those that are `none`.
+    /// Expands the paths of a keyword, and drops those that are `none`.
     ///
     /// # Errors
-    /// As [`path`](Self::path).
+    /// Fails as [`path`](Self::path) does.
     pub(crate) fn paths(&self, keyword: &'static str, written: &[String]) -> Result<Vec<PathBuf>> {
         let named = written
             .iter()
@@ -29,10 +29,10 @@ impl PathTokens<'_> {
         named.map(|path| self.path(keyword, path)).collect()
     }
 
-    /// A path as the files have it: `~/`, tokens and `${VARIABLE}` stand for something.
+    /// Expands `~/`, tokens and `${VARIABLE}` in a path.
     ///
     /// # Errors
-    /// [`Error::Setting`] under the keyword's name for a token that stands for nothing.
+    /// Fails with [`Error::Setting`] under the keyword's name for an unknown token or variable.
     pub(crate) fn path(&self, keyword: &'static str, text: &str) -> Result<PathBuf> {
         let wrong = |what: String| Error::Setting {
             setting: keyword,

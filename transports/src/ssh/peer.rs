@@ -7,7 +7,7 @@ use russh::ChannelOpenFailure;
 use super::handler::Heard;
 use crate::Error;
 
-/// The other end of one connection, and what it has said.
+/// The other end of a connection, and the messages received from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     name: Arc<str>,
@@ -22,22 +22,22 @@ impl Peer {
         }
     }
 
-    /// `host:port`.
+    /// Returns `host:port`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its last words; before any, its banner.
+    /// Returns the host's disconnect message, or else its banner.
     pub(crate) fn said(&self) -> String {
         self.heard.said()
     }
 
-    /// Its version line (RFC 4253, 4.2).
+    /// Returns the host's version line (RFC 4253, 4.2).
     pub(crate) fn version(&self) -> String {
         self.heard.version()
     }
 
-    /// Why it refused a channel just now: in its words, or else by the reason's name.
+    /// Returns why the host refused the last channel: its description, or else the name of the reason.
     pub(super) fn refusal(&self, reason: &ChannelOpenFailure) -> String {
         match self.heard.refusal() {
             words if words.trim().is_empty() => format!("{reason:?}"),
@@ -45,7 +45,7 @@ impl Peer {
         }
     }
 
-    /// Why what runs over the connection cannot go on.
+    /// Returns the error for an operation that failed because the connection ended.
     pub(crate) fn lost(&self) -> Error {
         Error::Lost {
             peer: self.name.to_string(),

@@ -11,13 +11,13 @@ use super::settings::Settings;
 use super::words::Words;
 use crate::{Error, Result, reading};
 
-/// What every private key begins with, in all the formats that are read.
+/// The prefixes of private keys, in all supported formats.
 const MARKS: [&str; 2] = ["-----BEGIN ", "PuTTY-User-Key-File-"];
 
-/// Reads the key that the settings name or hold, if they do.
+/// Reads the private key that the settings name or contain, if any.
 ///
 /// # Errors
-/// [`Error::Setting`]: the file or the key cannot be read, or its passphrase is missing or wrong.
+/// Fails with [`Error::Setting`] when the file or the key cannot be read, or its passphrase is missing or wrong.
 pub(super) async fn load(settings: &Settings) -> Result<Option<PrivateKey>> {
     let Some(given) = settings.private_key.clone() else {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) async fn load(settings: &Settings) -> Result<Option<PrivateKey>> {
     if passphrase.is_none() {
         return read(&given, None, words).map(Some);
     }
-    // Opening an encrypted key is meant to cost much.
+    // Decrypting a key is expensive by design.
     let loaded = spawn_blocking(move || read(&given, passphrase.as_ref(), words)).await;
     loaded.expect("reading a key does not panic").map(Some)
 }
@@ -54,7 +54,7 @@ fn read(
             "is neither a path nor a private key in a known format".to_owned(),
         ));
     } else {
-        // What is taken for a path may be a key that lost its first line: it is not quoted.
+        // The apparent path may be a key that lost its first line, so it is not quoted.
         let name = "the file that it names";
         let text = reading::text(Path::new(given))
             .map_err(|error| problem(format!("cannot read {name}: {error}")))?;
@@ -68,14 +68,14 @@ fn read(
     })
 }
 
-/// The path of a key that is given by one, and not by its text.
+/// Returns the path of a key that is given by its path and not by its text.
 pub(super) fn file(given: &Sensitive<String>) -> Option<&str> {
     let given = given.reveal().trim();
     let is_text = given.contains('\n') || MARKS.iter().any(|mark| given.starts_with(mark));
     (!is_text).then_some(given)
 }
 
-/// Whether a key was not read for want of its passphrase.
+/// Returns whether a key could not be read because it is encrypted.
 pub(super) fn is_encrypted(error: &keys::Error) -> bool {
     matches!(
         error,
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// A key of these tests alone, as OpenSSH writes it.
+    /// Returns a key for tests, in OpenSSH's format.
     fn text(passphrase: Option<&str>) -> String {
         let pair = Ed25519Keypair::from_seed(&[7; 32]);
         let key = PrivateKey::from(pair);

@@ -1,5 +1,5 @@
-//! Reading how a target is reached over SSH: from the inventory, then from OpenSSH's configuration
-//! of that host, then what is usual.
+//! Reading the connection settings: from the inventory, then from OpenSSH's configuration of the host,
+//! then the defaults.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,31 +17,31 @@ use crate::info::{duration, host, port, secret};
 use crate::ssh_config::{HostOptions, SshConfig, Strict};
 use crate::{Context, Environment, Error, Result};
 
-/// The host-wide file of known hosts.
+/// The system-wide file of known hosts.
 const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
 
-/// The keys that OpenSSH tries where nobody names one, of the kinds that are known here.
+/// OpenSSH's default keys, of the types that are supported here.
 const USUAL_KEYS: [&str; 3] = ["~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519"];
 
-/// How many lists of hosts on the way may follow from each other.
+/// The maximum length of a chain of `ProxyJump` lists.
 const MOST_JUMPS: usize = 8;
 
 impl Settings {
-    /// How a device is reached: what the schema of every transport over SSH has, and the
+    /// Reads the settings for a device: from the connection info of a transport over SSH, and from the
     /// configuration of the user who runs the gateway.
     ///
     /// # Errors
-    /// [`Error::Setting`], naming the setting or the file, for what no schema can check.
+    /// Fails with [`Error::Setting`] for a problem that no schema can detect. It names the setting or the file.
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         Reading::of_device(ctx, info).target()
     }
 
-    /// The last of the hosts on the way that `proxyjump` names, with those before it: for what is
-    /// carried through them without SSH of its own. OpenSSH's configuration of the device says
-    /// nothing of that.
+    /// Reads the settings of the last jump host in `proxyjump`, including the jump hosts before it. It is for
+    /// protocols that are tunnelled through jump hosts without SSH to the device itself, so OpenSSH's
+    /// configuration of the device is not used.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Fails as [`read`](Self::read) does.
     pub(crate) fn way_to(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Option<Self>> {
         let jumps = info.text("proxyjump").unwrap_or_default();
         let mut way = Reading::of_device(ctx, info).way(jumps, MOST_JUMPS)?;
@@ -50,7 +50,7 @@ impl Settings {
     }
 }
 
-/// One target's connection info, and the configuration that counts behind it.
+/// One target's connection info, and the configuration that supplements it.
 #[derive(Debug)]
 pub(crate) struct Reading<'r> {
     info: &'r ConnectionInfo,
@@ -60,8 +60,8 @@ pub(crate) struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
-    /// The configuration is read only where the target does not say `load_config: false`; `tell` hears what cannot be
-    /// read of it.
+    /// Loads OpenSSH's configuration, unless the target sets `load_config: false`. `tell` receives a message for each
+    /// part of it that cannot be read.
     pub(crate) fn new(
         info: &'r ConnectionInfo,
         environment: &'r Environment,
@@ -82,10 +82,10 @@ impl<'r> Reading<'r> {
         Self::new(info, ctx.environment(), tell, &words::DEVICE)
     }
 
-    /// The settings of the target, and of the hosts on the way to it.
+    /// Returns the settings of the target and of its jump hosts.
     ///
     /// # Errors
-    /// [`Error::Setting`], naming the setting or the file, for what no schema can check.
+    /// Fails with [`Error::Setting`] for a problem that no schema can detect. It names the setting or the file.
     pub(crate) fn target(&self) -> Result<Settings> {
         let asked = Jump {
             user: self.info.text("user").map(str::to_owned),
@@ -109,9 +109,9 @@ impl<'r> Reading<'r> {
         )
     }
 
-    /// The hosts on the way, from the first to the last, with what leads to the first one.
+    /// Returns the jump hosts, from the first to the last, including those that lead to the first one.
     ///
-    /// `most` is how many lists may follow from each other: configurations can go round in circles.
+    /// `most` limits the number of chained lists, because configurations can form a loop.
     fn way(&self, jumps: &str, most: usize) -> Result<Vec<Settings>> {
         let mut way = Vec::new();
         for (index, jump) in Jump::list(jumps)?.iter().enumerate() {
@@ -132,11 +132,11 @@ impl<'r> Reading<'r> {
         Ok(way)
     }
 
-    /// The settings of one host: the target, or one on the way to it.
+    /// Returns the settings of one host: the target or a jump host.
     fn settings(&self, asked: &Jump, host_options: &HostOptions, role: Role) -> Result<Settings> {
         let (info, words) = (self.info, self.words);
-        // Credentials and weak algorithms are the target's: another host must neither see nor need
-        // them.
+        // Credentials and weak algorithms are the target's own: jump hosts must neither receive the
+        // credentials nor be reached with weak algorithms.
         let nothing = ConnectionInfo::default();
         let own = match role {
             Role::Target => info,
@@ -197,7 +197,7 @@ impl<'r> Reading<'r> {
     ) -> Result<HostKeys> {
         let (info, words) = (self.info, self.words);
         let verify = match (info.boolean(words.verify), role) {
-            // That any key of the target will do says nothing of other hosts.
+            // If the target's key is not verified, that does not apply to jump hosts.
             (Some(false), Role::OnTheWay { .. }) => None,
             (verify, _) => verify,
         };
@@ -227,7 +227,7 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// The keys to try where the inventory names no credentials.
+/// Returns the keys to try if the inventory names no credentials.
 fn identities(host_options: &HostOptions, names: &PathTokens<'_>) -> Result<Identities> {
     Ok(Identities {
         files: if host_options.identity_files.is_empty() {
@@ -284,7 +284,7 @@ fn list(info: &ConnectionInfo, key: &str) -> Option<Vec<String>> {
     Some(texts.map(str::to_owned).collect())
 }
 
-/// The key that is named, by its path or its text.
+/// Returns the configured key, either its path or its text.
 fn private_key(
     info: &ConnectionInfo,
     environment: &Environment,
@@ -295,7 +295,7 @@ fn private_key(
         Value::Hash(hash) => hash.get("key-data")?.as_str()?,
         _ => return None,
     };
-    // A key's own text never begins so.
+    // The text of a key never begins with `~/`.
     let text = match text.trim() {
         path if path.starts_with("~/") => environment.path(path).to_string_lossy().into_owned(),
         text => text.to_owned(),
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
     use crate::{Connect, SshCli};
 
-    /// A device's settings, with an inventory and a configuration that say this.
+    /// Reads a device's settings from this inventory and this configuration.
     fn read(host_options: &[(&str, Value)], config: &str) -> Settings {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config");
@@ -373,7 +373,7 @@ mod tests {
         ];
         let config = CONFIG.replace("StrictHostKeyChecking no", "");
         let settings = read(&host_options, &config);
-        // What is said for all hosts must not take back what is said for this one.
+        // Options for all hosts must not revoke options of this target.
         assert_eq!(settings.algorithms.strength, Strength::Legacy);
         assert_eq!(settings.algorithms.kex, None);
         let [hop] = settings.jumps.as_slice() else {

@@ -28,24 +28,24 @@ pub(crate) const PASSWORD: &str = "canary";
 /// How a server behaves.
 pub(crate) struct How {
     pub(crate) methods: &'static [MethodKind],
-    /// What is said before the login.
+    /// The banner before the login.
     pub(crate) banner: Option<&'static str>,
     /// The rounds of `keyboard-interactive`.
     pub(crate) rounds: &'static [Round],
-    /// Whether a password is never answered: russh makes silence of a request for a new one
+    /// Whether a password is never answered. russh also stays silent after a request for a new one
     /// (RFC 4252, 8), too.
     pub(crate) is_silent: bool,
-    /// Whether the connection is cut when a password comes, without a word.
+    /// Whether the connection is closed without a message when a password arrives.
     pub(crate) is_cut: bool,
     pub(crate) key: Option<PublicKey>,
     pub(crate) seed: u8,
     pub(crate) preferred: Preferred,
     pub(crate) device: fn() -> Fake,
-    /// How many channels one connection may have.
+    /// The maximum number of channels in a connection.
     pub(crate) most_sessions: usize,
 }
 
-/// One round of `keyboard-interactive`: what is said, the questions, and whether answers are shown.
+/// One round of `keyboard-interactive`: the instructions, the questions, and whether answers are shown.
 pub(crate) type Round = (&'static str, &'static [(&'static str, bool)]);
 
 /// A server that runs until it is dropped.
@@ -66,9 +66,9 @@ struct Counts {
 struct Client {
     how: Arc<How>,
     counts: Arc<Counts>,
-    /// The open channels; those of which something runs already are taken.
+    /// The open channels. The value becomes `None` when a program starts on the channel.
     open: HashMap<ChannelId, Option<Channel<Msg>>>,
-    /// How many rounds of questions were asked.
+    /// The number of question rounds so far.
     asked: usize,
 }
 
@@ -89,7 +89,7 @@ impl Default for How {
     }
 }
 
-/// A key that every run makes alike.
+/// Returns a key that is the same in every run.
 pub(crate) fn key(seed: u8) -> PrivateKey {
     PrivateKey::from(Ed25519Keypair::from_seed(&[seed; 32]))
 }
@@ -140,27 +140,27 @@ impl Server {
         }
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections.
     pub(crate) fn connections(&self) -> usize {
         self.counts.connections.load(Ordering::Relaxed)
     }
 
-    /// How many passwords were tried.
+    /// Returns the number of passwords tried.
     pub(crate) fn logins(&self) -> usize {
         self.counts.logins.load(Ordering::Relaxed)
     }
 
-    /// How many connections ended with a goodbye.
+    /// Returns the number of connections that ended with a disconnect message.
     pub(crate) fn goodbyes(&self) -> usize {
         self.counts.goodbyes.load(Ordering::Relaxed)
     }
 
-    /// The line that makes this server known.
+    /// Returns the line of a known hosts file for this server.
     pub(crate) fn known_hosts_line(&self) -> String {
         known_hosts::line("127.0.0.1", self.port, &self.host_key)
     }
 
-    /// What an inventory would have of it; `more` adds to it or replaces parts of it.
+    /// Returns the server's connection info. `more` adds attributes or replaces them.
     pub(crate) fn info(&self, more: &[(&str, Value)]) -> ConnectionInfo {
         let mut raw: Hash = [
             ("host", Value::from("127.0.0.1")),
@@ -169,7 +169,7 @@ impl Server {
             ("password", Value::from(PASSWORD)),
             ("verify_hosts", Value::from(false)),
             ("timeout", Value::from(5)),
-            // Nothing of the user who runs the tests.
+            // Independent of the user who runs the tests.
             ("load_config", Value::from(false)),
         ]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a connection needs to be told.
+//! The settings of a connection.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::host_keys::HostKeys;
 use super::words::Words;
 use crate::tcp;
 
-/// The variable that names the socket of the user's agent.
+/// The environment variable with the path of the user's agent socket.
 pub(super) const SSH_AUTH_SOCK: &str = "SSH_AUTH_SOCK";
 
-/// Whom to reach, as whom, and what to demand of it.
+/// The settings of a connection: address, login, and requirements on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) host: String,
@@ -24,54 +24,54 @@ pub(crate) struct Settings {
     pub(crate) private_key: Option<Sensitive<String>>,
     pub(crate) passphrase: Option<Sensitive<String>>,
     pub(crate) identities: Identities,
-    /// The name by which its key is known, where that is another one.
+    /// The name under which the host key is recorded, if it differs from `host`.
     pub(crate) host_key_alias: Option<String>,
     pub(crate) host_keys: HostKeys,
     pub(crate) algorithms: Algorithms,
-    /// How long connecting and logging in may take together.
+    /// The limit for connecting and logging in together.
     pub(crate) timeout: Duration,
-    /// How long a goodbye may take.
+    /// The limit for disconnecting.
     pub(crate) goodbye: Duration,
     pub(crate) keepalive: Option<Keepalive>,
     pub(crate) role: Role,
-    /// The hosts on the way, from the first to the last.
+    /// The jump hosts, from the first to the last.
     pub(crate) jumps: Vec<Self>,
     pub(crate) words: &'static Words,
 }
 
-/// What a connection is for.
+/// The role of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It leads to whom the inventory names.
+    /// The target that the inventory names.
     Target,
-    /// It leads further; `asked` is the name by which the host is asked for, as `Host` lines of
-    /// OpenSSH's configuration have it.
+    /// A jump host. `asked` is the name by which OpenSSH's configuration (`Host` lines) is searched
+    /// for it.
     OnTheWay { asked: String },
 }
 
-/// The keys to try where neither a key nor a password is named, and what goes with keys.
+/// The keys to try if the settings name neither a key nor a password, and certificates for keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Identities {
-    /// Files of private keys; those that do not exist are passed over.
+    /// Private key files. Missing files are skipped.
     pub(crate) files: Vec<PathBuf>,
-    /// Files of certificates, each for the key that it was signed for.
+    /// Certificate files, each for the key that it was signed for.
     pub(crate) certificates: Vec<PathBuf>,
-    /// Whether of an agent's keys only those of the files are tried.
+    /// Whether only those keys of the agent are tried that are among `files`.
     pub(crate) only: bool,
     pub(crate) agent: Agent,
 }
 
-/// The agent that signs.
+/// The SSH agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
-    /// The one whose socket `SSH_AUTH_SOCK` names.
+    /// The agent whose socket `SSH_AUTH_SOCK` names.
     Usual(PathBuf),
     At(PathBuf),
     None,
 }
 
 impl Agent {
-    /// Its socket, and the setting that names it.
+    /// Returns the agent's socket, and the setting that names it.
     pub(super) fn socket(&self) -> Option<(&'static str, PathBuf)> {
         match self {
             Self::Usual(socket) => Some((SSH_AUTH_SOCK, socket.clone())),
@@ -81,22 +81,22 @@ impl Agent {
     }
 }
 
-/// How a host that has gone silent is found out.
+/// How a silent host is detected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keepalive {
-    /// After how much silence it is asked.
+    /// The time of silence after which a keepalive is sent.
     pub(crate) interval: Duration,
-    /// How many questions may stay without an answer.
+    /// The number of keepalives that may stay unanswered.
     pub(crate) most: usize,
 }
 
 impl Settings {
-    /// `host:port`, as messages name the target; an IPv6 address in brackets.
+    /// Returns `host:port`, as messages name the target. An IPv6 address is in brackets.
     pub(crate) fn peer(&self) -> String {
         tcp::peer(&self.host, self.port)
     }
 
-    /// By when a session must be open that is begun now: each host on the way has its own time.
+    /// Returns the deadline for a session that is opened now. Each jump host adds its own time limit.
     pub(crate) fn deadline(&self) -> Instant {
         let on_the_way = self.jumps.iter().map(|jump| jump.timeout);
         Instant::now() + on_the_way.sum::<Duration>() + self.timeout

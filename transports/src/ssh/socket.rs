@@ -1,4 +1,4 @@
-//! A stream that ends when its owner lets go of it, or when nothing can be written for too long.
+//! A stream that ends when its owner is dropped, or when nothing can be written for too long.
 
 use std::io;
 use std::pin::Pin;
@@ -11,19 +11,19 @@ use tokio::time::{Instant, Interval, interval_at};
 
 /// A stream whose two directions end when its [`Owner`] is dropped.
 ///
-/// russh reads the stream in a task of its own. During a key exchange that task heeds nothing but
-/// the peer, and a silent peer would keep it and its socket for ever. While it writes it heeds not
-/// even its keepalives, so a peer that takes nothing any more must be found out here.
+/// russh reads the stream in a task of its own. During a key exchange, that task reacts to nothing but
+/// the peer, so a silent peer would keep the task and its socket forever. While the task writes, it does
+/// not even check its keepalives, so a peer that stops reading must be detected here.
 pub(super) struct Owned<S> {
     stream: S,
     released: oneshot::Receiver<()>,
-    /// How long nothing may be written before the peer counts as gone.
+    /// How long writes may be blocked before the peer counts as gone.
     retry_budget: Option<Duration>,
-    /// Ticks when that time is over.
+    /// The timer for that, while a write is blocked.
     stuck: Option<Interval>,
 }
 
-/// Keeps a stream open.
+/// Keeps a stream open. The stream ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Owner {
     _held: oneshot::Sender<()>,
@@ -41,7 +41,7 @@ impl<S> Owned<S> {
         (owned, Owner { _held: held })
     }
 
-    /// Waits until the peer must count as gone.
+    /// Waits until writes have been blocked for too long.
     fn poll_stuck(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let Some(retry_budget) = self.retry_budget else {
             return Poll::Pending;
@@ -95,8 +95,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Owned<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Why the connection ended is known by now, and must not be covered by this. A peer that
-        // takes nothing takes no end either.
+        // An error here must not hide why the connection ended, which is known by now. A peer that no
+        // longer reads does not read the end either.
         if self.stuck.is_none() {
             let _ = ready!(Pin::new(&mut self.stream).poll_shutdown(cx));
         }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert!(started.elapsed() >= retry_budget);
         stream.shutdown().await.expect("it ends at once");
-        // One that takes a little now and then is alive.
+        // A peer that reads a little now and then is alive.
         let mut taken = [0; 64];
         far.read_exact(&mut taken).await.expect("read");
         let (near, mut far) = duplex(64);

@@ -1,4 +1,4 @@
-//! Connections: who is trusted, who is let in, and what a failure says.
+//! Tests of connections: host keys, logins, and error messages.
 
 use std::borrow::Cow;
 use std::fs;
@@ -34,7 +34,7 @@ async fn refused(server: &Server, more: &[(&str, Value)]) -> (Error, String) {
     (error, text)
 }
 
-/// A port where nobody listens, and nobody else begins to while the socket lives.
+/// Returns a port where nothing listens, and nothing can as long as the socket lives.
 fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("a socket");
     let any = "127.0.0.1:0".parse().expect("an address");
@@ -102,7 +102,7 @@ async fn questions_behind_the_password_are_named_with_what_to_do() {
         rounds,
         ..How::default()
     };
-    // Rounds without a question only tell something.
+    // Rounds without a question only carry instructions.
     let telling: &[Round] = &[
         ("Work is watched.", &[]),
         ("", &[("Password: ", false)]),
@@ -177,7 +177,7 @@ async fn a_connection_that_is_cut_amid_a_login_is_an_interruption_and_no_refusal
         matches!(&error, Error::Closed { phase: at, .. } if *at == phase) && error.is_transient(),
         "{text}"
     );
-    // It may be a host's way to refuse: no account may be locked by that.
+    // Some hosts refuse logins in this way, and too many logins could lock the account.
     let bench = Bench::default();
     let error = SshCli::new()
         .open(&bench.ctx(), &server.info(&[]))

@@ -1,8 +1,8 @@
-//! The names that settings have for those who write them: one reading, two vocabularies.
+//! The names of the settings in an inventory. Two vocabularies share the same code.
 
 use super::algorithms::Kind;
 
-/// The settings' names as an inventory writes them: what is read, and where messages lead.
+/// The names of the settings, for reading them and for messages.
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) private_key: &'static str,
@@ -41,7 +41,7 @@ pub(crate) static DEVICE: Words = Words {
     host_keys: "host_key_algorithms",
 };
 
-/// The keys of Bolt's `config.ssh`, and a few more in its manner.
+/// The keys of Bolt's `config.ssh`, and additional keys in the same style.
 pub(crate) static HOST: Words = Words {
     private_key: "private-key",
     passphrase: "private-key-passphrase",
@@ -61,7 +61,7 @@ pub(crate) static HOST: Words = Words {
 };
 
 impl Words {
-    /// The setting for a kind of algorithms.
+    /// Returns the name of the setting for a kind of algorithms.
     pub(super) fn of(&self, kind: Kind) -> &'static str {
         match kind {
             Kind::Kex => self.kex,

@@ -1,4 +1,4 @@
-//! What carries a command line: SSH, or where a device has nothing else, telnet.
+//! The carriers of a command line: SSH, or telnet for devices that have nothing else.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::ssh::{self, Ssh};
 use crate::tcp::Stream;
 use crate::{Context, Result, telnet};
 
-/// How a device's command line is reached.
+/// The protocol that carries a device's command line, with its settings.
 #[derive(Debug)]
 pub(super) enum Carrier {
     Ssh(Box<ssh::settings::Settings>),
@@ -21,10 +21,10 @@ pub(super) enum Carrier {
 }
 
 impl Carrier {
-    /// Reads the settings of the carrier that is asked for.
+    /// Reads the settings of the requested carrier.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
+    /// Fails with [`Error::Setting`](crate::Error::Setting) for a problem that no schema can detect.
     pub(super) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         if info.text("protocol") == Some("telnet") {
             return Ok(Self::Telnet(telnet::Settings::read(ctx, info)?));
@@ -33,10 +33,11 @@ impl Carrier {
         Ok(Self::Ssh(Box::new(settings)))
     }
 
-    /// What the command line itself may ask for.
+    /// Returns the credentials for questions that the command line itself may ask.
     ///
-    /// Telnet has no login of its own, so there it is expected to ask who is there. Behind SSH that is
-    /// known, and what looks like the question is taken for one only if there is an answer to it.
+    /// Telnet has no login of its own, so there the command line is expected to ask for one. Over SSH, the
+    /// user is logged in already, and an apparent login question is treated as one only if a
+    /// `line_password` is configured.
     pub(super) fn credentials(&self, info: &ConnectionInfo) -> Credentials {
         let line_password = secret(info, "line_password");
         let login = match self {
@@ -70,7 +71,7 @@ impl Carrier {
         }
     }
 
-    /// `host:port`, as messages name the target.
+    /// Returns `host:port`, as messages name the target.
     pub(super) fn peer(&self) -> String {
         match self {
             Self::Ssh(settings) => settings.peer(),
@@ -78,7 +79,7 @@ impl Carrier {
         }
     }
 
-    /// How long connecting and logging in may take together.
+    /// Returns the limit for connecting and logging in together.
     pub(super) fn timeout(&self) -> Duration {
         match self {
             Self::Ssh(settings) => settings.timeout,
@@ -86,7 +87,7 @@ impl Carrier {
         }
     }
 
-    /// By when a session must be open that is begun now.
+    /// Returns the deadline for a session that is opened now.
     pub(super) fn deadline(&self) -> Instant {
         match self {
             Self::Ssh(settings) => settings.deadline(),
@@ -94,10 +95,10 @@ impl Carrier {
         }
     }
 
-    /// Connects, and gives the terminal, with the SSH connection that it goes through.
+    /// Connects and returns the terminal, with the SSH connection that carries it.
     ///
     /// # Errors
-    /// Why there is no terminal; everything ends by `deadline`.
+    /// Fails when no terminal can be opened before `deadline`.
     pub(super) async fn connect(
         &self,
         ctx: &Context<'_>,

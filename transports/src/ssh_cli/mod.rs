@@ -1,5 +1,5 @@
-//! `ssh_cli`: devices whose only interface is a command line, over SSH; over telnet where that is
-//! asked for.
+//! `ssh_cli`: devices whose only interface is a command line, over SSH, or over telnet if the
+//! connection info says so.
 
 mod carrier;
 mod session;
@@ -16,7 +16,7 @@ use crate::ssh;
 use crate::{Connect, Context, Result, Transport};
 pub use session::SshCliSession;
 
-/// Opens sessions with command lines of one dialect.
+/// The factory for sessions with command lines of one dialect.
 #[derive(Debug)]
 pub struct SshCli {
     schema: TransportSchema,
@@ -24,12 +24,12 @@ pub struct SshCli {
 }
 
 impl SshCli {
-    /// For devices of which nothing is known but that they show a prompt.
+    /// Creates the factory for unknown devices. It only requires that they show a prompt.
     pub fn new() -> Self {
         Self::with_dialect(Dialect::generic())
     }
 
-    /// For devices that speak this dialect.
+    /// Creates the factory for devices with this dialect.
     pub fn with_dialect(dialect: Dialect) -> Self {
         let schema = TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA);
         Self {
@@ -38,10 +38,10 @@ impl SshCli {
         }
     }
 
-    /// Opens a session, as [`Connect::connect`] does, for those who need to know its kind.
+    /// Opens a session as [`Connect::connect`] does, but returns its concrete type.
     ///
     /// # Errors
-    /// As [`Connect::connect`].
+    /// Fails as [`Connect::connect`] does.
     pub async fn open(&self, ctx: &Context<'_>, info: &ConnectionInfo) -> Result<SshCliSession> {
         SshCliSession::open(ctx, info, Arc::clone(&self.dialect)).await
     }

@@ -1,4 +1,4 @@
-//! An open session with a command line.
+//! A session with a command line.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use crate::{CommandLine, Context, Error, Opening, Result, Transport};
 use super::carrier::Carrier;
 use crate::tcp::Stream;
 
-/// A session with a device's command line; it takes one command at a time.
+/// A session with a device's command line. It runs one command at a time.
 #[derive(Debug)]
 pub struct SshCliSession {
     carrier: Carrier,
     terms: CliSettings,
     credentials: Credentials,
-    /// `None` after the connection was lost or given up, until something needs it again.
+    /// `None` after the connection was lost or abandoned, until the next operation opens it again.
     open: Mutex<Option<Open>>,
 }
 
-/// What is open between us and the device.
+/// An open connection to the device.
 #[derive(Debug)]
 struct Open {
     cli: Cli<Box<dyn Stream>>,
-    /// The SSH connection that it goes through, if it goes through one.
+    /// The SSH connection that carries the command line, if any.
     ssh: Option<Ssh>,
 }
 
-/// Whether a command may be sent again when the connection was lost before its end.
+/// Whether a command may be sent again if the connection was lost before the command ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repeat {
     Allowed,
@@ -43,7 +43,7 @@ enum Repeat {
 }
 
 impl SshCliSession {
-    /// Opens a session, retrying within the context's patience.
+    /// Opens a session, and retries within the context's retry budget.
     pub(super) async fn open(
         ctx: &Context<'_>,
         info: &ConnectionInfo,
@@ -84,7 +84,7 @@ impl SshCliSession {
             let ready = match self.ready(ctx, &mut open).await {
                 Ok(ready) => ready,
                 Err(Error::RetryBudgetSpent(mut spent)) if again => {
-                    // What had arrived before the connection was lost must not be lost as well.
+                    // Keep the output that had arrived before the connection was lost.
                     spent.last_error = attempts.take_last_error();
                     return Err(Error::RetryBudgetSpent(spent));
                 }
@@ -96,7 +96,7 @@ impl SshCliSession {
             match result {
                 Err(error) if repeat == Repeat::Allowed && error.is_transient() => {
                     if again {
-                        // Only the first time may have been spent with work.
+                        // Only the first try may have spent its time with work.
                         attempts.lost(started.elapsed());
                     }
                     again = true;
@@ -107,7 +107,7 @@ impl SshCliSession {
         }
     }
 
-    /// The open connection, opened again if it was lost.
+    /// Returns the open connection, and reopens it if it was lost.
     async fn ready<'o>(
         &self,
         ctx: &Context<'_>,
@@ -118,13 +118,13 @@ impl SshCliSession {
         }
         match open {
             Some(_) => {}
-            // Boxed, because what connects is many times as large as what runs a command.
+            // Boxed, because the future for connecting is many times as large as the one for a command.
             None => *open = Some(Box::pin(self.reach(ctx)).await?),
         }
         Ok(open.as_mut().expect("it was opened just now"))
     }
 
-    /// Connects, logs in and waits for the prompt, retrying what may pass.
+    /// Connects, logs in and waits for the prompt. Retries transient errors.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
         let what = format!("open a session with {}", self.terms.peer);
         let persisting = ctx
@@ -156,7 +156,7 @@ impl Open {
     async fn close(self, ctx: &Context<'_>) {
         let Self { mut cli, ssh } = self;
         cli.leave(ctx).await;
-        // The channel goes first: one that nobody reads would hold the goodbye up.
+        // Drop the channel first: an unread channel would delay the disconnect.
         drop(cli);
         if let Some(ssh) = ssh {
             ssh.close().await;
@@ -179,7 +179,7 @@ impl CommandLine for SshCliSession {
         let cli = &mut self.ready(ctx, &mut open).await?.cli;
         let outcome = cli.configure(ctx, lines).await;
         ctx.retry_budget().note(&outcome);
-        // While it stands in configuration mode, a device may let nobody else configure it.
+        // A device in configuration mode may lock out other users.
         if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
             broken.close(ctx).await;
         }

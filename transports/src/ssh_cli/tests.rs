@@ -1,4 +1,4 @@
-//! Sessions from end to end, over SSH on the loopback.
+//! End-to-end tests of sessions, over SSH on the loopback.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -75,7 +75,7 @@ async fn commands_that_are_asked_at_once_take_turns() {
     }
 }
 
-/// A device that loses its first connection in the middle of some commands.
+/// Returns a device that loses its first connection in the middle of some commands.
 fn forgetful() -> Fake {
     static SESSIONS: AtomicUsize = AtomicUsize::new(0);
     let fake = Fake::new("r1#").on("configure terminal", &[Do::Prompt("r1(config)#")]);
@@ -189,7 +189,7 @@ async fn a_session_that_cannot_be_opened_again_keeps_what_had_arrived() {
     .await;
     let bench = Bench::patient_for(2);
     let session = session(&server, &bench).await;
-    // The open connection stays; no other is taken.
+    // The open connection remains; no other one is accepted.
     drop(server);
     let error = session
         .exec(&bench.ctx(), "show x")

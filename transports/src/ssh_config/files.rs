@@ -1,4 +1,4 @@
-//! Files of configuration: lines, words, and other files that they include.
+//! Parsing configuration files: lines, words, and included files.
 
 use std::fs;
 use std::io;
@@ -8,19 +8,19 @@ use super::item::{Item, Place};
 use crate::glob::glob;
 use crate::reading;
 
-/// How deep files may include each other, as in OpenSSH.
+/// The maximum depth of nested includes, as in OpenSSH.
 const DEEPEST: usize = 16;
 
-/// What was not taken from the files.
+/// The parts of the files that were skipped.
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
-    /// Why files could not be read.
+    /// Messages about files that could not be read.
     pub(super) unreadable: Vec<String>,
-    /// Where `Match` blocks begin.
+    /// The places where `Match` blocks begin.
     pub(super) matches: Vec<String>,
 }
 
-/// Reads a file and all that it includes; `~/` stands for `home`.
+/// Reads a file and all files that it includes. `~/` stands for `home`.
 pub(super) fn read(file: &Path, home: Option<&Path>, skipped: &mut Skipped) -> Vec<Item> {
     read_deep(file, home, 0, skipped)
 }
@@ -72,7 +72,7 @@ fn read_deep(file: &Path, home: Option<&Path>, depth: usize, skipped: &mut Skipp
     items
 }
 
-/// The keyword of a line and what follows it, behind blanks or one `=`.
+/// Splits a line into its keyword and the rest. Blanks or one `=` separate them.
 fn keyword(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
@@ -87,7 +87,7 @@ fn keyword(line: &str) -> Option<(&str, &str)> {
     Some((name.trim_matches('"'), rest.trim_start()))
 }
 
-/// The words of a line: quotes hold blanks together, a backslash keeps a quote or a blank.
+/// Splits the rest of a line into words. Quotes keep blanks together; a backslash escapes a quote or a blank.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut characters = text.chars().peekable();
@@ -115,7 +115,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The files that a word of `Include` names; it begins beside the file where it is not absolute.
+/// Returns the files that a word of `Include` names. Relative paths start at [`base`].
 fn included(from: &Path, home: Option<&Path>, word: &str) -> Vec<PathBuf> {
     let path = match (word.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -138,7 +138,7 @@ fn included(from: &Path, home: Option<&Path>, word: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Where relative paths begin: at `/etc/ssh` for the system's file, else at `~/.ssh`.
+/// Returns the base of relative paths: `/etc/ssh` for the system's files, `~/.ssh` for the user's.
 fn base(from: &Path, home: Option<&Path>) -> PathBuf {
     if from.starts_with("/etc/ssh") {
         return PathBuf::from("/etc/ssh");

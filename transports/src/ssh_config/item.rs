@@ -1,4 +1,4 @@
-//! What a file consists of, as it is read.
+//! The parsed parts of a configuration file.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,21 +6,21 @@ use std::path::PathBuf;
 /// A part of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// The beginning of a block for the hosts that fit these patterns.
+    /// The start of a block for the hosts that match these patterns.
     Host(Vec<String>),
-    /// The beginning of a block that is skipped.
+    /// The start of a block that is skipped.
     Match,
-    /// The contents of other files, each for itself.
+    /// The contents of included files, one list for each file.
     Include(Vec<Vec<Self>>),
     Keyword {
-        /// In small letters.
+        /// In lower case.
         name: String,
         words: Vec<String>,
         place: Place,
     },
 }
 
-/// A line of a file.
+/// A line of a file, for messages.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) file: PathBuf,

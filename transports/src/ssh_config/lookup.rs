@@ -1,4 +1,4 @@
-//! What the files say of one host.
+//! Evaluating the configuration for one host.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use super::read::SshConfig;
 use crate::glob::glob;
 use crate::{Error, Result};
 
-/// What the files say of one host; `None` where they say nothing.
+/// The options that the configuration sets for one host; `None` where it sets none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostOptions {
     pub(crate) host_name: Option<String>,
     pub(crate) user: Option<String>,
     pub(crate) port: Option<u16>,
     pub(crate) host_key_alias: Option<String>,
-    /// As they are written: see [`Names::path`].
+    /// Unexpanded, as written in the file.
     pub(crate) identity_files: Vec<String>,
     pub(crate) certificate_files: Vec<String>,
     pub(crate) identities_only: bool,
@@ -34,7 +34,7 @@ pub(crate) struct HostOptions {
     pub(crate) connect_timeout: Option<Duration>,
 }
 
-/// What is demanded of host keys.
+/// How strictly host keys are checked (`StrictHostKeyChecking`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strict {
     Yes,
@@ -42,15 +42,15 @@ pub(crate) enum Strict {
     No,
 }
 
-/// The values of a host's keywords, each with its place.
+/// The values of a host's keywords, each with its place in a file.
 #[derive(Default)]
 struct Values<'c>(HashMap<&'c str, Vec<(&'c [String], &'c Place)>>);
 
 impl SshConfig {
-    /// What the files say of a host, by the name that it is asked for.
+    /// Returns the options for a host, looked up by the name that the user gave.
     ///
     /// # Errors
-    /// [`Error::Setting`]: a value for this host cannot be used, with its place.
+    /// Fails with [`Error::Setting`] when a value for this host cannot be used. The message names its place.
     pub(crate) fn options_for(&self, host: &str) -> Result<HostOptions> {
         let mut values = Values::default();
         values.collect(&self.0, host, true);
@@ -85,8 +85,8 @@ impl SshConfig {
 }
 
 impl<'c> Values<'c> {
-    /// Collects what applies to a host. A block ends with its file: `outside` is what holds where
-    /// the file is included.
+    /// Collects the values that apply to a host. A block ends with its file; `outside` tells whether
+    /// the surrounding block, where the file is included, applies.
     fn collect(&mut self, items: &'c [Item], host: &str, outside: bool) {
         let mut applies = outside;
         for item in items {
@@ -110,7 +110,7 @@ impl<'c> Values<'c> {
         self.0.get(name)?.first().copied()
     }
 
-    /// The one word of a keyword, or its words as they were written.
+    /// Returns the first value of a keyword, with its words joined by blanks.
     fn text(&self, name: &str) -> Option<String> {
         Some(self.first(name)?.0.join(" "))
     }
@@ -119,7 +119,7 @@ impl<'c> Values<'c> {
         Some(self.first(name)?.0.to_vec())
     }
 
-    /// The values of a keyword that adds up; of the others the first one counts.
+    /// Returns all values of a keyword that accumulates. For other keywords, only the first value counts.
     fn list(&self, name: &str) -> Vec<String> {
         let all = self.0.get(name).into_iter().flatten();
         all.map(|(words, _)| words.join(" ")).collect()
@@ -141,7 +141,7 @@ impl<'c> Values<'c> {
             .map_err(|_| problem(keyword, place, format!("`{text}` is not {expected}")))
     }
 
-    /// A time in seconds, or as `1h30m`; `None` for `none` too.
+    /// Parses a time in seconds or as `1h30m`. Returns `None` for the word `none`, too.
     fn time(&self, name: &str, keyword: &'static str) -> Result<Option<Duration>> {
         let Some((words, place)) = self.first(name) else {
             return Ok(None);
@@ -181,7 +181,7 @@ impl<'c> Values<'c> {
         };
         let text = words.join(" ").to_lowercase();
         Ok(Some(match text.as_str() {
-            // Nobody is there to be asked.
+            // Runs are not interactive, so nobody can answer a question.
             "yes" | "true" | "ask" => Strict::Yes,
             "accept-new" => Strict::AcceptNew,
             "no" | "false" | "off" => Strict::No,
@@ -192,7 +192,7 @@ impl<'c> Values<'c> {
         }))
     }
 
-    /// Refuses what would have to start a program; the first of both keywords counts.
+    /// Refuses `ProxyCommand`, which would start a program. It does not count after `ProxyJump` in the same file.
     fn proxy_command(&self) -> Result<()> {
         let Some((words, place)) = self.first("proxycommand") else {
             return Ok(());
@@ -213,7 +213,7 @@ impl<'c> Values<'c> {
     }
 }
 
-/// Whether a `Host` line is about a host: one pattern fits, and none that is negated.
+/// Returns whether a `Host` line applies to a host: one pattern matches, and no negated one does.
 fn fits(patterns: &[String], host: &str) -> bool {
     let mut found = false;
     for pattern in patterns {

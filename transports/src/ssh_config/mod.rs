@@ -1,6 +1,6 @@
-//! What OpenSSH's client configuration says of hosts (ssh_config(5)).
+//! OpenSSH's client configuration (ssh_config(5)).
 //!
-//! It is read once and asked for each host: the first value that applies to a host is the one that
+//! The files are read once and evaluated for each host: the first value that applies to a host
 //! counts. `Match` blocks are skipped, because some of their conditions run programs.
 
 mod files;

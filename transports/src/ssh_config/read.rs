@@ -1,4 +1,4 @@
-//! Reading the configuration: the user's and the system's files, or one in their place.
+//! Loading the configuration: the user's and the system's files, or one file instead of both.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use devgate_schemas::Level;
 use super::files;
 use super::item::Item;
 
-/// The system's configuration, which counts behind the user's.
+/// The system's configuration. The user's configuration takes precedence.
 const SYSTEM: &str = "/etc/ssh/ssh_config";
 
-/// `~/.ssh/config` and `/etc/ssh/ssh_config`, or what stands in their place.
+/// The contents of `~/.ssh/config` and `/etc/ssh/ssh_config`, or of one file instead of both.
 #[derive(Clone, Debug, Default)]
 pub struct SshConfig(pub(super) Vec<Item>);
 
 impl SshConfig {
-    /// The user's, where there is one, and the system's. A file that does not exist says nothing.
+    /// Loads the user's file, if there is a home folder, and the system's file. Missing files count as empty.
     pub(crate) fn load(home: Option<&Path>, tell: impl FnMut(Level, String)) -> Self {
         let user = home.map(|home| home.join(".ssh/config"));
         let files: Vec<PathBuf> = user.into_iter().chain([PathBuf::from(SYSTEM)]).collect();
         Self::read(&files, home, tell)
     }
 
-    /// Reads one file in place of the user's and the system's.
+    /// Reads one file instead of the user's and the system's.
     pub fn from_file(file: &Path, tell: impl FnMut(Level, String)) -> Self {
         Self::read(&[file.to_owned()], None, tell)
     }
@@ -31,7 +31,7 @@ impl SshConfig {
         let mut items = Vec::new();
         let mut skipped = files::Skipped::default();
         for file in files {
-            // A file begins outside of any block, as an included one does.
+            // A file begins outside of any block, as an included file does.
             items.push(Item::Include(vec![files::read(file, home, &mut skipped)]));
         }
         for unreadable in skipped.unreadable {

@@ -1,4 +1,4 @@
-//! What the parser makes of files, beside OpenSSH itself.
+//! Tests that compare the parser with OpenSSH itself.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::*;
 use crate::ssh::algorithm_list::AlgorithmList;
 
-/// Configurations, each with the hosts that both are asked for.
+/// Configurations, each with the hosts to look up in both.
 const TABLE: &[(&str, &[&str])] = &[
     ("", &["h1"]),
     (
@@ -70,7 +70,7 @@ fn parsed(text: &str, folder: &Path) -> (SshConfig, Vec<String>) {
     (config, told)
 }
 
-/// What OpenSSH makes of a file, by keyword.
+/// Returns OpenSSH's options from a file, by keyword.
 #[expect(clippy::disallowed_methods, reason = "OpenSSH is a program")]
 fn openssh(file: &Path, host: &str) -> HashMap<String, Vec<String>> {
     let output = Command::new("ssh")
@@ -106,7 +106,7 @@ fn what_is_said_of_a_host_is_what_openssh_makes_of_it() {
         for host in *hosts {
             let options_for = config.options_for(host).expect("nothing is wrong");
             let theirs = openssh(&path.join("config"), host);
-            // What the file does not say is as without it.
+            // Options that the file does not set are the same as without the file.
             let usual = openssh(&path.join("none"), host);
             let one = |ours: Option<String>, name: &str| {
                 let expected = theirs.get(name).map(|values| values.join(" "));

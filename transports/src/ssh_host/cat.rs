@@ -1,4 +1,4 @@
-//! Files to hosts without SFTP: each is the standard input of a `cat`.
+//! Uploads to hosts without SFTP: each file is the standard input of a `cat`.
 
 use devgate_schemas::task::CapturedOutput;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -8,19 +8,19 @@ use super::put::Upload;
 use super::{SshHost, quoted};
 use crate::{Error, Result};
 
-/// How many files are under way at once: each takes one of the connection's sessions.
+/// The maximum number of parallel uploads. Each takes one of the connection's sessions.
 const SIDE_BY_SIDE: usize = 4;
 
-/// How much of what a program complains is told.
+/// The maximum length of an error message from the program.
 const COMPLAINT: usize = 1024;
 
-/// Makes the folder and the file, and tells by its exit code whether the file is whole.
+/// Creates the folder and the file. The exit code shows whether the file is complete.
 const SCRIPT: &str = r#"umask 077 && mkdir -p -- "$1" && cat >"$2" && chmod "$3" "$2""#;
 
-/// Puts files on a host.
+/// Uploads files.
 ///
 /// # Errors
-/// As [`SshHost::put`].
+/// Fails as [`SshHost::put`] does.
 pub(super) async fn put(host: &SshHost, files: &[Upload]) -> Result<()> {
     let mut waiting: Vec<&Upload> = files.iter().rev().collect();
     let mut running = FuturesUnordered::new();
@@ -33,7 +33,7 @@ pub(super) async fn put(host: &SshHost, files: &[Upload]) -> Result<()> {
         }
         match running.next().await {
             None => return Ok(()),
-            // Others use the connection too: go on with what there is.
+            // Other programs use the connection, too. Continue with the available sessions.
             Some((file, Err(Error::NoMoreSessions { .. }))) if !running.is_empty() => {
                 room = running.len();
                 waiting.push(file);
@@ -55,7 +55,7 @@ async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
         .await
         .map_err(|error| failed(error.to_string()))?;
     let folder = file.folders().pop().unwrap_or(".");
-    // A file named like an option is none with its folder in front.
+    // With its folder in front, a file name cannot be taken for an option.
     let path = if file.to.contains('/') {
         file.to.clone()
     } else {
@@ -76,7 +76,7 @@ async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
         loop {
             match source.chunk().await {
                 Ok(bytes) if bytes.is_empty() => return Ok(stdin),
-                // The output tells why nobody reads any more.
+                // The output shows why the input is no longer read.
                 Ok(bytes) => match stdin.write_all(bytes).await {
                     Ok(()) => {}
                     Err(_) => return Ok(stdin),
@@ -92,7 +92,7 @@ async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
             biased;
             ended = &mut ending => ended?,
             sent = sending => {
-                // This ends its input: the file is whole.
+                // Dropping the input ends it: the file is complete.
                 drop(sent.map_err(|error| failed(error.to_string()))?);
                 ending.await?
             }
@@ -106,7 +106,7 @@ async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
     }
 }
 
-/// What a program complains, and how it ends.
+/// Returns the program's error output, and how it ended.
 async fn ended(output: &mut Output) -> Result<(String, Exit)> {
     let mut complaint = CapturedOutput::default();
     loop {

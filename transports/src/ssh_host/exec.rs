@@ -1,4 +1,4 @@
-//! A program that runs on a host: what goes in, what comes out, and how it ended.
+//! A program that runs on a host: its input, its output, and its end.
 
 use std::io;
 use std::sync::Arc;
@@ -14,41 +14,41 @@ use tokio::time::timeout;
 use crate::ssh::Peer;
 use crate::{Error, Result};
 
-/// How much output may wait for its reader.
+/// The maximum of unread output in bytes.
 ///
-/// A connection delivers in order, so what one reader leaves would stop all other programs on it.
-/// Whoever reads as it comes never meets this limit.
+/// A connection delivers data in order, so unread output of one program would block all other programs on it.
+/// Callers that read output as it arrives never reach this limit.
 const MOST_UNREAD: usize = 32 * 1024 * 1024;
 
-/// What one piece costs beside its bytes: many small ones fill the memory too.
+/// The assumed overhead of a piece in bytes, because many small pieces fill the memory, too.
 const PIECE: usize = 64;
 
-/// How long the request to close a channel may wait for its turn.
+/// The limit for sending the end of input or the request to close the channel.
 const LEAVING: Duration = Duration::from_secs(5);
 
-/// A program that was started.
+/// A started program.
 ///
-/// Both halves are to be served at once: a program that waits for its output to be read may not
-/// read its input meanwhile.
+/// Serve both halves at once: a program that waits for its output to be read may not read its input
+/// meanwhile.
 #[derive(Debug)]
 pub struct Exec {
     /// Its standard input.
     pub stdin: Stdin,
-    /// What it writes, and how it ends.
+    /// Its output, and how it ends.
     pub output: Output,
 }
 
-/// A program's standard input, which ends when this is dropped.
+/// A program's standard input. Dropping this ends the input.
 #[derive(Debug)]
 pub struct Stdin {
     channel: Arc<ChannelWriteHalf<Msg>>,
-    /// Its sender lives as long as the channel.
+    /// The sender lives as long as the channel.
     ended: watch::Receiver<()>,
     _open: oneshot::Sender<()>,
 }
 
-/// A program's output. Dropped before the end, it closes the channel; whether the program then ends
-/// is the host's affair.
+/// A program's output. Dropping this before the end closes the channel. Whether the program then ends is up to
+/// the host.
 #[derive(Debug)]
 pub struct Output {
     pieces: mpsc::UnboundedReceiver<Result<Piece>>,
@@ -56,28 +56,28 @@ pub struct Output {
     peer: Peer,
 }
 
-/// What a program gives, in the order in which the host tells it.
+/// A piece of a program's output, in the order in which the host sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Bytes of its standard output.
     Stdout(Bytes),
     /// Bytes of its standard error.
     Stderr(Bytes),
-    /// Its end, as soon as it is known. What follows it wrote before, or others write who have its
-    /// output open still: programs that it has started and that live on.
+    /// Its end, as soon as that is known. Further output was written before, or comes from programs that it
+    /// has started and that still have its output open.
     Ended(Exit),
-    /// The end of its output too: nothing follows.
+    /// The end of its output as well: nothing follows.
     Exit(Exit),
 }
 
 /// How a program ended (RFC 4254, 6.10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// With a code.
+    /// With this exit code.
     Code(u32),
-    /// By a signal, named without `SIG`.
+    /// By this signal, named without `SIG`.
     Signal(String),
-    /// The host does not say.
+    /// Unknown, because the host does not report it.
     Unsaid,
 }
 
@@ -117,13 +117,12 @@ impl Exec {
 }
 
 impl Stdin {
-    /// Sends bytes, and waits while the program has more of them unread than the host keeps for it.
+    /// Sends bytes. Waits while the program has more unread input than the host buffers.
     ///
-    /// How long that may take is the caller's to say; it ends when the program or the connection
-    /// does.
+    /// There is no time limit: set one in the caller. The wait ends with the program or the connection.
     ///
     /// # Errors
-    /// `BrokenPipe`: nobody reads them any more. The output tells why.
+    /// Fails with `BrokenPipe` when the input is no longer read. The output shows why.
     pub async fn write_all(&mut self, bytes: impl Into<Bytes>) -> io::Result<()> {
         tokio::select! {
             sent = self.channel.data_bytes(bytes) => {
@@ -135,13 +134,13 @@ impl Stdin {
 }
 
 impl Output {
-    /// The next piece. After [`Piece::Exit`] or an error nothing follows.
+    /// Returns the next piece. Nothing follows [`Piece::Exit`] or an error.
     ///
-    /// It may be dropped while it waits: no piece is lost.
+    /// This is cancel safe: if the future is dropped, no piece is lost.
     ///
     /// # Errors
-    /// [`Error::ChannelRefused`] when the host does not start the program, [`Error::Lost`] when the
-    /// connection ended before it did: whether it still runs is not known.
+    /// Fails with [`Error::ChannelRefused`] when the host does not start the program, and with [`Error::Lost`] when
+    /// the connection ended before the program did. Then it is unknown whether the program still runs.
     pub async fn next(&mut self) -> Result<Piece> {
         match self.pieces.recv().await {
             Some(piece) => {
@@ -165,7 +164,7 @@ impl Piece {
     }
 }
 
-/// Takes from the channel whatever comes, so that the connection never waits for a reader.
+/// Reads all data from the channel, so that the connection never waits for a slow reader.
 struct Drain {
     reading: ChannelReadHalf,
     writing: Arc<ChannelWriteHalf<Msg>>,
@@ -175,12 +174,12 @@ struct Drain {
     exit: Exit,
 }
 
-/// Whether a channel has more to give.
+/// The next step for a channel.
 enum Next {
     More,
-    /// The host has closed the channel, or it is gone.
+    /// The host has closed the channel, or the channel is gone.
     Closed,
-    /// We have no more use for it.
+    /// The channel is not needed any more.
     Leave,
 }
 
@@ -201,7 +200,7 @@ impl Drain {
                 Next::More => {}
                 Next::Closed => return,
                 Next::Leave => {
-                    // Nobody reads from here on, so the connection cannot wait for it.
+                    // From here on nothing reads the channel, and the connection must not wait for it.
                     drop(self.reading);
                     let _ = timeout(LEAVING, self.writing.close()).await;
                     return;
@@ -260,7 +259,7 @@ impl Drain {
     }
 }
 
-/// A signal's name as RFC 4254, 6.10, has it.
+/// Returns a signal's name according to RFC 4254, 6.10.
 fn name(signal: Sig) -> String {
     match signal {
         Sig::ABRT => "ABRT".to_owned(),

@@ -1,4 +1,4 @@
-//! Hosts over SSH that run programs: one connection, many programs on it at once.
+//! Hosts that run programs over SSH: one connection carries many programs at once.
 
 mod cat;
 mod exec;
@@ -21,21 +21,20 @@ pub use settings::HostSettings;
 
 /// An open connection to a host that runs programs.
 ///
-/// Programs run side by side, each on a channel of its own, and none can hold up another. The host
-/// limits how many there may be (`MaxSessions`, 10 where nobody says otherwise): see
-/// [`exec`](Self::exec).
+/// Programs run in parallel, each on its own channel, and do not block each other. The host limits their
+/// number (`MaxSessions`, 10 by default): see [`exec`](Self::exec).
 pub struct SshHost {
     ssh: Ssh,
     settings: HostSettings,
-    /// Whether the host has shown that it has no SFTP.
+    /// Whether the host turned out to have no SFTP.
     without_sftp: AtomicBool,
 }
 
 impl SshHost {
-    /// Connects, checks the host's key and logs in, retrying within the context's patience.
+    /// Connects, checks the host key and logs in. Retries within the context's retry budget.
     ///
     /// # Errors
-    /// Why the host cannot be reached, is not trusted, or refuses the credentials.
+    /// Fails when the host cannot be reached, is not trusted, or refuses the credentials.
     pub async fn connect(ctx: &Context<'_>, settings: &HostSettings) -> Result<Self> {
         let shared = settings.shared();
         let what = format!("connect to {}", shared.peer());
@@ -57,28 +56,27 @@ impl SshHost {
 
     /// Starts a program: a command line for the account's shell.
     ///
-    /// It does not wait for the host to say that the program has started: what is written to its
-    /// standard input travels behind the request, and a refusal is the first thing that its output
-    /// gives.
+    /// This does not wait for the host's confirmation that the program has started. Data for its standard input is
+    /// sent after the request, and a refusal is the first item of its output.
     ///
     /// # Errors
-    /// [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) where this connection carries as
-    /// many programs as the host allows: nothing was started, and another connection, or the end
-    /// of a program on this one, makes room. On a connection that carries nothing it means that
-    /// the host allows none. Otherwise why the connection is of no use any more.
+    /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) when this connection carries as many
+    /// programs as the host allows. Then nothing was started: use another connection, or wait until a program on
+    /// this one ends. On a connection without programs, the error means that the host allows none. Any other error
+    /// says why the connection can no longer be used.
     pub async fn exec(&self, command: &str) -> Result<Exec> {
         let channel = self.ssh.program(command, self.deadline()).await?;
         Ok(Exec::over(channel, self.ssh.peer().clone()))
     }
 
-    /// Puts files on the host, many at once: by SFTP, or with `cat` where the host has none.
+    /// Uploads files in parallel: by SFTP, or with `cat` if the host has no SFTP.
     ///
-    /// Folders that are missing are made, for the account alone (0700). A file that was there is
-    /// overwritten. It takes one channel of this connection, or up to four without SFTP.
+    /// Missing folders are created for the account only (0700). Existing files are overwritten. The upload takes one
+    /// channel of this connection, or up to four without SFTP.
     ///
     /// # Errors
-    /// [`Error::Upload`](crate::Error::Upload) names the file that is not there, or not whole;
-    /// those before and behind it may be there. As [`exec`](Self::exec) otherwise.
+    /// Fails with [`Error::Upload`](crate::Error::Upload), which names a file that is missing on the host or
+    /// incomplete; other files may have been uploaded. Otherwise fails as [`exec`](Self::exec) does.
     pub async fn put(&self, files: &[Upload]) -> Result<()> {
         if files.is_empty() {
             return Ok(());
@@ -96,17 +94,17 @@ impl SshHost {
         Instant::now() + self.settings.shared().timeout
     }
 
-    /// `host:port`, as messages name it.
+    /// Returns `host:port`, as messages name the host.
     pub fn peer(&self) -> &str {
         self.ssh.peer().name()
     }
 
-    /// Whether the connection has ended: every program on it was told so.
+    /// Returns whether the connection has ended. Every program on it has got an error then.
     pub fn is_closed(&self) -> bool {
         self.ssh.is_closed()
     }
 
-    /// Says goodbye and lets go, within `disconnect-timeout`. Programs that still run are cut off.
+    /// Closes the connection, within `disconnect-timeout`. Programs that still run are cut off.
     pub async fn close(self) {
         self.ssh.close().await;
     }
@@ -120,7 +118,7 @@ impl fmt::Debug for SshHost {
     }
 }
 
-/// A word as a POSIX shell reads it back.
+/// Quotes a word for a POSIX shell.
 pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,4 +1,4 @@
-//! Files on their way to a host.
+//! Files to upload to a host.
 
 use std::fmt;
 use std::io;
@@ -8,26 +8,26 @@ use bytes::Bytes;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
-/// How much of a file is under way in one piece: what every SFTP server takes.
+/// The size of a chunk, which every SFTP server accepts.
 const CHUNK: usize = 32 * 1024;
 
-/// A file to put on a host.
+/// A file to upload to a host.
 #[derive(Clone, Debug)]
 pub struct Upload {
-    /// What it holds.
+    /// Its content.
     pub from: Source,
-    /// Its path on the host; one that is not absolute begins at the account's home.
+    /// Its path on the host. A relative path begins at the account's home folder.
     pub to: String,
-    /// Its permissions: `0o600`, or `0o700` for what shall run.
+    /// Its permissions: `0o600`, or `0o700` for executable files.
     pub mode: u32,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone)]
 pub enum Source {
     /// These bytes.
     Bytes(Bytes),
-    /// What this file holds, read piece by piece.
+    /// The content of this local file, read in chunks.
     File(PathBuf),
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Reader {
 }
 
 impl Upload {
-    /// The folders that it lies in, the outermost first; neither `/` nor the home folder.
+    /// Returns the folders of its path, the outermost first, without `/` and the home folder.
     pub(super) fn folders(&self) -> Vec<&str> {
         let folders = self.to.match_indices('/').map(|(at, _)| &self.to[..at]);
         folders.filter(|folder| !folder.is_empty()).collect()
@@ -55,7 +55,7 @@ impl Source {
 }
 
 impl Reader {
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; empty at the end.
     pub(super) async fn chunk(&mut self) -> io::Result<Bytes> {
         match self {
             Self::Bytes(bytes) => Ok(bytes.split_to(bytes.len().min(CHUNK))),
@@ -69,7 +69,7 @@ impl Reader {
 }
 
 impl fmt::Debug for Source {
-    /// Tells a size or a path: what is uploaded may hold secrets.
+    /// Shows only a size or a path, because uploads may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),

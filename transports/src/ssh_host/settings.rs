@@ -1,4 +1,4 @@
-//! What a connection to a host needs to be told: Bolt's keys of `config.ssh`, and a few more.
+//! The settings of a connection to a host: Bolt's keys of `config.ssh`, and a few more.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{Environment, Error, Result};
 static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
 
-/// Keys that steer Bolt's use of OpenSSH's programs and of hosts, and what holds instead.
+/// Keys for OpenSSH's programs and for unsupported hosts, and what applies instead.
 const WITHOUT_EFFECT: [(&str, &str); 6] = [
     (
         "native-ssh",
@@ -41,24 +41,24 @@ const WITHOUT_EFFECT: [(&str, &str); 6] = [
     ),
 ];
 
-/// Which host to reach, as whom, and what to demand of it.
+/// The settings of a connection to a host: address, login, and requirements on the host.
 #[derive(Clone, Debug)]
 pub struct HostSettings(Settings);
 
 impl HostSettings {
-    /// What `config.ssh` may say of reaching a host; what it says of running tasks there
-    /// (`run-as`, `tmpdir` and the like) is the gateway's.
+    /// Returns the schema of the keys of `config.ssh` for reaching a host. The gateway handles the keys for running
+    /// tasks there (`run-as`, `tmpdir` and so on).
     pub fn schema() -> &'static TransportSchema {
         &SCHEMA
     }
 
-    /// Reads what [`schema`](Self::schema) has checked. What the inventory does not say, OpenSSH's
-    /// configuration says, unless `load-config` is false.
+    /// Reads settings that match [`schema`](Self::schema). OpenSSH's configuration supplements the inventory, unless
+    /// `load-config` is false.
     ///
-    /// `tell` hears which keys have no effect here.
+    /// `tell` receives a message for each key without effect.
     ///
     /// # Errors
-    /// [`Error::Setting`], naming the key or the file, for what no schema can check.
+    /// Fails with [`Error::Setting`] for a problem that no schema can detect. It names the key or the file.
     pub fn read(
         info: &ConnectionInfo,
         environment: &Environment,
@@ -91,12 +91,12 @@ impl HostSettings {
         reading.target().map(Self)
     }
 
-    /// `host:port`, as messages name it.
+    /// Returns `host:port`, as messages name the host.
     pub fn peer(&self) -> String {
         self.0.peer()
     }
 
-    /// The account to log in to.
+    /// Returns the account to log in to.
     pub fn user(&self) -> &str {
         &self.0.user
     }

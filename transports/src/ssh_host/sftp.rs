@@ -1,4 +1,4 @@
-//! Files to hosts by SFTP: many requests are under way at once.
+//! Uploads with SFTP. Many requests are sent in parallel.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -13,13 +13,13 @@ use super::put::Upload;
 use crate::ssh::{Peer, Ssh};
 use crate::{Error, Result};
 
-/// How many files are open at once.
+/// The maximum number of files that are open at once.
 const FILES: usize = 16;
 
-/// How many chunks of one file are under way at once.
+/// The maximum number of chunks of a file that are sent in parallel.
 const CHUNKS: usize = 8;
 
-/// How many seconds the host may take for one request.
+/// The limit for a request, in seconds.
 const PATIENCE: u64 = 120;
 
 /// An open SFTP session.
@@ -28,10 +28,10 @@ pub(super) struct Sftp {
     peer: Peer,
 }
 
-/// Opens an SFTP session; `None` where the host has none, or one that does not start.
+/// Opens an SFTP session. Returns `None` if the host has no SFTP, or if its server does not start.
 ///
 /// # Errors
-/// As [`SshHost::exec`](super::SshHost::exec).
+/// Fails as [`SshHost::exec`](super::SshHost::exec) does.
 pub(super) async fn open(ssh: &Ssh, deadline: Instant) -> Result<Option<Sftp>> {
     let Some(stream) = ssh.subsystem("sftp", deadline).await? else {
         return Ok(None);
@@ -50,10 +50,10 @@ pub(super) async fn open(ssh: &Ssh, deadline: Instant) -> Result<Option<Sftp>> {
 }
 
 impl Sftp {
-    /// Puts files on the host.
+    /// Uploads files.
     ///
     /// # Errors
-    /// As [`SshHost::put`](super::SshHost::put).
+    /// Fails as [`SshHost::put`](super::SshHost::put) does.
     pub(super) async fn put(&self, files: &[Upload]) -> Result<()> {
         self.make_folders(files).await?;
         stream::iter(files.iter().map(|file| Ok(self.put_one(file))))
@@ -62,7 +62,7 @@ impl Sftp {
             .await
     }
 
-    /// Makes the folders that are missing.
+    /// Creates the missing folders.
     async fn make_folders(&self, files: &[Upload]) -> Result<()> {
         let parents: BTreeSet<&str> = files
             .iter()
@@ -87,8 +87,8 @@ impl Sftp {
                 );
             }
         }
-        // A folder comes behind the one that it lies in. That it is there already is no error of
-        // its own in SFTP; a file that has no folder in the end is one.
+        // Outer folders come first. SFTP has no separate error for an existing folder, so errors are
+        // ignored here. If a folder is still missing, opening a file in it fails.
         for (_, folder) in folders {
             let attributes = FileAttributes {
                 permissions: Some(0o700),
@@ -114,8 +114,8 @@ impl Sftp {
         };
         let opening = self.raw.open(&file.to, flags, attributes.clone());
         let handle = opening.await.map_err(failed)?.handle;
-        // The host's umask may have taken something away, and a file that was there keeps its own.
-        // It is right before the first byte is in it.
+        // The host's umask may have removed permissions, and an existing file keeps its own. Set them
+        // before the first byte is written.
         let setting = self.raw.fsetstat(&handle, attributes);
         setting.await.map_err(failed)?;
         let mut under_way = FuturesUnordered::new();
@@ -150,10 +150,10 @@ impl Sftp {
     }
 }
 
-/// What the host says, in its own words where it has some.
+/// Returns the host's error message, if it has one.
 fn told(error: &SftpError) -> String {
     match error {
-        // All that OpenSSH's server says of a full disk.
+        // OpenSSH's server reports a full disk only in this way.
         SftpError::Status(status) if status.status_code == StatusCode::Failure => format!(
             "the host says no more than {:?}; look whether the disk is full",
             status.error_message

@@ -1,4 +1,4 @@
-//! Programs on hosts, over SSH on the loopback.
+//! Tests of programs on hosts, over SSH on the loopback.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::cli::fake::Bench;
 use crate::ssh::server::{How, PASSWORD, Server};
 use crate::{Environment, Error};
 
-/// Reads settings as the gateway does; gives what was told as well.
+/// Reads settings as the gateway does. Also returns the messages.
 fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, String)>) {
     let raw: Hash = raw
         .iter()
@@ -49,7 +49,7 @@ async fn host(server: &Server) -> SshHost {
         .expect("a connection")
 }
 
-/// All that a program gives: standard output, standard error, its end.
+/// Returns everything from a program: standard output, standard error, its end.
 async fn drained(output: &mut Output) -> Result<(Vec<u8>, Vec<u8>, Exit), Error> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     loop {
@@ -89,7 +89,7 @@ async fn programs_read_write_and_end() {
     assert_eq!(run(&host, "exit 7").await, ended(Exit::Code(7)));
     let signalled = run(&host, "signal").await;
     assert_eq!(signalled.2, Exit::Signal("TERM".into()));
-    // What comes behind the exit status belongs to the program too.
+    // Output after the exit status belongs to the program, too.
     let late = run(&host, "late").await;
     assert_eq!((late.0.as_str(), late.2), ("late\n", Exit::Code(3)));
     assert_eq!(server.connections(), 1);
@@ -104,7 +104,7 @@ async fn nobody_who_does_not_read_holds_up_another() {
     let mut hang = host.exec("hang").await.expect("started");
     let (_, _, exit) = run(&host, "count 10000").await;
     assert_eq!(exit, Exit::Code(0));
-    // What nobody read is kept only up to a limit.
+    // Unread output is kept only up to a limit.
     let error = loop {
         match flood.output.next().await {
             Ok(_) => tokio::task::yield_now().await,
@@ -112,7 +112,7 @@ async fn nobody_who_does_not_read_holds_up_another() {
         }
     };
     assert!(matches!(error, Error::RawConnectionInfo { .. }), "{error}");
-    // A program that does not read its input holds up its writer alone.
+    // A program that does not read its input blocks only its own writer.
     let writing = hang.stdin.write_all(vec![0; 50_000_000]);
     assert!(
         timeout(Duration::from_millis(200), writing).await.is_err(),

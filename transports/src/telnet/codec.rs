@@ -1,9 +1,9 @@
-//! What telnet adds to the bytes of a terminal: commands, options, and how a line ends (RFC 854, 855).
+//! The telnet protocol around the bytes of a terminal: commands, options, and line ends (RFC 854, 855).
 //!
-//! The other end leads: an option is only ever answered, and answered when it changes something, so
-//! that two ends never go round in circles (RFC 1143). Taken are those that a terminal at a device
-//! needs: it may echo and leave out go-ahead; it is told what the terminal is called and how large it
-//! is. Everything else is refused.
+//! The other end leads: this end only answers requests for options, and only if they change something, so
+//! that the two ends never loop (RFC 1143). Accepted are the options that a device's terminal needs: the
+//! device may echo and suppress go-ahead, and it gets the terminal's type and size. All others are
+//! refused.
 
 use crate::terminal::{COLUMNS, ROWS};
 
@@ -15,54 +15,54 @@ const DO: u8 = 253;
 const DONT: u8 = 254;
 const IAC: u8 = 255;
 
-/// RFC 857: the device shows what is typed.
+/// RFC 857: the device echoes what is typed.
 const ECHO: u8 = 1;
-/// RFC 858: nobody says whose turn it is.
+/// RFC 858: no go-ahead commands are sent.
 const SUPPRESS_GO_AHEAD: u8 = 3;
-/// RFC 1091: what the terminal is called.
+/// RFC 1091: the type of the terminal.
 const TERMINAL_TYPE: u8 = 24;
-/// RFC 1073: how large the terminal is ("negotiate about window size").
+/// RFC 1073: the size of the terminal ("negotiate about window size").
 const NAWS: u8 = 31;
 
-/// The options that the device may turn on at its end, and those it may turn on at ours.
+/// The options that the device may enable at its end, and those that it may enable at ours.
 const THEIRS: [u8; 2] = [ECHO, SUPPRESS_GO_AHEAD];
 const OURS: [u8; 3] = [SUPPRESS_GO_AHEAD, TERMINAL_TYPE, NAWS];
 
-/// The questions for a terminal's name, and the answer.
+/// The request for the terminal's type, and the answer.
 const SEND: u8 = 1;
 const IS: u8 = 0;
 const NAME: &[u8] = b"VT100";
 
-/// How much of a subnegotiation is kept: enough for the only one that is understood.
+/// The maximum of a subnegotiation that is stored: enough for the only one that is supported.
 const LONGEST_SUBNEGOTIATION: usize = 16;
 
-/// Both directions of one connection.
+/// The state of both directions of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Codec {
     state: State,
-    /// Whether what came last was a carriage return, or what was typed last.
+    /// Whether the last received byte was a carriage return, and whether the last typed byte was one.
     heard_return: bool,
     typed_return: bool,
-    /// The options that are on, by end.
+    /// The enabled options at each end.
     theirs: Vec<u8>,
     ours: Vec<u8>,
 }
 
-/// Where in a command the received bytes stand.
+/// The position of the received bytes within a command.
 #[derive(Debug, Default)]
 enum State {
     #[default]
     Text,
-    /// Behind an IAC.
+    /// After IAC.
     Command,
-    /// Behind WILL, WONT, DO or DONT.
+    /// After WILL, WONT, DO or DONT.
     Option(u8),
-    /// Between SB and SE, and whether behind an IAC there.
+    /// Between SB and SE. `escaped` tells whether after an IAC there.
     Subnegotiation { kept: Vec<u8>, escaped: bool },
 }
 
 impl Codec {
-    /// Takes received bytes apart: text for the terminal, and what is to be answered.
+    /// Splits received bytes into text for the terminal and replies to send.
     pub(super) fn decode(&mut self, received: &[u8], text: &mut Vec<u8>, answer: &mut Vec<u8>) {
         for &byte in received {
             match &mut self.state {
@@ -80,7 +80,7 @@ impl Codec {
                             escaped: false,
                         }
                     }
-                    // No operation, go-ahead, a mark, "are you there": nothing that shows.
+                    // No operation, go-ahead, a mark, "are you there": none has a visible effect.
                     _ => self.state = State::Text,
                 },
                 State::Option(command) => {
@@ -108,8 +108,8 @@ impl Codec {
         }
     }
 
-    /// Takes a byte of the terminal; a return is followed by a line feed, or by a NUL that means
-    /// nothing.
+    /// Processes a byte of text. A carriage return is followed by a line feed, or by a NUL without
+    /// meaning.
     fn hear(&mut self, byte: u8, text: &mut Vec<u8>) {
         if !(byte == 0 && self.heard_return) {
             text.push(byte);
@@ -138,13 +138,13 @@ impl Codec {
                 on.retain(|&known| known != option);
                 answer.extend([IAC, no, option]);
             }
-            // It is so already.
+            // The option already has this state.
             (true, true) | (false, false) => {}
         }
     }
 
-    /// Makes bytes to send of what is typed: every line ends with the return key, as a terminal sends
-    /// it (CR NUL; CR LF where that is typed).
+    /// Encodes typed bytes. Each line ends with the return key, as a terminal sends it (CR NUL, or CR LF if
+    /// that was typed).
     pub(super) fn encode(&mut self, typed: &[u8], sent: &mut Vec<u8>) {
         for &byte in typed {
             match (byte, self.typed_return) {
@@ -164,7 +164,7 @@ impl Codec {
         }
     }
 
-    /// Ends what is typed for now: no line feed follows a return.
+    /// Ends the typed text for now: no line feed follows a carriage return.
     pub(super) fn end(&mut self, sent: &mut Vec<u8>) {
         if std::mem::take(&mut self.typed_return) {
             sent.push(0);
@@ -172,7 +172,7 @@ impl Codec {
     }
 }
 
-/// Puts a subnegotiation in its frame, where IAC is doubled.
+/// Adds the frame of a subnegotiation and doubles each IAC in it.
 fn subnegotiate(content: &[u8], answer: &mut Vec<u8>) {
     answer.extend([IAC, SB]);
     for &byte in content {
@@ -201,7 +201,7 @@ mod tests {
         (text, answer)
     }
 
-    /// At once and byte by byte must be the same.
+    /// Returns the decoded text and replies, which must not depend on how the bytes are split.
     fn decoded_however_cut(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let whole = decoded(&[bytes]);
         assert_eq!(decoded(&bytes.chunks(1).collect::<Vec<_>>()), whole);

@@ -1,5 +1,5 @@
-//! Telnet: a terminal on a bare TCP connection (RFC 854). Nothing is encrypted and nobody is who they
-//! say; it is for devices that have nothing else.
+//! Telnet: a terminal on a bare TCP connection (RFC 854). It provides neither encryption nor
+//! authentication of the device, and is meant for devices that have nothing else.
 
 mod codec;
 mod settings;
@@ -18,36 +18,36 @@ use crate::{Context, Result, tcp};
 use codec::Codec;
 pub(crate) use settings::Settings;
 
-/// How much is read at once, and how much may wait to be sent.
+/// The size of a read, and the maximum of data that may wait to be sent.
 const CHUNK: usize = 8 * 1024;
 
-/// So much of telnet's own may come with no text between: what keeps a quiet connection alive is a few bytes a
-/// minute.
+/// The maximum of telnet commands without any text in between, in bytes. Keepalives on a quiet connection are only
+/// a few bytes a minute.
 const MOST_WITHOUT_TEXT: usize = 64 * 1024;
 
-/// The same, as messages name it.
+/// That limit, as messages name it.
 pub(crate) const NEGOTIATION: &str =
     "64 KiB of telnet's commands and options with no text between (it negotiates without end)";
 
-/// A stream of a terminal's bytes over one of telnet's.
+/// A stream of terminal bytes over a telnet stream.
 pub(crate) struct Telnet<S> {
     stream: S,
     codec: Codec,
     chunk: Vec<u8>,
-    /// Text that has arrived, and how much of it was taken.
+    /// The text that has arrived, and how much of it was read.
     text: Vec<u8>,
     taken: usize,
-    /// What is still to be sent: answers, and what was typed.
+    /// The bytes to send: replies, and typed text.
     unsent: Vec<u8>,
-    /// How much came since the last text.
+    /// The number of bytes since the last text.
     without_text: usize,
 }
 
-/// Connects, through the hosts on the way where there are any: then their connection is given, too.
-/// What is said of oneself, the command line asks for.
+/// Connects, through jump hosts if there are any. Then the connection to the last one is returned, too. The login
+/// is left to the command line.
 ///
 /// # Errors
-/// Why there is no connection; everything ends by `deadline`.
+/// Fails when no connection can be opened before `deadline`.
 pub(crate) async fn connect(
     ctx: &Context<'_>,
     settings: &Settings,
@@ -89,7 +89,7 @@ pub(crate) async fn connect(
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Telnet<S> {
-    /// Speaks telnet over a stream that is open already.
+    /// Creates a telnet stream over an open stream.
     fn over(stream: S) -> Self {
         Self {
             stream,
@@ -102,7 +102,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telnet<S> {
         }
     }
 
-    /// Sends what is still to be sent.
+    /// Sends the waiting bytes.
     fn poll_send(&mut self, task: &mut Task<'_>) -> Poll<io::Result<()>> {
         while !self.unsent.is_empty() {
             match ready!(Pin::new(&mut self.stream).poll_write(task, &self.unsent))? {
@@ -113,7 +113,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telnet<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Gives text that has arrived; whether there was any.
+    /// Copies text that has arrived to the buffer. Returns whether there was any.
     fn give(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
         let text = &self.text[self.taken..];
         let given = text.len().min(buffer.remaining());
@@ -139,7 +139,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Telnet<S> {
             if this.give(buffer) {
                 return Poll::Ready(Ok(()));
             }
-            // Who asks without end and does not read the answers is not listened to.
+            // A peer that keeps negotiating without reading the replies is no longer read from.
             if this.unsent.len() > CHUNK {
                 ready!(sending.map(Ok::<_, io::Error>))?;
             }
@@ -249,7 +249,7 @@ mod tests {
         let (near, mut far) = duplex(1024);
         let mut telnet = Telnet::over(near);
         let asking = async {
-            // Refused options are answered each time.
+            // A refused option is answered each time.
             while far.write_all(&[0xff, 0xfb, 99].repeat(100)).await.is_ok() {}
         };
         let mut text = [0; 16];

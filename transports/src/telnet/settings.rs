@@ -1,4 +1,4 @@
-//! Whom to reach by telnet, and as whom.
+//! The settings of a telnet connection.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::info::{duration, host, port, secret};
 use crate::ssh;
 use crate::{Context, Result, tcp};
 
-/// The port of telnet's servers (RFC 854).
+/// The default port of telnet (RFC 854).
 const PORT: u16 = 23;
 
-/// Read from a target's connection info.
+/// The settings, read from a target's connection info.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) user: String,
     pub(crate) password: Option<Sensitive<String>>,
-    /// How long connecting and logging in may take together.
+    /// The limit for connecting and logging in together.
     pub(crate) timeout: Duration,
-    /// The last host on the way, with those before it.
+    /// The last jump host, with those before it.
     pub(crate) via: Option<Box<ssh::settings::Settings>>,
 }
 
@@ -29,7 +29,7 @@ impl Settings {
     /// Reads the settings.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
+    /// Fails with [`Error::Setting`](crate::Error::Setting) for a problem that no schema can detect.
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let user = info.text("user");
         Ok(Self {
@@ -42,12 +42,12 @@ impl Settings {
         })
     }
 
-    /// `host:port`, as messages name the target; an IPv6 address in brackets.
+    /// Returns `host:port`, as messages name the target. An IPv6 address is in brackets.
     pub(crate) fn peer(&self) -> String {
         tcp::peer(&self.host, self.port)
     }
 
-    /// By when a session must be open that is begun now: each host on the way has its own time.
+    /// Returns the deadline for a session that is opened now. Each jump host adds its own time limit.
     pub(crate) fn deadline(&self) -> Instant {
         let way = self.via.as_ref().map(|via| via.deadline());
         way.unwrap_or_else(Instant::now) + self.timeout

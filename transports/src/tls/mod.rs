@@ -1,8 +1,8 @@
-//! TLS: what a target's certificate must prove, what it is shown of us, and what went wrong.
+//! TLS: verifying certificates, client certificates, and error messages.
 //!
-//! The `ssl_*` settings of a target are a policy. Targets with the same one share a configuration, and
-//! those that trust this system's authorities share these: reading them costs more than a handshake.
-//! TLS 1.2 and 1.3 are spoken, with ring's algorithms; older versions and RSA key exchange are not.
+//! A target's `ssl_*` settings form a policy. Targets with the same policy share a configuration. Policies that
+//! trust this system's authorities share those, because reading them costs more than a handshake. TLS 1.2 and
+//! 1.3 are supported, with ring's algorithms; older versions and RSA key exchange are not.
 
 mod pem;
 mod policy;
@@ -22,6 +22,6 @@ pub(crate) use probe::is_spoken;
 pub(crate) use problem::{found_in, from_io};
 pub(crate) use verify::fingerprint_of;
 
-/// The settings of every transport over TLS, to build its own schema on.
+/// The settings of every transport over TLS, as a base of its own schema.
 pub(crate) static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));

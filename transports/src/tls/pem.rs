@@ -9,18 +9,18 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::info::problem;
 use crate::{Environment, Error, Result, reading};
 
-/// Certificates as they stand in a file: of authorities, or from a leaf upwards.
+/// Certificates from a file: of authorities, or a chain that begins with the leaf.
 pub(super) type Certificates = Vec<CertificateDer<'static>>;
 
-/// What we show of ourselves, where a target asks.
+/// Our certificate and key, for targets that request them.
 pub(super) struct Identity {
-    /// Our certificate, then those between it and its authority.
+    /// Our certificate, followed by the intermediate certificates.
     pub(super) chain: Certificates,
     pub(super) key: PrivateKeyDer<'static>,
 }
 
 impl Identity {
-    /// Reads both settings, which come together or not at all.
+    /// Reads both settings. It is an error if only one of them is given.
     pub(super) fn read(
         certificate: Option<&str>,
         key: Option<&Sensitive<String>>,
@@ -38,7 +38,7 @@ impl Identity {
     }
 }
 
-/// The authorities of `ssl_ca_file`.
+/// Reads the authorities of `ssl_ca_file`.
 pub(super) fn authorities(given: &str, environment: &Environment) -> Result<Certificates> {
     certificates("ssl_ca_file", given, environment)
 }
@@ -76,7 +76,7 @@ fn private_key(
     })
 }
 
-/// What is given as text, or the text of the file that is named.
+/// Returns the given text, or the text of the file that it names.
 fn text<'a>(
     setting: &'static str,
     given: &'a str,
@@ -85,7 +85,7 @@ fn text<'a>(
     if given.contains("-----BEGIN ") {
         return Ok(Cow::Borrowed(given));
     }
-    // What is taken for a path may be a key that lost its first line: it is not quoted.
+    // The apparent path may be a key that lost its first line, so it is not quoted.
     reading::text(&environment.path(given))
         .map(Cow::Owned)
         .map_err(|error| Error::Setting {
@@ -94,7 +94,7 @@ fn text<'a>(
         })
 }
 
-/// What is wrong with a PEM text, without what stands in it.
+/// Returns what is wrong with a PEM text, without quoting it.
 fn why(error: &pem::Error) -> &'static str {
     match error {
         pem::Error::NoItemsFound => "nothing of that kind is in it",

@@ -1,4 +1,4 @@
-//! The policy of a target, by which connections are opened.
+//! The TLS policy of a target.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -23,21 +23,21 @@ use crate::info::{problem as setting_problem, secret};
 use crate::tcp::peer;
 use crate::{Context, Error, Result};
 
-/// The configurations in use, by the digest of their policy: no key is kept here.
+/// The configurations in use, by the digest of their policy. No keys are stored here.
 static CONFIGS: LazyLock<Mutex<HashMap<[u8; 32], Weak<ClientConfig>>>> =
     LazyLock::new(Mutex::default);
 
-/// One policy, ready to open connections.
+/// A policy, ready to open connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls {
     pub(super) config: Arc<ClientConfig>,
 }
 
 impl Tls {
-    /// Reads the settings of [`SCHEMA`](super::SCHEMA), and warns where nobody is verified.
+    /// Reads the settings of [`SCHEMA`](super::SCHEMA), and warns if certificates are not verified.
     ///
     /// # Errors
-    /// [`Error::Setting`]: a file or what is in it cannot be used.
+    /// Fails with [`Error::Setting`] when a file or its content cannot be used.
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let pinned = info.text("ssl_fingerprint").map(verify::fingerprint);
         let demand = match (pinned.transpose()?, info.boolean("ssl_verify")) {
@@ -59,14 +59,14 @@ impl Tls {
         shared(demand, identity)
     }
 
-    /// For a transport that goes without TLS: it trusts nobody.
+    /// Creates a policy for a transport without TLS. It trusts no certificate.
     pub(crate) fn none() -> Self {
         let config = builder().with_root_certificates(rustls::RootCertStore::empty());
         let config = Arc::new(config.with_no_client_auth());
         Self { config }
     }
 
-    /// The same policy for one of these application protocols (ALPN, RFC 7301).
+    /// Returns the same policy with these application protocols (ALPN, RFC 7301).
     pub(crate) fn with_protocols(&self, protocols: &[&[u8]]) -> Self {
         let mut config = ClientConfig::clone(&self.config);
         config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
@@ -74,18 +74,18 @@ impl Tls {
         Self { config }
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub(crate) fn config(&self) -> &ClientConfig {
         &self.config
     }
 
-    /// Shakes hands over an open connection.
+    /// Performs the handshake over an open connection.
     ///
-    /// In TLS 1.3 a target looks at our certificate after the handshake: what a later read or write
-    /// fails with goes through [`from_io`] first.
+    /// In TLS 1.3, a target checks our certificate after the handshake. Therefore pass errors of later
+    /// reads and writes to [`from_io`] first.
     ///
     /// # Errors
-    /// [`Error::Tls`]; [`Error::Closed`] and [`Error::TimedOut`] during [`Phase::Tls`].
+    /// Fails with [`Error::Tls`], or with [`Error::Closed`] or [`Error::TimedOut`] during [`Phase::Tls`].
     pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -115,15 +115,15 @@ impl Tls {
     }
 }
 
-/// What the settings demand, before anything is made of it.
+/// The trust settings, before they are turned into a verifier.
 enum TrustSettings {
     Nothing,
     Pinned([u8; 32]),
-    /// By these authorities, or by this system's.
+    /// Signed by these authorities, or by this system's.
     Signed(Option<pem::Certificates>),
 }
 
-/// The configuration of a policy: one that is in use already, or a new one.
+/// Returns the policy with an existing configuration if there is one in use, or with a new one.
 fn shared(trust: TrustSettings, identity: Option<Identity>) -> Result<Tls> {
     let digest = digest(&trust, identity.as_ref());
     let mut configs = CONFIGS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,8 +148,8 @@ fn shared(trust: TrustSettings, identity: Option<Identity>) -> Result<Tls> {
                 )
             });
             let mut config = config?;
-            // Servers on OpenSSL that ask for certificates and name no context for their sessions
-            // (Open vSwitch) end the handshake of one that is taken up again.
+            // Servers on OpenSSL that request certificates without naming a session context (Open vSwitch)
+            // reject the handshake of a resumed session.
             config.resumption = Resumption::disabled();
             config
         }
@@ -168,7 +168,7 @@ fn builder() -> rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier> {
 
 fn digest(trust: &TrustSettings, identity: Option<&Identity>) -> [u8; 32] {
     let mut digest = Sha256::new();
-    // Each part with its length, so that no two policies read alike.
+    // Each part is preceded by its length, so that different policies have different digests.
     let mut part = |bytes: &[u8]| {
         digest.update(bytes.len().to_le_bytes());
         digest.update(bytes);

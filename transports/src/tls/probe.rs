@@ -1,9 +1,9 @@
-//! Why a connection ended without a word, as one more connection tells it.
+//! Finding out why a connection ended without an error message, with one further connection.
 //!
-//! In TLS 1.3 a target looks at our certificate when the handshake is over for us (RFC 8446, 4.4.2.4).
-//! If a request is on its way by then, the connection breaks under it, and the alert that says why may
-//! never be read. On one more connection nothing is sent, so that it is. Some targets send no alert at
-//! all (servers on Python's asyncio): of those it is known whether they asked for a certificate.
+//! In TLS 1.3, a target checks our certificate after the handshake is complete on our side (RFC 8446,
+//! 4.4.2.4). If a request is on its way by then, the connection may break before the alert with the reason
+//! is read. On the further connection nothing is sent, so the alert arrives. Some targets send no alert at
+//! all (servers on Python's asyncio). For those, it is recorded whether they requested a certificate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,12 +21,12 @@ use super::problem::{from_io, tls_error};
 use crate::error::Untrusted;
 use crate::{Error, tcp};
 
-/// How long a target may take to complain.
+/// The time to wait for a target's complaint.
 const LIMIT: Duration = Duration::from_secs(2);
 
 impl Tls {
-    /// What a target has against TLS with us: [`Error::Tls`]; `None` if it has nothing, or if it
-    /// cannot be asked.
+    /// Returns a target's complaint about TLS with us: [`Error::Tls`]. Returns `None` if it has none, or if
+    /// it cannot be reached.
     pub(crate) async fn complaint(&self, host: &str, port: u16) -> Option<Error> {
         let deadline = Instant::now() + LIMIT;
         let (tls, asked) = self.noting();
@@ -48,7 +48,7 @@ impl Tls {
     }
 }
 
-/// Our certificates, and whether a target has asked for one.
+/// Our certificates, and whether a target has requested one.
 #[derive(Debug)]
 struct Asked {
     ours: Arc<dyn ResolvesClientCert>,
@@ -56,7 +56,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// What it means that a connection ended without an alert.
+    /// Interprets the end of a connection without an alert.
     fn complaint(&self, peer: &str) -> Option<Error> {
         self.was_asked.load(Ordering::Relaxed).then(|| {
             let said = "it asks for one, and then ends the connection without a word".to_owned();
@@ -77,7 +77,7 @@ impl ResolvesClientCert for Asked {
 }
 
 impl Tls {
-    /// The same policy, which notes whether a certificate is asked for.
+    /// Returns the same policy, which also records whether a certificate is requested.
     fn noting(&self) -> (Self, Arc<Asked>) {
         let mut config = ClientConfig::clone(self.config());
         let asked = Arc::new(Asked {
@@ -90,9 +90,9 @@ impl Tls {
     }
 }
 
-/// Whether TLS is spoken at a port where it was not expected.
+/// Returns whether a port where TLS was not expected uses TLS.
 pub(crate) async fn is_spoken(host: &str, port: u16) -> bool {
-    // Who trusts nobody complains of every certificate that he is shown.
+    // Without trusted authorities, any certificate leads to a complaint.
     match Tls::none().complaint(host, port).await {
         Some(Error::Tls(problem)) => !matches!(problem.why, Untrusted::Other(_)),
         _ => false,

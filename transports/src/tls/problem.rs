@@ -1,4 +1,4 @@
-//! What the TLS library reports, in our words.
+//! Translating the errors of the TLS library.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -9,7 +9,7 @@ use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use crate::Error;
 use crate::error::{TlsProblem, Untrusted, causes};
 
-/// Why a certificate is not trusted: what our verifier hands through the TLS library.
+/// Why a certificate is not trusted. Our verifier passes this through the TLS library.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
     pub(super) why: Untrusted,
@@ -25,18 +25,18 @@ impl fmt::Display for Verdict {
 
 impl std::error::Error for Verdict {}
 
-/// The error of a connection as one of TLS, if it is one.
+/// Returns the error of a connection as a TLS error, if it is one.
 pub(crate) fn from_io(peer: &str, error: &io::Error) -> Option<Error> {
     found_in(peer, error)
 }
 
-/// The first error of TLS among an error and its causes.
+/// Returns the first TLS error among an error and its causes.
 pub(crate) fn found_in(peer: &str, error: &(dyn StdError + 'static)) -> Option<Error> {
     let itself = causes(error).find_map(|error| error.downcast_ref::<TlsError>());
     if let Some(error) = itself {
         return Some(problem(peer, error));
     }
-    // All that HTTP/2 keeps of an error below it is its text. By then the handshake is over for us.
+    // HTTP/2 keeps only the text of an underlying error. The handshake is complete on our side by then.
     causes(error).find_map(|error| {
         let text = error.to_string();
         let (_, alert) = text.split_once("received fatal alert: ")?;
@@ -62,7 +62,7 @@ pub(super) fn tls_error(peer: &str, why: Untrusted, shown: Option<String>) -> Er
     }))
 }
 
-/// What our own verifier said.
+/// Returns the verdict of our own verifier.
 fn verdict(error: &TlsError) -> Option<&Verdict> {
     match error {
         TlsError::InvalidCertificate(CertificateError::Other(other)) => other.0.downcast_ref(),
@@ -70,7 +70,7 @@ fn verdict(error: &TlsError) -> Option<&Verdict> {
     }
 }
 
-/// What is wrong, by an error of the TLS library.
+/// Translates an error of the TLS library.
 pub(super) fn untrusted(error: &TlsError) -> Untrusted {
     match error {
         TlsError::InvalidCertificate(error) => of_certificate(error),
@@ -106,7 +106,7 @@ fn of_certificate(error: &CertificateError) -> Untrusted {
     }
 }
 
-/// What the TLS library and its verifier find in certificates: their names for it, and ours.
+/// The reasons why certificates are rejected: the library's names and our descriptions.
 const REASONS: [(&str, &str); 14] = [
     (
         "CaUsedAsEndEntity",
@@ -151,7 +151,7 @@ const REASONS: [(&str, &str); 14] = [
     ("UnsupportedCertVersion", "it is older than version 3"),
 ];
 
-/// Why a certificate does not fit, in words.
+/// Describes why a certificate is not acceptable.
 pub(super) fn reason(error: &CertificateError) -> String {
     let name = match error {
         CertificateError::Other(other) => format!("{:?}", other.0),
@@ -162,14 +162,14 @@ pub(super) fn reason(error: &CertificateError) -> String {
     known.map_or_else(|| words(name), |(_, reason)| (*reason).to_owned())
 }
 
-/// The name of a variant, without what it holds or on what it was found.
+/// Returns the name of a variant, without its fields and context.
 fn named(variant: &str) -> &str {
     let end = variant.find(|c: char| !c.is_ascii_alphanumeric());
     let name = &variant[..end.unwrap_or(variant.len())];
     name.strip_suffix("Context").unwrap_or(name)
 }
 
-/// `DnsName("sw1")` is `sw1`, `IpAddress(192.0.2.1)` is `192.0.2.1`.
+/// Returns the bare name: `sw1` for `DnsName("sw1")`, `192.0.2.1` for `IpAddress(192.0.2.1)`.
 fn bare(name: &str) -> &str {
     let inner = name
         .split_once('(')
@@ -177,7 +177,7 @@ fn bare(name: &str) -> &str {
     inner.unwrap_or(name).trim_matches('"')
 }
 
-/// What a target complains of (RFC 8446, 6.2).
+/// Translates a target's alert (RFC 8446, 6.2).
 fn of_alert(alert: AlertDescription) -> Untrusted {
     use AlertDescription as Alert;
     let said = words(&format!("{alert:?}"));
@@ -193,7 +193,7 @@ fn of_alert(alert: AlertDescription) -> Untrusted {
         | Alert::DecryptError
         | Alert::AccessDenied => Untrusted::ClientCertificate { said },
         Alert::ProtocolVersion | Alert::InsufficientSecurity => Untrusted::TooOld { said },
-        // All that TLS 1.2 says to who shows no certificate.
+        // In TLS 1.2, this is also the only alert about a missing client certificate.
         Alert::HandshakeFailure => Untrusted::TooOld {
             said: format!("{said}; it may also want a certificate, `ssl_cert_file`"),
         },
@@ -201,7 +201,7 @@ fn of_alert(alert: AlertDescription) -> Untrusted {
     }
 }
 
-/// `CertificateRequired` is `certificate required`.
+/// Splits a name into words: `CertificateRequired` becomes `certificate required`.
 fn words(name: &str) -> String {
     let mut words = String::new();
     let mut capital = true;

@@ -1,4 +1,4 @@
-//! Whether a certificate is to be trusted, and what to tell of one that is not.
+//! Verifying certificates.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,13 +26,13 @@ static SYSTEM: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
     Arc::new(roots)
 });
 
-/// What is demanded of a certificate.
+/// The requirement on a certificate.
 #[derive(Debug)]
 pub(super) enum Demand {
     Nothing,
-    /// It is the one with this SHA-256 fingerprint.
+    /// It has this SHA-256 fingerprint.
     Pinned([u8; 32]),
-    /// It is valid now, for the target's name, and signed by an authority that is trusted.
+    /// It is valid now and for the target's name, and signed by a trusted authority.
     Signed(Arc<WebPkiServerVerifier>),
 }
 
@@ -67,7 +67,7 @@ impl Demand {
     }
 }
 
-/// Verifies certificates by a demand.
+/// Verifies certificates according to a requirement.
 #[derive(Debug)]
 pub(super) struct Verifier {
     demand: Demand,
@@ -118,7 +118,7 @@ impl ServerCertVerifier for Verifier {
         if let Demand::Nothing = self.demand {
             return Ok(HandshakeSignatureValid::assertion());
         }
-        // A certificate is public: only this proves that it is the peer's own.
+        // A certificate is public. Only this signature proves that it belongs to the peer.
         let algorithms = &PROVIDER.signature_verification_algorithms;
         verify_tls12_signature(message, leaf, signature, algorithms)
     }
@@ -143,7 +143,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// A SHA-256 fingerprint as people have it: 64 hexadecimal digits, with or without colons.
+/// Parses a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons.
 pub(super) fn fingerprint(text: &str) -> Result<[u8; 32]> {
     let digits: Vec<u8> = text
         .trim()
@@ -171,7 +171,7 @@ pub(super) fn fingerprint(text: &str) -> Result<[u8; 32]> {
         })
 }
 
-/// The fingerprint of a certificate (DER), as `openssl x509 -fingerprint -sha256` shows it.
+/// Returns the fingerprint of a certificate (DER), as `openssl x509 -fingerprint -sha256` shows it.
 pub(crate) fn fingerprint_of(certificate: &[u8]) -> String {
     in_hex(&Sha256::digest(certificate))
 }

@@ -1,23 +1,23 @@
-//! A line in which the cursor has been moved back, so that what is printed overwrites it.
+//! A line in which the cursor was moved back, so that printed characters overwrite it.
 
-/// The end of a line that is being written over.
+/// The end of a line that is being overwritten.
 #[derive(Debug)]
 pub(super) struct Overdrawn {
-    /// Where in the text it begins.
+    /// Its start in the text.
     pub(super) at: usize,
-    /// How many columns stand before it.
+    /// The number of columns before it.
     pub(super) before: usize,
     pub(super) cells: Vec<char>,
     pub(super) cursor: usize,
-    /// Whether the last characters that were printed have wiped others out.
+    /// Whether the last printed characters have erased others.
     pub(super) wipes: bool,
 }
 
-/// A cell that was wiped: a space in the middle of a line, nothing at its end.
+/// An erased cell: a space in the middle of a line, nothing at its end.
 pub(super) const WIPED: char = '\0';
 
 impl Overdrawn {
-    /// What is seen of it.
+    /// Returns the visible characters.
     pub(super) fn shown(&self) -> impl Iterator<Item = char> {
         let last = self.cells.iter().rposition(|&cell| cell != WIPED);
         let cells = self.cells[..last.map_or(0, |at| at + 1)].iter();
@@ -27,7 +27,7 @@ impl Overdrawn {
     pub(super) fn print(&mut self, character: char) {
         let is_blank = character == ' ';
         match self.cells.get_mut(self.cursor) {
-            // Spaces over characters are how devices wipe out `--More--` and typing errors, and more than those.
+            // Devices erase `--More--` and typing errors by printing spaces over them, and over more than those.
             Some(&mut WIPED) if is_blank && self.wipes => {}
             Some(cell) if is_blank && *cell != WIPED => {
                 self.wipes |= *cell != ' ';

@@ -1,4 +1,4 @@
-//! What a terminal shows of what devices send.
+//! Tests of the screen with output as devices send it.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn shown(chunks: &[&[u8]]) -> String {
     screen.text().to_owned()
 }
 
-/// The same bytes at once, one by one, and cut everywhere in two must read the same.
+/// Returns the text for these bytes, which must not depend on how they are split into chunks.
 fn shown_however_cut(bytes: &[u8]) -> String {
     let whole = shown(&[bytes]);
     assert_eq!(shown(&bytes.chunks(1).collect::<Vec<_>>()), whole);
@@ -93,7 +93,7 @@ fn of_lines_that_are_begun_anew_the_first_and_the_last_are_kept() {
         screen.push(format!("{number:06}\rx\n").as_bytes());
     }
     assert_eq!(screen.begun_anew().count(), MOST_KEPT);
-    // A line is `x`, the digits that it has not covered, and its end.
+    // The line is `x`, the digits that it has not overwritten, and the line end.
     let begin = |number| number * "000000\n".len();
     assert_eq!(screen.before_anew(begin(0)), Some("000000"));
     assert_eq!(screen.before_anew(begin(last)), Some("100000"));

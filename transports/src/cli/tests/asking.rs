@@ -1,4 +1,4 @@
-//! Questions in the middle: answered only with what was said, and texts that the device takes line by line.
+//! Tests of questions within answers, which are answered only as configured, and of multi-line texts.
 
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say};
@@ -146,7 +146,7 @@ async fn what_only_quotes_a_question_is_output() {
     assert_eq!(output, "Save? [yes/no]: is what it asks\n");
 }
 
-/// A router that takes a banner.
+/// Returns a router that accepts a banner.
 fn router() -> Fake {
     let help = say("Enter TEXT message.  End with the character '^'.\r\n");
     Fake::new("r1#")
@@ -208,7 +208,7 @@ async fn a_text_without_an_end_is_not_sent_and_one_that_is_refused_is_not_typed(
     );
 }
 
-/// What may be taken for consent: Return, a letter, a digit, a blank.
+/// Returns whether a key may be taken for consent: Return, a letter, a digit, a blank.
 fn consents(typed: u8) -> bool {
     typed.is_ascii_alphanumeric() || matches!(typed, b'\r' | b'\n' | b' ')
 }

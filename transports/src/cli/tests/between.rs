@@ -1,4 +1,4 @@
-//! What stands in an answer and is none of it: pagers, and messages that come at any time.
+//! Tests of text within an answer that is not output: pagers and unsolicited messages.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Configuration: each line once, each line's fate known, no secret shown.
+//! Tests of configuration: each line is sent once, its outcome is known, and no secret is shown.
 
 use devgate_schemas::Sensitive;
 
@@ -7,7 +7,7 @@ use crate::Error;
 use crate::Line;
 use crate::error::ConfigurationProblem;
 
-/// A router that knows a few lines of configuration.
+/// Returns a router that knows a few configuration lines.
 fn router() -> Fake {
     let config = |prompt| [Do::Prompt(prompt)];
     Fake::new("r1#")

@@ -1,4 +1,4 @@
-//! Where an answer ends, and what belongs to it.
+//! Tests of where an answer ends, and of what belongs to it.
 
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ async fn several_such_lines_do_not_either() {
 
 #[tokio::test(start_paused = true)]
 async fn a_recorded_session_in_the_output_of_a_slow_device_is_only_output() {
-    // One character after the other, as over a console server: every prompt stands at the end once.
+    // One character at a time, as over a console server: each prompt is the last line once.
     let recorded = "r1#\r\nr1#\r\nr1#show version\r\nIOS\r\nr1#\r\n";
     for pause in [5, 500] {
         let steps: Vec<Do> = recorded
@@ -138,7 +138,7 @@ async fn a_recorded_session_in_the_output_of_a_slow_device_is_only_output() {
     }
 }
 
-/// Whatever an output is made of and wherever it pauses, all of it arrives, and nothing of it later.
+/// All output arrives with its command and none later, whatever its contents and its pauses.
 #[tokio::test(start_paused = true)]
 async fn any_output_with_any_pauses_arrives_whole() {
     const PARTS: [&str; 10] = [
@@ -234,7 +234,7 @@ async fn devices_without_echo_are_noticed() {
 #[tokio::test(start_paused = true)]
 async fn a_device_that_stops_echoing_is_given_up() {
     let bench = Bench::default();
-    // It stops at the sixth prompt: two questions each have brought the others.
+    // It stops at the sixth prompt: two probes for each have brought the others.
     let fake = r1()
         .echo(Echoing::Blind)
         .echoes(6)
@@ -246,7 +246,7 @@ async fn a_device_that_stops_echoing_is_given_up() {
     assert!(!cli.is_usable());
 }
 
-/// A device so slow that each question is asked twice, and the second answer comes when the first has proven all.
+/// A device so slow that each probe is sent twice, and the second reply comes after the first has proven the end.
 fn slow(answer: impl Fn(Vec<u8>) -> Vec<u8> + Send + 'static) -> DuplexStream {
     const DELAY: Duration = Duration::from_millis(1_200);
     let (near, far) = duplex(1024);
@@ -271,7 +271,7 @@ fn slow(answer: impl Fn(Vec<u8>) -> Vec<u8> + Send + 'static) -> DuplexStream {
 
 #[tokio::test(start_paused = true)]
 async fn late_answers_to_empty_lines_are_no_answer_to_a_command() {
-    // Such a device shows no blanks, and a line when Enter is pressed.
+    // Such a device shows no blanks, but a line end after Enter.
     let near = slow(|line| {
         let shown = String::from_utf8_lossy(&line);
         match shown.trim() {
@@ -429,7 +429,7 @@ async fn failures_are_told_in_the_device_s_words() {
         error.to_string(),
         "192.0.2.1:22 refuses `nonsense`: % Invalid input detected"
     );
-    // Far inside an answer such a text is only quoted.
+    // Far inside an answer, such a text is only quoted.
     assert!(cli.run(&bench.ctx(), &"show log".into()).await.is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! How long and how much, and what is left of a session when that is exceeded.
+//! Tests of the limits of time and size, and of the session after they are exceeded.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the engine promises, tried on devices that behave as badly as real ones.
+//! Tests of the engine's guarantees on devices that behave as badly as real ones.
 
 mod asking;
 mod between;

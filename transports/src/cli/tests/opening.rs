@@ -1,4 +1,4 @@
-//! From the first byte to the first proven prompt.
+//! Tests of the opening, from the first byte to the first proven prompt.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ async fn a_socket_that_shows_nothing_and_takes_blanks_for_a_command_is_read() {
         Do::Pause(5_000),
         say("Uptime: 1\n"),
     ];
-    // Without a terminal, and behind one.
+    // Without a terminal and with one.
     for echo in [Echoing::Nothing, Echoing::Blind] {
         let fake = Fake::new("\n> ")
             .echo(echo)
@@ -96,7 +96,7 @@ async fn a_socket_that_shows_nothing_and_takes_blanks_for_a_command_is_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_behind_a_greeting_that_looks_like_a_prompt_gets_no_consent() {
-    // Within the time in which its answer could come, Enter is not pressed.
+    // Enter is not pressed as long as the reply may still come.
     for (greeting, pause) in [("####", 20), ("####", 250), ("\r\nr1# ", 100)] {
         let greeting = [
             say(greeting),
@@ -331,7 +331,7 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
         opened.map(|_| received).map_err(|error| error.to_string())
     };
 
-    // A level, and a name as well as a password, as an AAA server wants it.
+    // A level, and a user name as well as a password, as AAA servers require.
     let asking = [
         say("Username: "),
         Do::Hidden,
@@ -351,7 +351,7 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
         ["enable 15", "me", "canary", "terminal length 0"]
     );
 
-    // A shell from which a program leads to the command line.
+    // A shell from which a program starts the command line.
     let junos = dialect(
         r"[\w.@-]+[%>] ?",
         Some(r"[\w.@-]+> ?"),
@@ -363,7 +363,7 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
     let received = opened(junos, Fake::new("me@r1> "), None).await;
     assert_eq!(received.expect("a session"), ["terminal length 0"]);
 
-    // Without a prompt of its own, privileged mode is known by nothing being refused.
+    // Without a prompt of its own, privileged mode is recognized by the missing error message.
     let same = || dialect(r"[\w.-]+[>#]", None, json!({}));
     let denied = [
         say("Password: "),
@@ -393,12 +393,12 @@ async fn a_line_that_shows_nothing_is_woken_before_it_asks_who_is_there() {
         vec![say("Connected to port 3.\r\n"), Do::Hidden],
         asks.to_vec(),
     ];
-    // One that is only slow takes Return for an empty name, and asks again.
+    // A device that is only slow takes Return for an empty user name, and asks again.
     let slow = [
         vec![Do::Pause(2_500), say("login: "), Do::Hidden],
         asks.to_vec(),
     ];
-    // Or one that asks for this name's password first.
+    // Another device asks for the password of the empty user name first.
     let unnamed = [
         say("login: "),
         Do::Hidden,

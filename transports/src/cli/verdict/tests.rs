@@ -1,4 +1,4 @@
-//! Ends that are proven, and output that looks like one.
+//! Tests of proven ends, and of output that looks like one.
 
 use super::*;
 

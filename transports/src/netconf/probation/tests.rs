@@ -1,4 +1,4 @@
-//! What a device is asked while changes are on probation, and what becomes of them at the end.
+//! Tests of the requests during probation, and of its outcomes.
 
 use async_trait::async_trait;
 
@@ -14,7 +14,7 @@ const MODERN: [&str; 3] = ["base:1.1", "candidate:1.0", "confirmed-commit:1.1"];
 const OLD: [&str; 3] = ["base:1.0", "candidate:1.0", "confirmed-commit:1.0"];
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Finds a device well, or not.
+/// A check that succeeds or fails as configured.
 struct IsWell(bool);
 
 #[async_trait]
@@ -85,7 +85,7 @@ impl Run {
         self.probation.take_back(&procedure, &mut self.client).await
     }
 
-    /// What the device was asked behind the lock.
+    /// Returns the requests after the lock.
     fn asked(&self) -> Vec<String> {
         let asked = self.fake.asked();
         assert_eq!(asked[0], "lock candidate");

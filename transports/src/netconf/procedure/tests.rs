@@ -1,4 +1,4 @@
-//! What is asked of a device, in which order, and what becomes of a change that goes wrong.
+//! Tests of the sequence of requests, and of changes that fail.
 
 use async_trait::async_trait;
 
@@ -16,7 +16,7 @@ const MODERN: [&str; 4] = [
     "confirmed-commit:1.1",
 ];
 
-/// A check that finds what it is told to find.
+/// A check with a configured result.
 enum Finds {
     Nothing,
     Fault,
@@ -34,7 +34,7 @@ impl Check for Finds {
     }
 }
 
-/// Makes a change on a device, and tells what the device was asked.
+/// Makes a change on a device, and returns the requests it received.
 async fn made(
     bench: &Bench,
     capabilities: &[&'static str],

@@ -1,4 +1,4 @@
-//! Reading XML: strict about its form, without what NETCONF forbids (RFC 6241, 3).
+//! Reading XML: strict syntax, without the parts that NETCONF forbids (RFC 6241, 3).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +12,13 @@ use quick_xml::reader::NsReader;
 
 use super::{BASE, DEEPEST, Element, Node};
 
-/// So many attributes one element may have.
+/// The maximum number of attributes of an element.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// By whose rules attributes are read.
+/// The XML version whose rules apply to attributes.
 const VERSION: XmlVersion = XmlVersion::Explicit1_0;
 
-/// What is wrong with a text that should be XML. It quotes no text and no value: these may be secret.
+/// An error in an XML text. It quotes no text and no value, because these may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct XmlError {
     problem: String,
@@ -32,14 +32,14 @@ impl fmt::Display for XmlError {
 }
 
 impl Element {
-    /// Reads a document: one element, and around it an XML declaration and comments at most.
+    /// Parses a document: one element, with at most an XML declaration and comments around it.
     pub(crate) fn parse(text: &str) -> Result<Self, XmlError> {
         Self::only(text, Reader::new(text))
     }
 
-    /// Reads a document that a device sent, whose mistakes are no reason to lose the device. What has a
-    /// prefix that nobody declared has no namespace, an entity that is not known is `\u{fffd}`, and what
-    /// is not ended ends with what it is in: Junos told of its routing engines so, behind a commit.
+    /// Parses a device's document leniently, because its mistakes are no reason to abandon the device. A name with
+    /// an undeclared prefix has no namespace, an unknown entity becomes `\u{fffd}`, and an unclosed element ends
+    /// with its parent (Junos sent such text about its routing engines after a commit).
     pub(crate) fn received(text: &str) -> Result<Self, XmlError> {
         let mut reader = Reader::new(text);
         reader.is_lenient = true;
@@ -62,11 +62,11 @@ impl Element {
         }
     }
 
-    /// Reads elements that a user wrote, to be put into a message: any number, side by side. The
-    /// prefix `nc` is NETCONF's own there, as for `nc:operation`.
+    /// Parses elements that a user wrote for a message: any number, side by side. The prefix `nc` is
+    /// NETCONF's own, for attributes such as `nc:operation`.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// Fails when the text is malformed.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, XmlError> {
         let mut reader = Reader::new(text);
         let resolver = reader.xml.resolver_mut();
@@ -76,7 +76,7 @@ impl Element {
         let mut elements = reader.read()?;
         for element in &mut elements {
             if element.namespace.is_none() && element.attribute_value("xmlns").is_none() {
-                // Without a namespace it shall stay, also where a message's own is around it.
+                // It must stay without a namespace, even inside of a message with a default namespace.
                 element.attributes.push(("xmlns".into(), String::new()));
             }
             element.declare_also(&[("xmlns:nc".into(), BASE.into())]);
@@ -85,7 +85,7 @@ impl Element {
     }
 }
 
-/// The state of reading: the elements that are open, outermost first.
+/// The parser's state: the open elements, outermost first.
 struct Reader<'t> {
     text: &'t str,
     is_lenient: bool,
@@ -96,7 +96,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        // A byte order mark says nothing here: the text is UTF-8.
+        // A byte order mark has no meaning here: the text is UTF-8.
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let mut xml = NsReader::from_str(text);
         let config = xml.config_mut();
@@ -150,7 +150,7 @@ impl<'t> Reader<'t> {
         let name = self.name(start.name())?;
         let namespace = match self.xml.resolver().resolve_element(start.name()).0 {
             ResolveResult::Bound(Namespace(namespace)) => {
-                // The resolver has it as it was written, with entities and line ends.
+                // The resolver returns it as written, with entities and line ends.
                 let declaration = Attribute {
                     key: QName("xmlns"),
                     value: Cow::Borrowed(namespace),
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
         };
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
-            // Each is held against all before it.
+            // Each attribute is compared with all earlier ones.
             if attributes.len() == MOST_ATTRIBUTES {
                 return Err(self.error("an element has too many attributes"));
             }
@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
     }
 
     fn end(&mut self, name: &str) {
-        // It is the innermost, where the reader checks that.
+        // It is the innermost element if the reader checks end names.
         let Some(at) = self.open.iter().rposition(|open| open.name == name) else {
             return;
         };
@@ -227,7 +227,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The name as it is written; the reader itself takes nearly anything for one.
+    /// Checks a name and returns it as written. The reader itself accepts nearly anything.
     fn name(&self, name: QName<'_>) -> Result<String, XmlError> {
         let name = name.into_inner();
         let is_part = |part: &str| {
@@ -267,7 +267,7 @@ impl XmlError {
     }
 }
 
-/// The reader's own words, where they quote nothing but names.
+/// Returns the reader's message if it quotes nothing but names.
 fn plain(error: &quick_xml::Error) -> String {
     match error {
         quick_xml::Error::Syntax(error) => error.to_string(),

@@ -1,4 +1,4 @@
-//! What is read, what is refused, and what is written.
+//! Tests of parsing and writing.
 
 use super::{BASE, Element};
 

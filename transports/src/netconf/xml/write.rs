@@ -1,12 +1,12 @@
-//! Writing XML: as it is sent, and as people read it.
+//! Writing XML: for messages, and for people.
 
 use std::fmt::{self, Write as _};
 
 use super::{Element, Node};
 
 impl Element {
-    /// As a text for people: an element a line, each a little more to the right than what it is in.
-    /// Text that stands beside elements stays as it is.
+    /// Returns the element as text for people: one line for each element, indented. Mixed content stays
+    /// unchanged.
     pub fn to_pretty(&self) -> String {
         let mut text = String::new();
         self.write_pretty(&mut text, 0).expect("a text takes all");
@@ -33,7 +33,7 @@ impl Element {
         writeln!(out, "{:2$}</{}>", "", self.name, 2 * depth)
     }
 
-    /// All of the start tag but its last `>`.
+    /// Writes the start tag without its last `>`.
     fn write_start(&self, out: &mut impl fmt::Write) -> fmt::Result {
         write!(out, "<{}", self.name)?;
         for (name, value) in &self.attributes {
@@ -45,7 +45,7 @@ impl Element {
     }
 }
 
-/// As it is sent: nothing is added, and no text holds `]]>`, which could end a message.
+/// Writes the element as it is sent. Nothing is added, and no text contains `]]>`, which could end a message.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_start(f)?;
@@ -63,8 +63,8 @@ impl fmt::Display for Element {
     }
 }
 
-/// Writes a text so that it is read as what it is; a reader would make blanks of line ends in an
-/// attribute, and line feeds of carriage returns.
+/// Writes a text so that a parser returns it unchanged. Unescaped, a parser would turn line ends in an
+/// attribute into blanks, and carriage returns into line feeds.
 fn escape(out: &mut impl fmt::Write, text: &str, in_attribute: bool) -> fmt::Result {
     for character in text.chars() {
         match character {

@@ -1,6 +1,6 @@
 //! The tokens of an XPath (XPath 1.0, 3.7).
 
-/// A token, as far as a path is read here.
+/// A token, with as much detail as reading a path needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token<'p> {
     Slash,
@@ -19,13 +19,13 @@ pub(super) enum Token<'p> {
     Operator(&'p str),
     /// The name of a function.
     Function,
-    /// `node`, `text` and their like, with parentheses behind them.
+    /// `node`, `text` and similar ones, which are followed by parentheses.
     NodeType,
     /// An axis, with its `::`.
     Axis(&'p str),
     /// `*` or `prefix:*`.
     Every(Option<&'p str>),
-    /// A prefix, and a name.
+    /// A name with its prefix, if any.
     Name(Option<&'p str>, &'p str),
 }
 
@@ -47,13 +47,13 @@ const AXES: [&str; 13] = [
 
 const NODE_TYPES: [&str; 4] = ["comment", "text", "processing-instruction", "node"];
 
-/// Those that are no letters; a longer one before one that it begins with.
+/// The operators without letters. A longer one precedes any that it begins with.
 const OPERATORS: [&str; 9] = ["!=", "<=", ">=", "|", "+", "-", "=", "<", ">"];
 
 const NAMED_OPERATORS: [&str; 4] = ["and", "or", "mod", "div"];
 
 impl Token<'_> {
-    /// As it is written, or what it is.
+    /// Returns the token as written, or a description of it.
     pub(super) fn shown(&self) -> String {
         let shown = match self {
             Self::Slash => "/",
@@ -78,7 +78,7 @@ impl Token<'_> {
         shown.to_owned()
     }
 
-    /// Whether a name or `*` behind it is an operator (XPath 1.0, 3.7).
+    /// Returns whether a following name or `*` is an operator (XPath 1.0, 3.7).
     fn ends_operand(&self) -> bool {
         let opens = matches!(
             self,
@@ -95,10 +95,10 @@ impl Token<'_> {
     }
 }
 
-/// The tokens of a text, each with where it begins. Of a name that is where its local part does.
+/// Splits a text into tokens, each with its offset. For a name, that is the offset of its local part.
 ///
 /// # Errors
-/// What is no token.
+/// Fails at text that is not a token.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, String> {
     let mut tokens: Vec<(usize, Token<'_>)> = Vec::new();
     let mut at = 0;
@@ -163,7 +163,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, String> {
     }
 }
 
-/// A token of signs alone, and how long it is.
+/// Returns a token of symbols, and its length.
 fn sign(rest: &str) -> Option<(Token<'_>, usize)> {
     let signs = [
         ("//", Token::Slashes),
@@ -185,7 +185,7 @@ fn sign(rest: &str) -> Option<(Token<'_>, usize)> {
     Some((Token::Operator(operator), operator.len()))
 }
 
-/// A name with or without a prefix, or `prefix:*`, and how long it is.
+/// Returns a name with or without a prefix, or `prefix:*`, and its length.
 fn qualified(rest: &str) -> Result<(usize, Token<'_>), String> {
     let first = name(rest);
     if first == 0 {
@@ -210,7 +210,7 @@ fn qualified(rest: &str) -> Result<(usize, Token<'_>), String> {
     Ok((first + 1 + length, token))
 }
 
-/// How long the name without a colon is that a text begins with (Namespaces in XML 1.0, 3).
+/// Returns the length of the name without a colon at the beginning of a text (Namespaces in XML 1.0, 3).
 fn name(text: &str) -> usize {
     let begins = text.starts_with(|first: char| first.is_alphabetic() || first == '_');
     let is_inside = |inside: char| inside.is_alphanumeric() || "_-.\u{b7}".contains(inside);

@@ -1,4 +1,4 @@
-//! Who we are: credentials that go along, and logins that give a token or cookies.
+//! Tests of credentials in requests, and of logins with a token or cookies.
 
 use super::*;
 

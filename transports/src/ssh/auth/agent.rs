@@ -1,4 +1,4 @@
-//! Logging in with keys that an agent holds.
+//! Authentication with the keys of an agent.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::ssh::identities::Found;
 use crate::{Error, Result};
 
 impl Login<'_> {
-    /// Lets an agent sign: with the keys of the files first, and only with these where that is
-    /// asked for.
+    /// Tries the agent's keys: those that are also in key files first, and no others if `IdentitiesOnly`
+    /// is set.
     pub(super) async fn by_agent(
         &mut self,
         setting: &'static str,
@@ -81,7 +81,7 @@ impl Login<'_> {
     ) -> Result<bool> {
         match result {
             Err(_) => Err(self.timed_out()),
-            // An agent may hold a key that it cannot use now; the next one may do.
+            // An agent may hold a key that it cannot use now. The next key may work.
             Ok(Err(_)) => Ok(false),
             Ok(Ok(result)) => self.noted(Ok(Ok(result))),
         }

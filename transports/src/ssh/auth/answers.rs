@@ -1,4 +1,4 @@
-//! Logging in by answers to questions (keyboard-interactive, RFC 4256): a single password can be given.
+//! Keyboard-interactive authentication (RFC 4256). Only a single password can be answered.
 
 use devgate_schemas::Sensitive;
 use russh::client::{AuthResult, KeyboardInteractiveAuthResponse as Response};
@@ -7,14 +7,14 @@ use super::{Login, bounded};
 use crate::error::one_line;
 use crate::{Error, Result};
 
-/// How many rounds of questions a host may ask.
+/// The maximum number of question rounds.
 const MOST_ROUNDS: usize = 8;
 
-/// Words with which hosts ask for a new password.
+/// Phrases with which hosts ask for a new password.
 const NEW_PASSWORD: [&str; 3] = ["expired", "new password", "change your password"];
 
 impl Login<'_> {
-    /// Answers the one hidden question that asks for a password.
+    /// Answers the single hidden question, which asks for the password.
     pub(super) async fn by_answers(&mut self, password: &Sensitive<String>) -> Result<bool> {
         self.tried.push("keyboard-interactive".to_owned());
         let user = &self.settings.user;
@@ -64,7 +64,7 @@ impl Login<'_> {
         Err(self.refused("it asks without end"))
     }
 
-    /// That it asks what nobody here can answer; `told` is what it has said to that.
+    /// Returns the error for a question that cannot be answered. `told` holds the host's instructions so far.
     fn asked(&self, question: &str, told: &str, answered: bool) -> Error {
         let asked = one_line(question);
         let words = format!("{told} {question}").to_lowercase();

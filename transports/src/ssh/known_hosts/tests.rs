@@ -1,4 +1,4 @@
-//! Which keys a file of known hosts knows.
+//! Tests of known hosts files.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn wildcards_match_and_negations_exclude() {
 
 #[test]
 fn hashed_names_are_matched() {
-    // Made by `ssh-keygen -H` of a line for `sw1`.
+    // Made with `ssh-keygen -H` from a line for `sw1`.
     let text = format!("|1|F1E1KeoE/eEWhi10WpGv4OdiO6Y=|3988QV0VE8wmZL7suNrYQLITLCg= {ONE}\n");
     assert_eq!(standing(&text, "192.168.1.61", 22), "known");
     assert_eq!(standing(&text, "192.168.1.62", 22), "unknown");

@@ -1,4 +1,4 @@
-//! Handshakes with a server of these tests, whose certificates stand beside this file.
+//! Handshakes with a test server, whose certificates are next to this file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,24 +19,24 @@ use crate::cli::fake::Bench;
 use crate::error::{Phase, Untrusted};
 use crate::{Error, Result};
 
-/// The authority that signed all of them but [`SELF_SIGNED`] and [`STRANGER`].
+/// The authority that signed all of them except [`SELF_SIGNED`] and [`STRANGER`].
 pub(crate) const CA: &str = include_str!("ca.pem");
 /// For `localhost` and 127.0.0.1.
 pub(crate) const SERVER: &str = include_str!("server.pem");
 pub(crate) const SERVER_KEY: &str = include_str!("server.key");
 pub(crate) const CLIENT: &str = include_str!("client.pem");
 pub(crate) const CLIENT_KEY: &str = include_str!("client.key");
-/// The server's, but signed by itself, as an authority's: what most devices come with.
+/// Like the server's, but self-signed as an authority's certificate, as most devices have it.
 const SELF_SIGNED: &str = include_str!("selfsigned.pem");
-/// The server's, but valid for no time.
+/// Like the server's, but never valid.
 const EXPIRED: &str = include_str!("expired.pem");
 /// For `sw9.example.com` and 192.0.2.9.
 const ELSEWHERE: &str = include_str!("elsewhere.pem");
 const ELSEWHERE_KEY: &str = include_str!("elsewhere.key");
-/// The client's, but signed by itself.
+/// Like the client's, but self-signed.
 const STRANGER: &str = include_str!("stranger.pem");
 
-/// What a server shows, and whether it wants a certificate of [`CA`].
+/// A server's configuration: its certificate, and whether it requires a client certificate of [`CA`].
 pub(crate) fn server(certificate: &str, key: &str, wants_certificate: bool) -> Arc<ServerConfig> {
     let pem = |text: &str| -> Vec<CertificateDer<'static>> {
         let found = CertificateDer::pem_slice_iter(text.as_bytes());
@@ -62,7 +62,7 @@ pub(crate) fn server(certificate: &str, key: &str, wants_certificate: bool) -> A
     )
 }
 
-/// The policy of some settings, and what was said of it.
+/// Reads the policy from settings. Also returns the messages.
 fn policy(settings: &[(&str, &str)]) -> (Result<Tls>, Vec<String>) {
     let raw = settings.iter().map(|(name, value)| {
         let value = if *name == "ssl_verify" {
@@ -80,7 +80,7 @@ fn policy(settings: &[(&str, &str)]) -> (Result<Tls>, Vec<String>) {
     (tls, bench.said(Level::Warning))
 }
 
-/// One handshake, and a byte back and forth, under some settings.
+/// Performs a handshake with these settings, and exchanges a byte in each direction.
 async fn shake(server: Arc<ServerConfig>, settings: &[(&str, &str)]) -> Result<()> {
     let (ours, theirs) = duplex(1 << 16);
     let serving = async {
