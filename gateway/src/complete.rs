@@ -23,11 +23,10 @@ const BASH: &str = include_str!("complete/bash.sh");
 /// Print completions for a shell: commands, options, and the targets, tasks and types of the project
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate completions bash > ~/.local/share/bash-completion/completions/devgate\n  devgate \
-                  completions zsh > ~/.devgate.zsh\n  devgate completions fish > \
-                  ~/.config/fish/completions/devgate.fish\n\nIt is the same for every project: what is there is \
-                  looked up when Tab is pressed. For zsh, ~/.zshrc needs a line `source ~/.devgate.zsh` behind \
-                  compinit."
+    after_help = "Examples:\n  devgate completions bash > ~/.local/share/bash-completion/completions/devgate\n  \
+                  devgate completions zsh > ~/.devgate.zsh\n  devgate completions fish > \
+                  ~/.config/fish/completions/devgate.fish\n\nThe script works for all projects: it looks up names \
+                  when you press Tab. For zsh, add the line `source ~/.devgate.zsh` to ~/.zshrc, after compinit."
 )]
 pub(super) struct Completions {
     /// The shell

@@ -15,11 +15,11 @@ use devgate_front::paint::Paint;
 use devgate_front::printer::{self, Printer};
 use devgate_practice::{Practice, Settings};
 
-/// Show what devgate does, on a practice switch that it carries, in five seconds.
+/// Show what devgate does, on a built-in practice switch, in five seconds.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  devgate demo\n  devgate demo --keep tried")]
 pub(super) struct Demo {
-    /// Leave the demo's project in this folder, to look at it
+    /// Keep the demo project in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<std::path::PathBuf>,
 }

@@ -12,7 +12,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 use devgate_front::wrap;
 
-/// Show a command with examples, or the options that every command takes
+/// Show the help of a command with examples, or the global options
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate help\n  devgate help task run\n  devgate help options"
@@ -30,7 +30,7 @@ const OPTIONS: &str = "options";
 pub(super) const GLOBAL: &str = "Global options";
 
 /// What stands at the end of the help of every command.
-const POINTER: &str = "Options of every command, and how targets are reached: devgate help options";
+const POINTER: &str = "Global options and connection options: devgate help options";
 
 impl Help {
     /// Prints the help of a command of `root`, the whole command line.
@@ -131,14 +131,15 @@ fn options(root: &CommandLine) -> CommandLine {
         }
     }
     CommandLine::new("devgate")
-        .about("Options of every command, and how targets are reached")
+        .about("Global options and connection options")
         .override_usage("devgate COMMAND [OPTIONS]")
         .max_term_width(100)
         .disable_help_flag(true)
         .args(known)
         .after_help(
-            "Only what reaches targets takes the second group, and only `task run` what is about hosts. \
-             `devgate device` has --login for the account, because --user is Puppet's there.\n\nExamples:\n  \
-             devgate --project /srv/net verify -t routers\n  devgate facts -t all --format jsonl --quiet",
+            "Only commands that connect to targets take the connection options. Only `task run` takes the options for \
+             hosts (--run-as and below). In `devgate device`, --login is the user of the device, because --user has \
+             Puppet's meaning.\n\nExamples:\n  devgate --project /srv/net verify -t routers\n  devgate facts -t all \
+             --format jsonl --quiet",
         )
 }

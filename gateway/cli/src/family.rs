@@ -16,33 +16,33 @@ use serde_json::{Value as Json, json};
 use crate::complete;
 use crate::transport::{attributes_json, connection_info_text, groups_json};
 
-/// Look at device families, and test them without a device.
+/// Show device families, and test them without a device.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate family list\n  devgate family test frr")]
 pub enum Family {
-    /// Name every family and its resource types
+    /// List all families and their resource types
     #[command(after_help = "Example:\n  devgate family list")]
     List,
-    /// Show how a family is reached, what it tells and what can be managed
+    /// Show the connection settings, facts and resource types of a family
     #[command(after_help = "Example:\n  devgate family show frr")]
     Show {
-        /// The family's name
+        /// Name of the family
         #[arg(add = complete::families())]
         name: String,
     },
-    /// Run the cases of families: recorded output against what is expected of it
+    /// Test families without a device: compare recorded output with the expected results
     ///
-    /// Without a name, of every family. A family lies in MODULE/devices/FAMILY/ of the module path;
-    /// its cases lie in FAMILY/cases/. UPDATE=1 in the environment writes what is found as what is
-    /// expected.
+    /// Without a name, all families are tested. A family is in MODULE/devices/FAMILY/ of the module path; its test
+    /// cases are in FAMILY/cases/. With UPDATE=1 in the environment, the actual results are saved as the expected
+    /// results.
     #[command(
         after_help = "Examples:\n  devgate family test\n  devgate family test frr\n  devgate family test frr --case recorded/r1"
     )]
     Test {
-        /// The families to test
+        /// Families to test
         #[arg(add = complete::families())]
         names: Vec<String>,
-        /// Run a case that lies elsewhere, such as what `devgate record` keeps, for one family
+        /// Run a test case from another folder, such as a recording of `devgate record`, for one family
         #[arg(long = "case", value_name = "DIR")]
         folders: Vec<PathBuf>,
     },

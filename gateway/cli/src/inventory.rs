@@ -18,15 +18,15 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::complete;
 
-/// Look at the inventory.
+/// Show the inventory.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  devgate inventory show")]
 pub enum Inventory {
-    /// Show targets, how each is reached, and their groups
+    /// Show targets, their transports, addresses and groups
     ///
-    /// A target that is wrong is shown with what is wrong, and the exit code says so: its family must be
-    /// known, and its settings must fit. Without --detail no plugin is asked for a target's data, and no
-    /// program what it is: what they would say is neither shown nor judged.
+    /// An invalid target is shown with its error, and the exit code is 1. A target is invalid if its family is unknown
+    /// or its settings do not fit. Without --detail, no plugin and no external program runs, so their data is neither
+    /// shown nor checked.
     #[command(
         after_help = "Examples:\n  devgate inventory show\n  devgate inventory show -t routers --detail\n  devgate inventory show --format json | jq -r .targets[]"
     )]
@@ -34,7 +34,7 @@ pub enum Inventory {
         /// Names, groups, globs or URIs, separated by commas (default: all)
         #[arg(short, long, value_name = "TARGETS", default_value = "all", add = complete::targets())]
         targets: Vec<String>,
-        /// Show all that is said of each target; what is or may be a secret is redacted
+        /// Show all data of each target; secrets and possible secrets are redacted
         #[arg(long)]
         detail: bool,
     },

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 /// Which targets of the last run are asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rerun {
-    /// All of them.
+    /// All targets.
     All,
-    /// Those that failed, or were not done.
+    /// Targets that failed or did not run.
     Failure,
-    /// Those that succeeded.
+    /// Targets that succeeded.
     Success,
 }
 

@@ -15,13 +15,13 @@ use serde_json::json;
 
 use crate::complete;
 
-/// Try a resource type without a device.
+/// Test a resource type without a device.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  devgate resource parse frr frr_static_route --from show.txt")]
 pub enum Resource {
     /// Print the resources that `get` would find in a device's output
     ///
-    /// The output is that of the type's own commands: `devgate type show FAMILY/TYPE` names them.
+    /// The output must come from the commands of the type: `devgate type show FAMILY/TYPE` lists them.
     #[command(
         after_help = "Examples:\n  devgate session exec -t r1 show running-config staticd > show.txt\n  devgate resource parse frr frr_static_route --from show.txt"
     )]
@@ -44,10 +44,10 @@ pub enum Resource {
         /// The desired state as JSON, with `title` or the namevars
         #[arg(long, value_name = "JSON")]
         should: String,
-        /// The present state as JSON; without it the resource is created
+        /// The current state as JSON; without it, the resource is created
         #[arg(long, value_name = "JSON")]
         is: Option<String>,
-        /// Print secrets as they are
+        /// Print secrets in clear text
         #[arg(long)]
         show_sensitive: bool,
     },

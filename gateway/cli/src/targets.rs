@@ -27,10 +27,10 @@ pub struct Targets {
     pub targets: Vec<String>,
     #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
     query: Option<Infallible>,
-    /// How many targets are worked on at once (default: the project's, else 100)
+    /// Maximum number of targets at once (default: the project's, else 100)
     #[arg(short, long, value_name = "N", value_parser = concurrency)]
     pub concurrency: Option<NonZeroUsize>,
-    /// Succeed where there is nothing to do: no target, no resource with a tag (default: exit with 1)
+    /// Succeed if there is nothing to do: no target, no resource with a tag (default: exit with 1)
     #[arg(long)]
     pub allow_empty: bool,
     #[command(flatten)]
@@ -40,28 +40,28 @@ pub struct Targets {
 /// What a command line says of how targets are reached, over what the inventory says.
 #[derive(Args, Clone, Debug)]
 struct Connection {
-    /// The account to log in to
+    /// User to log in as
     #[arg(id = "user_of_device", short, long = "user", value_name = "NAME", help_heading = HEADING)]
     user: Option<String>,
-    /// Ask for the account's password
+    /// Prompt for the password
     #[arg(long, help_heading = HEADING)]
     password_prompt: bool,
     #[arg(short, long, hide = true, value_parser = Refused(NO_PASSWORD))]
     password: Option<Infallible>,
-    /// The file of the private key to log in with
+    /// Private key file to log in with
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     private_key: Option<PathBuf>,
-    /// Accept any host key: whoever is in between can then read and change all
+    /// Accept any host key: an attacker in between can then read and change everything
     #[arg(long, overrides_with = "host_key_check", help_heading = HEADING)]
     no_host_key_check: bool,
     #[arg(long, hide = true, overrides_with = "no_host_key_check")]
     host_key_check: bool,
-    /// How long connecting may take
+    /// Time limit to connect
     #[arg(long, value_name = "SECONDS", help_heading = HEADING)]
     connect_timeout: Option<u32>,
     #[command(flatten)]
     direct: Direct,
-    /// How targets are reached; what a device speaks is its inventory's (`remote-transport`)
+    /// Transport of the targets; the protocol of a device is in the inventory (`remote-transport`)
     #[arg(long, value_name = "NAME", value_parser = ["ssh", "local", "remote"], help_heading = HEADING)]
     transport: Option<String>,
 }
@@ -69,7 +69,7 @@ struct Connection {
 /// Whether proxies count.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Direct {
-    /// Reach targets from this node, though their `run-on` names a proxy
+    /// Connect from this node, even if `run-on` names a proxy
     #[arg(long, help_heading = HEADING)]
     direct: bool,
 }
@@ -77,23 +77,23 @@ pub struct Direct {
 /// What a command line says of how tasks run on hosts, over what the inventory says.
 #[derive(Args, Clone, Debug)]
 pub struct HostOptions {
-    /// The user that tasks run as, by sudo
+    /// Run tasks as this user, with sudo
     #[arg(long, value_name = "USER", help_heading = HEADING)]
     run_as: Option<String>,
-    /// Ask for sudo's password
+    /// Prompt for the password for sudo
     #[arg(long, help_heading = HEADING)]
     sudo_password_prompt: bool,
     #[arg(long, hide = true, value_parser = Refused(NO_SUDO_PASSWORD))]
     sudo_password: Option<Infallible>,
-    /// Where tasks are laid out (default: the host's place for temporary files)
+    /// Folder on the hosts for the files of tasks (default: the host's temporary folder)
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     tmpdir: Option<String>,
-    /// Leave what was laid out on the hosts, to look at it
+    /// Keep the files of tasks on the hosts, for debugging
     #[arg(long, overrides_with = "cleanup", help_heading = HEADING)]
     no_cleanup: bool,
     #[arg(long, hide = true, overrides_with = "no_cleanup")]
     cleanup: bool,
-    /// Has no effect, and is told so: a terminal would repeat what tasks read, secrets too
+    /// Ignored, with a warning: a terminal would echo the input of tasks, including secrets
     #[arg(long, overrides_with = "no_tty", help_heading = HEADING)]
     tty: bool,
     #[arg(long, hide = true, overrides_with = "tty")]
@@ -101,7 +101,7 @@ pub struct HostOptions {
 }
 
 /// The heading of the options that lay over what an inventory says.
-pub const HEADING: &str = "How targets are reached (over what the inventory says)";
+pub const HEADING: &str = "Connection options (override the inventory)";
 
 const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not ask: choose targets with \
                         --targets; a list of names may come from stdin (`--targets -`)";

@@ -13,25 +13,25 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::complete;
 
-/// Look at transports and what their connection info may hold.
+/// Show transports and their connection settings.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate transport list\n  devgate transport show ssh_cli")]
 pub enum Transport {
-    /// Name every transport
+    /// List all transports
     #[command(after_help = "Example:\n  devgate transport list")]
     List,
-    /// Show what a transport's connection info may hold
+    /// Show the connection settings of a transport
     #[command(
         after_help = "Examples:\n  devgate transport show frr\n  devgate transport show --json-schema > inventory.schema.json"
     )]
     Show {
-        /// The transport's name, as in `remote-transport`; without it, all of them
+        /// Name of the transport, as in `remote-transport` (default: all)
         #[arg(add = complete::transports())]
         name: Option<String>,
-        /// Print it as JSON Schema (draft 2020-12), for editors, forms and checks elsewhere
+        /// Print a JSON Schema (draft 2020-12) for editors, forms and validators
         ///
-        /// What JSON Schema cannot say stands in descriptions. Without a name, the schemas of all
-        /// transports stand in `$defs` of one document.
+        /// Rules that JSON Schema cannot express are in the descriptions. Without a name, one document has the schemas
+        /// of all transports in `$defs`.
         #[arg(long)]
         json_schema: bool,
     },

@@ -14,19 +14,19 @@ use serde_json::{Value as Json, json};
 use crate::complete;
 use crate::transport::{attributes_json, attributes_text};
 
-/// Look at resource types.
+/// Show resource types.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate type list\n  devgate type show frr_static_route")]
 pub enum Types {
-    /// Name every resource type
+    /// List all resource types
     #[command(after_help = "Example:\n  devgate type list")]
     List,
-    /// Show a type's attributes, and a manifest to begin with
+    /// Show the attributes of a type, and a sample manifest
     #[command(
         after_help = "Examples:\n  devgate type show frr_static_route\n  devgate type show frr/frr_interface --format json"
     )]
     Show {
-        /// The type's name, with its family where several have one of that name
+        /// Name of the type; with its family if several families have a type of this name
         #[arg(value_name = "[FAMILY/]NAME", add = complete::types())]
         name: String,
     },

@@ -16,8 +16,8 @@ use crate::terminal_view::run_operation;
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(
     after_help = "Examples:\n  devgate verify -t r1\n  devgate verify -t routers,'sw[1-9]'\n  devgate verify -t all \
-                  --format jsonl\n  devgate verify -t sw1 --direct\n\n--direct reaches sw1 from this node, \
-                  though it has a proxy (`run-on`)."
+                  --format jsonl\n  devgate verify -t sw1 --direct\n\n--direct connects to sw1 from this node, even \
+                  if it has a proxy (`run-on`)."
 )]
 pub struct Verify {
     #[command(flatten)]

@@ -18,13 +18,13 @@ use super::config::is_hostname;
 use super::{Practice, Settings};
 use devgate_core::failure::{ErrorContext, Failure};
 
-/// Run a practice switch: an SSH server that speaks a small part of Cisco IOS
+/// Run a practice switch: an SSH server with a small part of Cisco IOS
 ///
-/// It listens on the loopback, keeps what it is told in memory, and forwards nothing. It tells how
-/// to reach it and runs until Ctrl-C. Whoever can reach it can log in: its passwords are printed.
+/// It listens on the loopback interface, keeps its configuration in memory, and forwards no traffic. It prints how to
+/// connect, and runs until Ctrl-C. Everybody who can connect can log in: its passwords are printed.
 #[derive(Debug, Args)]
 pub struct PracticeArgs {
-    /// Port to listen on; 0 takes a free one
+    /// Port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 2222)]
     port: u16,
 
@@ -36,20 +36,20 @@ pub struct PracticeArgs {
     #[arg(long, default_value = "practice", value_parser = hostname)]
     hostname: String,
 
-    /// File that keeps the host key between runs; made (0600) if it is not there
+    /// File for the host key; created with mode 0600 if it does not exist
     ///
-    /// Without it the switch has a new key each time.
+    /// Without it, the switch has a new key in each run.
     #[arg(long, value_name = "FILE")]
     host_key: Option<PathBuf>,
 
-    /// Start sessions enabled, so that `enable` and its password are not needed
+    /// Start sessions in privileged mode, so that `enable` is not needed
     #[arg(long)]
     privileged: bool,
 
-    /// Play the device that `devgate record` kept in this folder, instead of the practice switch
+    /// Replay the device that `devgate record` saved in this folder, instead of the practice switch
     ///
-    /// It answers each command that was recorded as the device did, and every other one as the device
-    /// answers what it does not know. Nothing can be configured.
+    /// It answers recorded commands as the device did. It answers all other commands as the device answers unknown
+    /// commands. It cannot be configured.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["hostname", "privileged"])]
     replay: Option<PathBuf>,
 }

@@ -10,13 +10,13 @@ use devgate_front::follow;
 /// What the exit code tells.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct ExitCodes {
-    /// Exit with the sum of 1 (a device could not be worked on), 2 (changes), 4 (resources failed)
+    /// Exit with the sum of 1 (a device failed), 2 (changes), 4 (resources failed)
     #[arg(long)]
     detailed_exitcodes: bool,
-    /// Exit as Puppet does: 0 though resources have failed or were changed, 1 for all else
+    /// Exit like Puppet: 0 even if resources failed or changed, 1 for other errors
     #[arg(long)]
     puppet_exitcodes: bool,
-    /// With --noop: exit with 2 where something would change; --detailed-exitcodes adds the 2 to the sum
+    /// With --noop: exit with 2 if something would change; --detailed-exitcodes adds 2 to the sum
     #[arg(long, requires = "noop")]
     exit_code_on_drift: bool,
 }

@@ -12,7 +12,7 @@ use crate::targets::Refused;
 /// What lines of cron and unit files say that were written for `puppet device`.
 #[derive(Args, Debug)]
 pub(super) struct PuppetOptions {
-    /// Run as this user of this node, as root may; an account of the device is --login
+    /// Run as this user of this node (only for root); --login is the user of the device
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     #[arg(short, long, hide = true, value_name = "SECONDS")]

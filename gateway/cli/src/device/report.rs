@@ -8,10 +8,10 @@ use devgate_engine::operations::{ReportFormat, Reports};
 /// Where reports are kept, and how.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct ReportOptions {
-    /// With --apply: keep the report of each device in this folder, as NAME.json or NAME.yaml
+    /// With --apply: save the report of each device in this folder, as NAME.json or NAME.yaml
     #[arg(long, value_name = "DIR", conflicts_with_all = ["facts", "resource"])]
     report: Option<PathBuf>,
-    /// With --report: as whose report
+    /// With --report: format of the reports
     #[arg(
         long,
         value_name = "FORMAT",

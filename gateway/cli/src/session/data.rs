@@ -15,44 +15,42 @@ use crate::session::source::SessionSource;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session get -t dns1 /servers            # REST: a path\n  devgate session \
-                  get -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 \
-                  1.3.6.1.2.1.1        # SNMP: an OID\n  devgate session get -t r1 '<interfaces \
-                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a \
-                  filter\n\n`devgate transport show NAME` shows what a transport takes. \
-                  In a task, or in what `devgate session run` starts, -t is not needed."
+    after_help = "Examples:\n  devgate session get -t dns1 /servers            # REST: a path\n  devgate session get \
+                  -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 1.3.6.1.2.1.1        # \
+                  SNMP: an OID\n  devgate session get -t r1 '<interfaces \
+                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a filter\n\n`devgate transport \
+                  show NAME` shows what a transport accepts. -t is not needed in a task, or in a program that \
+                  `devgate session run` starts."
 )]
 pub struct Get {
     #[command(flatten)]
     source: SessionSource,
-    /// What is asked for: a path, a filter, a table, an OID
+    /// What to get: a path, a filter, a table, an OID
     what: String,
 }
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session set -t dns1 /servers/localhost/zones - --method POST < \
-                  zone.json\n  devgate session set -t dns1 /servers/localhost/zones/example.org. --method \
-                  DELETE\n  devgate session set -t r1 - --method merge < config.xml\n  devgate session set \
-                  -t r1 '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
-                  operations.json\n\nA single - is the body. SNMP only reads. A secret \
-                  belongs on stdin: everybody on this host can read arguments. A task that runs \
-                  under --noop is refused."
+    after_help = "Examples:\n  devgate session set -t dns1 /servers/localhost/zones - --method POST < zone.json\n  \
+                  devgate session set -t dns1 /servers/localhost/zones/example.org. --method DELETE\n  devgate \
+                  session set -t r1 - --method merge < config.xml\n  devgate session set -t r1 \
+                  '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
+                  operations.json\n\nA single - is the body. SNMP is read-only. Pass secrets on stdin: all users of \
+                  this host can read arguments. In a task under --noop, the request is refused."
 )]
 pub struct Set {
     #[command(flatten)]
     source: SessionSource,
-    /// What is changed: a path, a table; nothing where the body says it all
+    /// What to change: a path, a table; omit it if the body contains it
     #[arg(required = true)]
     what: Option<String>,
-    /// What to set it to: JSON, or a text such as XML; - reads it from stdin
+    /// New value: JSON, or text such as XML; - reads it from stdin
     #[arg(allow_negative_numbers = true)]
     body: Option<String>,
-    /// How: an HTTP method, a NETCONF default-operation or `rpc`, a JSON-RPC method (default: the
-    /// protocol's usual one)
+    /// An HTTP method, a NETCONF default-operation or `rpc`, a JSON-RPC method (default: depends on the protocol)
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// Send nothing: show what would be sent, without the target's secrets
+    /// Send nothing: show what would be sent, without secrets of the target
     #[arg(long)]
     noop: bool,
 }

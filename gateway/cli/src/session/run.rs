@@ -23,13 +23,12 @@ use crate::terminal_view::TerminalView;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
 pub struct Run {
-    /// The target: one
+    /// The target (only one)
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: String,
     #[command(flatten)]
     direct: Direct,
-    /// Refuse `devgate session exec --config` and `devgate session set`, as a task is refused under
-    /// --noop
+    /// Refuse `devgate session exec --config` and `devgate session set`, as in a task under --noop
     #[arg(long)]
     noop: bool,
     /// The program and its arguments

@@ -26,7 +26,7 @@ use crate::terminal_view::TerminalView;
 /// Whose session is used.
 #[derive(Args, Debug)]
 pub(super) struct SessionSource {
-    /// The target, one: a session is opened for it, unless one with it is lent to this program
+    /// One target; opens a session unless a shared session to this target exists
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: Option<String>,
     #[command(flatten)]

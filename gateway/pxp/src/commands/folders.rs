@@ -10,10 +10,10 @@ use crate::host::ModulesDir;
 /// Where modules are.
 #[derive(Args, Debug)]
 pub(super) struct Folders {
-    /// The folder of the modules: each of its files without an extension is one
+    /// Folder of the modules: each file without an extension is a module
     #[arg(long, value_name = "DIR")]
     pub(super) modules_dir: PathBuf,
-    /// The folder of their configuration, MODULE.conf
+    /// Folder of the configuration files, MODULE.conf
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
 }

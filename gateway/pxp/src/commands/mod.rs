@@ -21,21 +21,21 @@ use devgate_front::signals::{self, SignalListener};
 
 pub use serve::{not_by_this_name, words};
 
-/// Look at PXP modules, run their actions as pxp-agent does, or be one
+/// Show PXP modules, run their actions as pxp-agent does, or act as a PXP module
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  devgate pxp list --modules-dir modules\n  echo '{\"input\": {\"targets\": \"routers\"}}' | devgate pxp serve verify"
 )]
 pub enum Pxp {
-    /// Name the modules of a folder, what they can do, and why those that cannot be used cannot
+    /// List the modules of a folder, their actions, and why a module is not available
     List(list::List),
-    /// Show what a module says of itself
+    /// Show the metadata of a module
     Show(show::Show),
     /// Run an action of a module
     Run(run::Run),
-    /// Tell what became of an action that nobody waits for
+    /// Show the status of a nonblocking action
     Status(status::Status),
-    /// End an action that nobody waits for
+    /// Cancel a nonblocking action
     Cancel(cancel::Cancel),
     #[command(hide = true)]
     #[expect(missing_docs, reason = "help would show it")]

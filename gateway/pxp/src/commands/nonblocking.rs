@@ -17,34 +17,34 @@ use crate::host::spool::{self, Claim, Spool, Transaction, TransactionId};
 
 #[derive(Args, Debug)]
 pub(super) struct Nonblocking {
-    /// Start the action and do not wait for its end: `devgate pxp status` tells of it
-    #[arg(long, help_heading = "Without waiting")]
+    /// Start the action and do not wait: `devgate pxp status` shows its status
+    #[arg(long, help_heading = "Nonblocking actions")]
     nonblocking: bool,
-    /// The transaction's id, for which the action runs once, however often this is called (default: a new one)
+    /// Transaction ID; the action runs only once for the same ID (default: a new ID)
     #[arg(
         long,
         value_name = "ID",
         requires = "nonblocking",
         allow_hyphen_values = true,
-        help_heading = "Without waiting"
+        help_heading = "Nonblocking actions"
     )]
     transaction: Option<TransactionId>,
-    /// The folder of the transactions, on this node (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    /// Folder of the transactions, on this node (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(
         long,
         value_name = "DIR",
         requires = "nonblocking",
-        help_heading = "Without waiting"
+        help_heading = "Nonblocking actions"
     )]
     spool_dir: Option<PathBuf>,
-    /// How long ended transactions are kept, whoever has begun them: 14d, 1h
+    /// How long to keep finished transactions, of all callers: 14d, 1h
     #[arg(
         long,
         value_name = "TIME",
         requires = "nonblocking",
         value_parser = duration,
         default_value = "14d",
-        help_heading = "Without waiting"
+        help_heading = "Nonblocking actions"
     )]
     keep: Duration,
 }

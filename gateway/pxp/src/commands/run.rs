@@ -21,23 +21,23 @@ use crate::host::{Call, Verdict};
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input \
-                  '{\"argument\": \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules \
-                  --config-dir modules.d --input @input.json --format json\n\nA command line can be read by \
-                  everybody on this node: input with a secret belongs into a file or stdin.\n\nExit codes: 0 the \
-                  action ended with 0 and its results fit their schema, else 1."
+    after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input '{\"argument\": \
+                  \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules --config-dir modules.d \
+                  --input @input.json --format json\n\nAll users of this node can read command lines: pass input with \
+                  secrets in a file or on stdin.\n\nExit codes: 0 the action ended with 0 and its results match their \
+                  schema, 1 otherwise."
 )]
 pub struct Run {
-    /// The module's name: that of its file
+    /// Name of the module: the name of its file
     module: String,
-    /// The action's name
+    /// Name of the action
     action: String,
     #[command(flatten)]
     folders: Folders,
-    /// The input as a JSON object; @FILE reads it from a file, - from stdin
+    /// Input as a JSON object; @FILE reads it from a file, - from stdin
     #[arg(long, value_name = "JSON", default_value = NOTHING)]
     input: String,
-    /// How long the action may take: 90, 90s, 5m, 1h
+    /// Time limit of the action: 90, 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1h")]
     timeout: Duration,
     #[command(flatten)]

@@ -11,19 +11,18 @@ use devgate_front::printer::Printer;
 
 use crate::module;
 
-/// Be a PXP module: say what it is, or do the action that a request on stdin asks for
+/// Act as a PXP module: print the metadata, or run the action of a request on stdin
 ///
-/// A link to devgate under another name, in a folder of modules, is the same without a word more. So is
-/// a script of one line, which may give options, too: `exec devgate --project DIR pxp serve "$@"`.
+/// A link to devgate with another name, in a folder of modules, does the same without arguments. A one-line script can
+/// also pass options: `exec devgate --project DIR pxp serve "$@"`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 5 the files \
-                  of `output_files` cannot be written, 142 it took longer than it may, 143 it was \
-                  ended by SIGTERM.\n\nExample:\n  echo '{\"input\": {\"targets\": \"all\"}}' | devgate \
-                  pxp serve verify"
+    after_help = "Exit codes: 0 success, 1 a target failed or the request was invalid, 5 the files of `output_files` \
+                  cannot be written, 142 time limit exceeded, 143 ended by SIGTERM.\n\nExample:\n  echo '{\"input\": \
+                  {\"targets\": \"all\"}}' | devgate pxp serve verify"
 )]
 pub struct Serve {
-    /// The action; `metadata`, or nothing, prints what this module is
+    /// The action; `metadata` or no action prints the metadata of the module
     action: Option<String>,
 }
 

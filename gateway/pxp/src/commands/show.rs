@@ -19,7 +19,7 @@ use crate::host::Module;
                   --modules-dir modules --format json | jq '.metadata.actions[0].input'"
 )]
 pub struct Show {
-    /// The module's name: that of its file
+    /// Name of the module: the name of its file
     module: String,
     #[command(flatten)]
     folders: Folders,

@@ -15,14 +15,14 @@ use crate::host::spool::{self, Report, Spool, TransactionId};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate pxp status --spool-dir spool\n  devgate pxp status change-4711 --spool-dir \
-                  spool\n  devgate pxp status change-4711 --spool-dir spool --format json | jq .results\n\nExit codes: \
-                  0 the action is running, or was a success; 1 it was a failure, or nobody knows."
+                  spool\n  devgate pxp status change-4711 --spool-dir spool --format json | jq .results\n\nExit \
+                  codes: 0 the action is running or succeeded, 1 it failed or its status is unknown."
 )]
 pub struct Status {
-    /// The transaction's id (default: all, without what they have written)
+    /// Transaction ID (default: all, without their output)
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     transaction: Option<TransactionId>,
-    /// The folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    /// Folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(long, value_name = "DIR")]
     spool_dir: Option<PathBuf>,
 }
