@@ -21,13 +21,13 @@ const VERBS: [(&[&str], &str); 15] = [
     ),
     (
         &["plan", "plans"],
-        "there are no plans here: a task runs on many targets with `devgate task run`, and a shell \
-         script can run one after another",
+        "devgate has no plans: `devgate task run` runs a task on many targets, and a shell script can run several \
+         tasks in order",
     ),
     (
         &["file", "upload", "download", "copy"],
-        "files go to a host with the task that needs them (`files` in its metadata); a device's \
-         configuration is changed with `devgate device --apply` or `devgate session exec --config -`",
+        "devgate copies files to a host with the task that needs them (`files` in its metadata); to change the \
+         configuration of a device, use `devgate device --apply` or `devgate session exec --config -`",
     ),
     (
         &["apply", "puppet", "catalog", "manifest"],
@@ -120,9 +120,7 @@ fn target(words: &[OsString]) -> Option<String> {
         return None;
     }
     let path = path.join(" ");
-    Some(format!(
-        "targets are named with -t: `devgate {path} -t {word}`"
-    ))
+    Some(format!("name targets with -t: `devgate {path} -t {word}`"))
 }
 
 fn takes_targets(command: &Command) -> bool {

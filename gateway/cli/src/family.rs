@@ -93,9 +93,7 @@ impl Family {
             }
             Self::Test { names, folders } if !folders.is_empty() => {
                 let [name] = names.as_slice() else {
-                    return Err(Failure::other(
-                        "--case needs the name of one family, whose case it is",
-                    ));
+                    return Err(Failure::other("--case needs the name of one family"));
                 };
                 let family = declared(context, name)?;
                 let cases = folders.iter();
@@ -121,8 +119,7 @@ impl Family {
 fn declared<'s>(context: &'s CommandContext, name: &str) -> Result<&'s Declared, Failure> {
     context.workspace.registry.family(name)?.declared().ok_or_else(|| {
         let message = format!(
-            "family `{name}` is made of programs: only what is declared as data has cases, which \
-             are tested without a device"
+            "family `{name}` consists of programs: only families that are declared as data have test cases"
         );
         Failure::new("devgate/no-cases", message)
     })
@@ -155,7 +152,7 @@ fn as_text(family: &registry::Family) -> String {
     text.push_str(&connection_info_text(schema));
     let mut commands = family.fact_commands().peekable();
     if commands.peek().is_some() {
-        text.push_str("\nfacts, beside the protocol's, from:\n");
+        text.push_str("\nfacts, in addition to those of the protocol, from:\n");
     }
     for command in commands {
         text.push_str(&format!("  {command}\n"));
@@ -186,10 +183,10 @@ fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<Ex
         if of_family.is_empty() && are_named {
             let name = family.name();
             let message = format!(
-                "family `{name}` has no cases, so that nothing was tested: write one in its folder, \
-                 cases/NAME/case.yaml (`desc: …`, and `type: …` where it is not about the facts), \
-                 with the output of each command beside it in COMMAND.txt; then `UPDATE=1 devgate \
-                 family test {name}` writes what is found, to be looked at"
+                "family `{name}` has no test cases, so nothing was tested: write one in its folder, \
+                 cases/NAME/case.yaml (`desc: …`, and `type: …` unless it tests facts), with the output of each \
+                 command in COMMAND.txt beside it; then `UPDATE=1 devgate family test {name}` writes the results for \
+                 your review"
             );
             return Err(Failure::new("devgate/no-cases", message));
         }

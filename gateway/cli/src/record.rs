@@ -61,7 +61,7 @@ impl Record {
         let targets = self.targets.select(context).await?.targets;
         if targets.len() > 1 {
             return Err(Failure::other(
-                "a recording is of one device: name one target",
+                "a recording contains one device: name one target",
             ));
         }
         // Nobody but this user is to read what a device says before somebody has looked through it.
@@ -102,8 +102,8 @@ impl Record {
         }
         let folder = self.folder.display().to_string();
         let text = format!(
-            "{} commands are kept in {folder}, {} of them refused by the device. Not every secret \
-             is known: look through it before you share it.\n\n  devgate practice --replay {folder}",
+            "{} commands are saved in {folder}; the device refused {} of them. devgate does not know every secret: \
+             review the folder before you share it.\n\n  devgate practice --replay {folder}",
             commands.len(),
             refused.len()
         );

@@ -47,13 +47,13 @@ impl RerunFile {
         let wrong = |message: String| Failure::new("bolt/file-error", message);
         let text = reading::text(&self.0).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => wrong(format!(
-                "there is no run to repeat: {path} is not there; choose targets with --targets"
+                "there is no run to repeat: {path} does not exist; select targets with --targets"
             )),
             _ => wrong(format!("cannot read {path}: {error}")),
         })?;
         let lines: Vec<Line> = serde_json::from_str(&text).map_err(|error| {
             wrong(format!(
-                "{path} holds no run: expected a list of {{\"target\", \"status\"}}, {error}"
+                "{path} is not a saved run: expected a list of {{\"target\", \"status\"}}, {error}"
             ))
         })?;
         let wanted = |line: &Line| match which {
@@ -73,12 +73,12 @@ impl RerunFile {
             |at| format!(" ({})", operations::shown(at)),
         );
         match which {
-            Rerun::All => format!("the last run{of} was for no target"),
+            Rerun::All => format!("the last run{of} had no targets"),
             Rerun::Failure => {
-                format!("nothing failed in the last run{of}; `--rerun all` runs it once more")
+                format!("nothing failed in the last run{of}; `--rerun all` repeats it")
             }
             Rerun::Success => {
-                format!("nothing succeeded in the last run{of}; `--rerun all` runs it once more")
+                format!("nothing succeeded in the last run{of}; `--rerun all` repeats it")
             }
         }
     }

@@ -169,7 +169,7 @@ impl<'a> Results<'a> {
 impl Drop for Results<'_> {
     fn drop(&mut self) {
         if !self.ended && self.printer.format() == Format::Json {
-            let failure = Failure::new("devgate/error", "the run broke off: see standard error");
+            let failure = Failure::new("devgate/error", "the run was aborted: see stderr");
             self.printer
                 .text(&format!("\n],\n{} }}\n", as_member(failure)));
         }
@@ -186,7 +186,7 @@ fn as_member(failure: Failure) -> String {
 fn document(item: &Item<'_>) -> String {
     let text = item.answer.text.as_deref().unwrap_or_default();
     let remark = match error(item) {
-        Some(_) => " (failed, or not whole: see standard error)",
+        Some(_) => " (failed or incomplete: see stderr)",
         None => "",
     };
     format!("# {}{remark}\n{text}", item.target)

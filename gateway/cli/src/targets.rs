@@ -103,16 +103,15 @@ pub struct HostOptions {
 /// The heading of the options that lay over what an inventory says.
 pub const HEADING: &str = "Connection options (override the inventory)";
 
-const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not ask: choose targets with \
-                        --targets; a list of names may come from stdin (`--targets -`)";
+const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not use: select targets with --targets; `--targets \
+                        -` reads names from stdin";
 
-const NO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: use \
-                           --password-prompt, or in the inventory `password: {_plugin: env_var, \
-                           var: NAME}`";
+const NO_PASSWORD: &str = "all users of this node can read a password on a command line: use --password-prompt, or in \
+                           the inventory `password: {_plugin: env_var, var: NAME}`";
 
-const NO_SUDO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: \
-                                use --sudo-password-prompt, or in the inventory `sudo-password: \
-                                {_plugin: env_var, var: NAME}`";
+const NO_SUDO_PASSWORD: &str = "all users of this node can read a password on a command line: use \
+                                --sudo-password-prompt, or in the inventory `sudo-password: {_plugin: env_var, var: \
+                                NAME}`";
 
 impl Targets {
     /// The targets that a command is for; where nobody names one, all devices of the `device.conf`.
@@ -261,11 +260,11 @@ fn concurrency(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "expected 1 or more")
 }
 
-const NO_TERMINAL: &str = "--password-prompt: there is no terminal to ask on; in the inventory, `password: {_plugin: \
-     env_var, var: NAME}` takes it from a variable";
+const NO_TERMINAL: &str = "--password-prompt: there is no terminal to prompt on; in the inventory, `password: \
+     {_plugin: env_var, var: NAME}` reads it from a variable";
 
-const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to ask on; in the inventory, `sudo-password: \
-     {_plugin: env_var, var: NAME}` takes it from a variable";
+const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to prompt on; in the inventory, \
+     `sudo-password: {_plugin: env_var, var: NAME}` reads it from a variable";
 
 async fn ask(question: &str, without: &str) -> Result<Value, Failure> {
     let terminal =

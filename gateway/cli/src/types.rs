@@ -89,7 +89,7 @@ fn find<'a>(
     match found.as_slice() {
         [found] => Ok(*found),
         [] => Err(Failure::other(format!(
-            "there is no resource type `{name}`{}; `devgate type list` names them all",
+            "there is no resource type `{name}`{}; `devgate type list` lists all types",
             devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
         ))),
         _ => {
@@ -98,7 +98,7 @@ fn find<'a>(
                 .map(|(family, _)| format!("{family}/{name}"))
                 .collect();
             Err(Failure::other(format!(
-                "several families have a type `{name}`: say which, {}",
+                "several families have a type `{name}`: specify {}",
                 families.join(" or ")
             )))
         }
@@ -152,10 +152,10 @@ fn beginning(schema: &TypeSchema) -> String {
     for name in open {
         let kind = schema.attributes().get(&name);
         let kind = kind.map_or_else(String::new, |attribute| attribute.data_type.to_string());
-        manifest.push_str(&format!("    # to be filled in: {name}, {kind}\n"));
+        manifest.push_str(&format!("    # fill in: {name}, {kind}\n"));
     }
     format!(
-        "\nA manifest to begin with, {name}.yaml (a preview of it: devgate device -t TARGET --apply {name}.yaml \
+        "\nA sample manifest, {name}.yaml (preview: devgate device -t TARGET --apply {name}.yaml \
          --noop):\n\n{manifest}"
     )
 }

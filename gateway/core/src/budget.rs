@@ -62,15 +62,14 @@ pub fn runtime() -> Result<Runtime, Failure> {
     enough_files().map_err(|error| {
         let most = files();
         short(&format!(
-            "{FEWEST_FILES} files cannot be opened ({error}), and no more than {most} may be: raise \
-             the limit (`ulimit -n`)"
+            "cannot open {FEWEST_FILES} files ({error}), because the limit is {most}: raise it (`ulimit -n`)"
         ))
     })?;
     let thread = thread::Builder::new().spawn(|| ());
     let thread = thread.map_err(|error| {
         short(&format!(
-            "no thread can be started ({error}): this user runs as many processes as the limits allow \
-             (`ulimit -u`, `pids.max` of a container), or memory is short (`ulimit -v`)"
+            "cannot start a thread ({error}): this user has reached the limit of processes (`ulimit -u`, `pids.max` \
+             of a container), or memory is low (`ulimit -v`)"
         ))
     })?;
     let _ = thread.join();
@@ -78,7 +77,7 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .enable_all()
         .thread_keep_alive(Duration::MAX)
         .build()
-        .map_err(|error| short(&format!("the runtime cannot be made: {error}")))?;
+        .map_err(|error| short(&format!("cannot start the runtime: {error}")))?;
     drop(runtime.spawn_blocking(|| ()));
     Ok(runtime)
 }
@@ -104,8 +103,7 @@ fn memory() -> Result<(), Failure> {
     }
     let [limit, least] = [limit, taken + LEAST_MEMORY].map(|bytes| bytes >> 10);
     Err(short(&format!(
-        "at least {least} KiB of address space are needed, and {limit} KiB are allowed: raise the limit \
-         (`ulimit -v`)"
+        "at least {least} KiB of address space are needed, but the limit is {limit} KiB: raise it (`ulimit -v`)"
     )))
 }
 

@@ -250,7 +250,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Signal(_) => f.write_str(INTERRUPTED),
             Self::User(name) => write!(f, "cancelled by {name}"),
-            Self::ClientGone => write!(f, "{INTERRUPTED}, because its client has gone"),
+            Self::ClientGone => write!(f, "{INTERRUPTED}, because its client has disconnected"),
             Self::Shutdown => write!(f, "{INTERRUPTED} by a shutdown"),
             Self::Deadline(limit) => write!(f, "timed out after {limit}"),
         }

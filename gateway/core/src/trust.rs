@@ -104,7 +104,7 @@ pub fn stays(path: &Path, roots: &[PathBuf]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} is a link out of the module path, to {}: put the file itself there",
+        "{} is a link to {}, outside the module path: put the file itself there",
         path.display(),
         real.display()
     ))
@@ -138,7 +138,7 @@ fn check_by(judge: Judge, path: &Path) -> Result<(), String> {
             };
             let problem = told(place, &hand);
             if judge.own == 0 && matches!(hand, Hand::Writes(_)) {
-                let problem = format!("{problem}; root runs nothing of it");
+                let problem = format!("{problem}; root does not run it");
                 // The next one who asks must hear of it, too.
                 looked.refused.push((place.to_owned(), problem.clone()));
                 return Err(problem);
@@ -178,20 +178,20 @@ fn told(path: &Path, hand: &Hand) -> String {
     let shown = path.display();
     match hand {
         Hand::Writes(Others::Everybody) => {
-            format!("everybody may write {shown}: take that away with `chmod o-w {shown}`")
+            format!("all users can write {shown}: remove that permission with `chmod o-w {shown}`")
         }
         Hand::Writes(Others::Group(group)) => {
             let found = Group::from_gid((*group).into()).ok().flatten();
             let name = found.map_or_else(|| group.to_string(), |group| group.name);
             format!(
-                "the group {name} may write {shown}, and so change what is run here: take that away \
-                 with `chmod g-w {shown}`"
+                "the group {name} can write {shown}, and so change what devgate runs: remove that permission with \
+                 `chmod g-w {shown}`"
             )
         }
         Hand::Owns(owner) => {
             let found = User::from_uid((*owner).into()).ok().flatten();
             let name = found.map_or_else(|| owner.to_string(), |user| user.name);
-            format!("{shown} belongs to the user {name}, who can change what is run here")
+            format!("{shown} belongs to the user {name}, who can change what devgate runs")
         }
     }
 }

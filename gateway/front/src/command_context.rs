@@ -63,7 +63,7 @@ impl CommandContext {
         let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
         if let Some(modulepath) = &modulepath {
             for folder in modulepath.iter().filter(|path| !path.is_dir()) {
-                let message = format!("--modulepath: {} is no folder", folder.display());
+                let message = format!("--modulepath: {} is not a folder", folder.display());
                 logger.say(Level::Warning, &message);
             }
         }
@@ -196,8 +196,7 @@ impl CommandContext {
         if asked.is_some_and(|asked| asked.get() > affordable) {
             let files = budget::files();
             let message = format!(
-                "only {affordable} targets are worked on at once: no more than {files} files may be \
-                 open (`ulimit -n`)"
+                "running on only {affordable} targets at once, because the limit is {files} open files (`ulimit -n`)"
             );
             self.logger.say(Level::Warning, &message);
         }

@@ -146,19 +146,21 @@ fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool, again: &str
     let running = counted(targets);
     match stage {
         Stage::Go => "going on".to_owned(),
-        Stage::Finish if targets == 0 => format!("{told}: nothing new is begun"),
+        Stage::Finish if targets == 0 => format!("{told}: no new target starts"),
         Stage::Finish if is_held => format!(
-            "{told}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
-             where more was to come, however long that takes; a second {again} leaves the device as it is then"
+            "{told}: no new target starts, {running} may finish; changes in progress are completed, or undone if they \
+             are part of a larger change, without a time limit; a second {again} leaves the device as it is then"
         ),
         Stage::Finish => format!(
-            "{told}: nothing new is begun, {running} may end within {} seconds; a second {again} kills \
-             what runs",
+            "{told}: no new target starts, {running} may finish within {} seconds; a second {again} kills what is \
+             still running",
             GRACE.as_secs()
         ),
-        Stage::End => format!("{told}: the time is over, ending {running}"),
+        Stage::End => format!("{told}: time is up, terminating {running}"),
         Stage::Kill => {
-            format!("{told}: killing what runs for {running}; a third {again} does not wait")
+            format!(
+                "{told}: killing the processes of {running}; a third {again} exits without waiting"
+            )
         }
     }
 }

@@ -56,7 +56,7 @@ impl FromStr for LogDest {
             "console" => Ok(Self::Console),
             "syslog" => Ok(Self::Syslog),
             "eventlog" => {
-                Err("the event log is of Windows: expected `console`, `syslog` or a file")
+                Err("the event log exists only on Windows: expected `console`, `syslog` or a file")
             }
             file => Ok(Self::File(file.to_owned())),
         }

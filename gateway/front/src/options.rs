@@ -109,8 +109,8 @@ fn retry_budget(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!(
-            "expected 1 to {most} seconds: a run waits for a target that is down no longer than {most} s, \
-             so that it ends in time for those that are up; run it again later"
+            "expected 1 to {most} seconds: a run retries a target that is down for at most {most} s; run it again \
+             later"
         )),
     }
 }

@@ -79,7 +79,7 @@ pub enum Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gone => f.write_str("their reader has gone away"),
+            Self::Gone => f.write_str("their reader has closed the stream"),
             Self::Unread(_) => f.write_str("nobody reads them"),
             Self::Failed(error) => error.fmt(f),
         }

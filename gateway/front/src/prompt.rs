@@ -19,8 +19,8 @@ pub struct Terminal;
 #[async_trait]
 impl SecretPrompt for Terminal {
     async fn ask(&self, question: &str) -> Result<Value, String> {
-        let terminal = terminal()
-            .map_err(|_| format!("there is no terminal on which to ask \"{question}\""))?;
+        let terminal =
+            terminal().map_err(|_| format!("there is no terminal to ask \"{question}\""))?;
         let answer = ask(terminal, format!("{question}: ")).await;
         answer.map_err(|error| format!("cannot read the answer: {error}"))
     }

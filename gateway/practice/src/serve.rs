@@ -73,9 +73,9 @@ pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failur
     };
     let user = settings.user.clone();
     let (password, enable) = (settings.password.clone(), settings.enable_password.clone());
-    let practice = Practice::start(settings).await.with_context(|| {
-        format!("cannot listen on {address}; --port 0 takes a port that is free")
-    })?;
+    let practice = Practice::start(settings)
+        .await
+        .with_context(|| format!("cannot listen on {address}; --port 0 selects a free port"))?;
     let reachable = Reachable {
         practice: &practice,
         user: &user,
@@ -124,7 +124,7 @@ fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
             let created = options.write(true).create_new(true).mode(0o600).open(file);
             created
                 .and_then(|mut created| created.write_all(text.as_bytes()))
-                .with_context(|| format!("{shown}: cannot keep the host key here"))?;
+                .with_context(|| format!("{shown}: cannot save the host key"))?;
             Ok(key)
         }
         Err(error) => Err(error).with_context(|| format!("{shown}: cannot read the host key")),
@@ -147,8 +147,8 @@ impl Reachable<'_> {
         let (password, enable) = (self.password(), self.enable.reveal());
         let enabled = format!("        enable_password: {enable}\n");
         format!(
-            "The practice switch listens on {address} until Ctrl-C. Then it forgets what it was \
-             told.\n\n  user {user}   password {password}   enable password {enable}\n\n{}",
+            "The practice switch listens on {address} until Ctrl-C. Then its configuration is lost.\n\n  user {user}   \
+             password {password}   enable password {enable}\n\n{}",
             self.steps("practice", &enabled)
         )
     }
@@ -162,7 +162,7 @@ impl Reachable<'_> {
             family => family,
         };
         format!(
-            "A recorded device plays on {address} until Ctrl-C: {}\n\n  user {user}   password \
+            "A recorded device is replayed on {address} until Ctrl-C: {}\n\n  user {user}   password \
              {password}\n\n{}",
             recording.desc,
             self.steps(family, "")
@@ -205,7 +205,7 @@ targets:
         password: {password}
 {more}        known_hosts_file: known_hosts
 
-3. In that folder; nobody else is to read the password:
+3. In that folder, protect the password from other users, and connect:
 
   chmod 600 inventory.yaml
   devgate verify -t practice

@@ -203,7 +203,9 @@ async fn accept(
             continue;
         };
         if sessions.len() >= SESSIONS {
-            tracing::warn!("{peer}: the practice switch has {SESSIONS} sessions and takes no more");
+            tracing::warn!(
+                "{peer}: refused, because the practice switch already has {SESSIONS} sessions"
+            );
             continue;
         }
         let session = Session::new(Arc::clone(&settings), Arc::clone(&device));
@@ -239,7 +241,7 @@ async fn serve_one(
     let ended = match ended {
         Some(ended) => ended,
         None => {
-            let reason = "the practice switch goes away".to_owned();
+            let reason = "the practice switch is shutting down".to_owned();
             let _ = handle
                 .disconnect(Disconnect::ByApplication, reason, String::new())
                 .await;

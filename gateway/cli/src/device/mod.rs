@@ -184,7 +184,7 @@ impl Device {
             };
             let bare = self.words.first().filter(|_| !self.resource);
             let hint = bare.map_or_else(String::new, |word| {
-                format!("; targets are named with -t: `devgate device -t {word}`")
+                format!("; name targets with -t: `devgate device -t {word}`")
             });
             return Err(misused(&format!(
                 "{message}, or a device.conf with devices{hint}"
@@ -234,8 +234,8 @@ impl Device {
         let is_for_a_file = printer.format() == Format::Human && !io::stdout().is_terminal();
         if count > 1 && is_for_a_file {
             let message = format!(
-                "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
-                 (`devgate device -t NAME -r {type_name} > NAME.{}`)",
+                "these are the manifests of {} devices, one after the other: to apply one, print it alone (`devgate \
+                 device -t NAME -r {type_name} > NAME.{}`)",
                 count,
                 if self.to_yaml { "yaml" } else { "pp" }
             );

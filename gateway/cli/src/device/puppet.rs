@@ -27,11 +27,10 @@ pub(super) struct PuppetOptions {
     a: Option<Infallible>,
 }
 
-const NO_SERVER: &str = "--server, --port and --centrallogging are for devices that get their \
-                         catalogs from a Puppet server, which devgate does not ask: compile the \
-                         catalog and give it to --apply";
+const NO_SERVER: &str = "--server, --port and --centrallogging are for devices that get their catalogs from a Puppet \
+                         server, which devgate does not use: compile the catalog and pass it to --apply";
 
-const NO_A: &str = "-a is ambiguous in Puppet, and not known here: say --apply";
+const NO_A: &str = "-a is ambiguous in Puppet, and devgate does not have it: use --apply";
 
 impl PuppetOptions {
     /// Becomes the user that is asked for.
@@ -45,7 +44,7 @@ impl PuppetOptions {
         let user = User::from_name(name).with_context(|| format!("--user {name}"))?;
         let Some(user) = user else {
             return Err(Failure::other(format!(
-                "--user {name}: this node has no such user; an account of the device is --login"
+                "--user {name}: this node has no such user; --login is the user of the device"
             )));
         };
         if user.uid == Uid::effective() {
@@ -53,7 +52,7 @@ impl PuppetOptions {
         }
         if !Uid::effective().is_root() {
             return Err(Failure::other(format!(
-                "--user {name}: only root may become another user; an account of the device is --login"
+                "--user {name}: only root can run as another user; --login is the user of the device"
             )));
         }
         let groups = std::ffi::CString::new(name.as_str()).map_err(io::Error::from)?;

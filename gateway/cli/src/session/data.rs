@@ -87,7 +87,7 @@ impl Set {
         };
         if what.is_empty() && body.is_none() {
             return Err(Failure::other(
-                "say what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
+                "specify what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
             ));
         }
         let change = Request {

@@ -162,8 +162,8 @@ fn for_the_device(
     let is_option = |word: &&String| word.starts_with("--") || (*word == "-t" && !has_session);
     if let Some(option) = ours.iter().find(is_option) {
         let message = format!(
-            "`{option}` stands behind the command, where options of devgate do not count: put it before \
-             the command, or behind `--` where the device is to be sent it; nothing was sent"
+            "`{option}` is after the command, where devgate reads no options: put it before the command, or after \
+             `--` to send it to the device; nothing was sent"
         );
         return Err(Failure::new("devgate/usage", message));
     }

@@ -49,7 +49,7 @@ impl Run {
         let shown = self.program[0].display().to_string();
         let ctx = job.context();
         let lent = async |socket: Option<&str>| {
-            let socket = socket.context("there is no session to lend")?;
+            let socket = socket.context("there is no shared session")?;
             let program = Program {
                 words: self.program,
                 environment: vec![(

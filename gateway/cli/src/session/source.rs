@@ -128,7 +128,7 @@ pub(super) async fn one(
         others => match missing(&chosen.inventory) {
             Some(missing) if others.is_empty() => Err(Failure::new("devgate/no-targets", missing)),
             _ => Err(Failure::other(format!(
-                "a session is with one target, and `{word}` names {}",
+                "a session has one target, but `{word}` names {}",
                 others.len()
             ))),
         },

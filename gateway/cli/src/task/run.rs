@@ -93,7 +93,7 @@ impl Run {
             (Some(which), Some(file)) => file.targets(which)?,
             (Some(_), None) => {
                 return Err(Failure::other(
-                    "there is no run to repeat: this folder is no project",
+                    "there is no run to repeat: this folder is not a project",
                 ));
             }
         };
@@ -126,7 +126,7 @@ impl Run {
         let twice = self.targets.targets.iter().any(|word| word == "-");
         if twice && self.params.as_deref() == Some("-") {
             return Err(Failure::other(
-                "--targets - and --params - cannot both be read from stdin: let one be @FILE",
+                "--targets - and --params - cannot both be read from stdin: use @FILE for one of them",
             ));
         }
         let json = self
@@ -146,7 +146,7 @@ impl Run {
         }
         if let Err(error) = file.save(statuses) {
             let path = file.path().display();
-            let message = format!("the run is not remembered for --rerun: {path}: {error}");
+            let message = format!("the run was not saved for --rerun: {path}: {error}");
             context.logger.say(Level::Warning, &message);
         }
     }

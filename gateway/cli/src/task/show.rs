@@ -120,10 +120,10 @@ fn show(task: &Task) -> String {
     let description = description.as_deref().unwrap_or("No description");
     let mut text = format!("{name}\n  {description}\n");
     if metadata.private {
-        text.push_str("  Private: for other tasks, and not listed.\n");
+        text.push_str("  Private: for use by other tasks, and not listed.\n");
     }
     if metadata.remote {
-        text.push_str("  Remote: it runs on a proxy, for a remote target.\n");
+        text.push_str("  Remote: runs on a proxy, for a remote target.\n");
     }
     text.push_str(&format!("\nUsage\n  devgate task run {name} -t TARGETS"));
     if *supports_noop {

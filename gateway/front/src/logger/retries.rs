@@ -87,7 +87,7 @@ impl Retries {
             .map(|line| truncate_str(line, width, "…").into_owned())
             .collect();
         if let Some(more @ 1..) = self.lines.len().checked_sub(SHOWN) {
-            lines.push(format!("{more} more targets are tried again"));
+            lines.push(format!("{more} more targets are retried"));
         }
         lines.join("\n")
     }

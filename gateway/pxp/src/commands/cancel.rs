@@ -36,7 +36,11 @@ impl Cancel {
         let mut answer = json!(report);
         answer["cancelled"] = json!(cancelled);
         printer.document(&answer, || {
-            let before = if cancelled { "" } else { "nothing was ended: " };
+            let before = if cancelled {
+                ""
+            } else {
+                "nothing was cancelled: "
+            };
             format!("{before}{}", status::as_text(&report))
         });
         Ok(if report.status.is_known() {

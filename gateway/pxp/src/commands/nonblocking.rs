@@ -77,7 +77,7 @@ impl Nonblocking {
 /// Tells with a failure whose it is: the id may be one that nobody has chosen.
 fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
     let (id, spool) = (&transaction.id, spool.folder().display());
-    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` tells what is known of it");
+    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` shows its status");
     failure.msg.push_str(&told);
     failure.with("transaction_id", id.as_str())
 }
@@ -98,7 +98,7 @@ impl Wish {
     ) -> Result<ExitStatus, Failure> {
         let removed = self.spool.remove_old(self.keep).await;
         let problems = removed.unwrap_or_else(|error| {
-            let told = format!("no old transaction was removed: {error}");
+            let told = format!("cannot remove old transactions: {error}");
             vec![(Level::Warning, told)]
         });
         for (level, problem) in problems {
@@ -148,8 +148,8 @@ pub(super) async fn repeated(
         let id = &transaction.id;
         let [asked_module, asked_action] = asked;
         let message = format!(
-            "transaction {id} is of the action `{action}` of module `{module}`; `{asked_action}` of \
-             `{asked_module}` was not started: a new action needs a new id"
+            "transaction {id} belongs to the action `{action}` of module `{module}`; `{asked_action}` of \
+             `{asked_module}` was not started: a new action needs a new ID"
         );
         return Err(Failure::new("devgate/id-taken", message));
     }
@@ -163,7 +163,7 @@ pub(super) async fn repeated(
     printer.document(&answer, || {
         let id = &transaction.id;
         format!(
-            "{id}: {}; it was begun before, and is not run again\n",
+            "{id}: {}; it was started before, and does not run again\n",
             report.status
         )
     });

@@ -132,7 +132,7 @@ fn hide_input(input: &str) -> Result<(), Failure> {
     }
     let stdin = Sensitive::new(input.as_bytes().to_vec());
     process::reexec(&words, &stdin)
-        .context("--input cannot be taken from the command line: give it as @FILE")
+        .context("--input cannot be removed from the command line: use --input @FILE")
 }
 
 /// The input that was given; it is not quoted, for it may hold secrets.

@@ -34,8 +34,8 @@ impl Serve {
 
 /// That `devgate` is the command line: pxp-agent logs this where a module is called so.
 pub fn not_by_this_name() -> Failure {
-    let message = "a PXP module that is devgate has another name than `devgate`: link to it as, say, \
-                   `gateway`, or let the module be a script, `exec devgate pxp serve \"$@\"`";
+    let message = "a PXP module cannot have the name `devgate`: link to devgate with another name, such as `gateway`, \
+                   or use a script, `exec devgate pxp serve \"$@\"`";
     Failure::new("devgate/usage", message)
 }
 

@@ -118,8 +118,8 @@ impl Call {
 pub(super) fn timed_out(limit: Duration) -> Failure {
     let seconds = limit.as_secs_f64();
     let message = format!(
-        "it took longer than {seconds} s (--timeout), and was ended with all its processes; what it had \
-         done by then stands"
+        "it exceeded the time limit of {seconds} s (--timeout), and all its processes were ended; changes that were \
+         made before stay"
     );
     Failure::new("devgate/timed-out", message)
 }

@@ -26,7 +26,7 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
     let read = fs::metadata(file).and_then(|found| match found.is_file() {
         true => reading::bytes(file),
         // It may never end.
-        false => Err(io::Error::other("it is no file")),
+        false => Err(io::Error::other("it is not a file")),
     });
     let text = match read {
         Ok(text) => text,
@@ -44,7 +44,7 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
     let read = serde_json::from_slice::<Json>(&text);
     if let (Ok(configuration), Some(schema)) = (&read, schema) {
         schema.check(configuration).map_err(|misfit| {
-            format!("its configuration {shown} does not fit its schema: {misfit}")
+            format!("its configuration {shown} does not match its schema: {misfit}")
         })?;
     }
     let problem = match read {
@@ -54,15 +54,15 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
                 remark: None,
             });
         }
-        Ok(_) => format!("its configuration {shown} is other JSON: expected an object"),
+        Ok(_) => format!("its configuration {shown} is not a JSON object"),
         // An error of syntax quotes nothing.
-        Err(error) => format!("its configuration {shown} is no JSON: {error}"),
+        Err(error) => format!("its configuration {shown} is not JSON: {error}"),
     };
     match schema {
         Some(_) => Err(problem),
         None => Ok(Configuration {
             members: None,
-            remark: Some(format!("{problem}; it is left out")),
+            remark: Some(format!("{problem}; it is ignored")),
         }),
     }
 }

@@ -28,8 +28,8 @@ pub(super) async fn ask(
     };
     match told(file, None, stop).await {
         Ok(metadata) => {
-            let remark = "it gives its metadata only without an argument: pxp-agent asks with \
-                          `metadata`, and would refuse it";
+            let remark = "it prints its metadata only without an argument: pxp-agent calls it with `metadata`, and \
+                          would refuse it";
             Ok((metadata, vec![remark.to_owned()]))
         }
         Err(_) => Err(problem),
@@ -75,7 +75,7 @@ async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Met
         Silence::Mute(match failure {
             process::Failure::Start(error) => process::not_started(&error),
             process::Failure::Ended(ended) if ended.limit.is_some() => format!(
-                "it did not say what it is within {} s, and was ended",
+                "it did not print its metadata within {} s, and was ended",
                 PATIENCE.as_secs()
             ),
             process::Failure::Ended(_) => "interrupted".to_owned(),
@@ -93,7 +93,7 @@ fn read(outcome: &Outcome) -> Result<Metadata, String> {
     if !outcome.stderr.bytes.is_empty() {
         let words = outcome.stderr.last_words();
         return Err(format!(
-            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {}",
+            "it wrote to stderr while it printed its metadata, and pxp-agent refuses such modules: {}",
             words.as_deref().unwrap_or("blank lines")
         ));
     }

@@ -52,7 +52,7 @@ impl ModulesDir {
             ("--config-dir", configuration.as_ref()),
         ] {
             if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-                let message = format!("{option}: {} is no folder", folder.display());
+                let message = format!("{option}: {} is not a folder", folder.display());
                 return Err(Failure::new("devgate/no-such-folder", message));
             }
         }
@@ -127,10 +127,7 @@ impl ModulesDir {
     ) -> Result<Module, String> {
         let file = only(files)?;
         if !file.exists() {
-            return Err(format!(
-                "{} leads nowhere: it is a link to what is not there",
-                file.display()
-            ));
+            return Err(format!("{} is a broken link", file.display()));
         }
         let (metadata, mut remarks) = describe::ask(file, stop).await?;
         remarks.extend(metadata.remarks.iter().cloned());

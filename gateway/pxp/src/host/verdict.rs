@@ -83,7 +83,7 @@ fn results(schema: &JsonSchema, stdout: &CapturedOutput) -> Result<Json, String>
     if stdout.cut {
         let length = stdout.bytes.len();
         return Err(format!(
-            "it wrote more than {length} bytes to stdout: its results are not whole"
+            "it wrote more than {length} bytes to stdout: its results are incomplete"
         ));
     }
     let results = if stdout.bytes.iter().all(u8::is_ascii_whitespace) {
@@ -97,8 +97,8 @@ fn results(schema: &JsonSchema, stdout: &CapturedOutput) -> Result<Json, String>
     match schema.check(&results) {
         Ok(()) => Ok(results),
         Err(misfit) if nothing => Err(format!(
-            "it returned nothing on stdout, which counts as {{}}: {misfit}"
+            "it returned nothing on stdout, which is read as {{}}: {misfit}"
         )),
-        Err(misfit) => Err(format!("its results do not fit their schema: {misfit}")),
+        Err(misfit) => Err(format!("its results do not match their schema: {misfit}")),
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
     match folder.and_then(|folder| write(&folder, &kept)) {
         Ok(()) => (results, Ok(())),
         Err(error) => {
-            let message = format!("results larger than {limit} bytes are not kept: {error:#}");
+            let message = format!("results larger than {limit} bytes are not saved: {error:#}");
             let failure = Failure::new("devgate/not-kept", message);
             (lost(results, &kept, &failure), Err(failure))
         }
@@ -210,7 +210,7 @@ impl Kept {
 
 fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
     let made = store::private_folder(folder);
-    made.with_context(|| format!("cannot make {}", folder.display()))?;
+    made.with_context(|| format!("cannot create {}", folder.display()))?;
     for kept in all {
         let written = atomic_file::write(&kept.path, kept.text.as_bytes());
         written.with_context(|| format!("cannot write {}", kept.path.display()))?;

@@ -69,8 +69,8 @@ fn metadata() -> Json {
 fn unknown(word: &str) -> Failure {
     let names = ACTIONS.map(|action| action.name).join(", ");
     let message = format!(
-        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}), \
-         or `{METADATA}`; for the command line, start it by the name `devgate`"
+        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}) or \
+         `{METADATA}`; for the command line, start it as `devgate`"
     );
     Failure::new("devgate/unknown-action", message)
 }

@@ -96,7 +96,7 @@ impl Files {
         for place in [&places.stdout, &places.stderr, &places.exitcode] {
             let own = look(place).map_err(|error| unwritten(place, &error))?;
             if !known.insert(own) {
-                let error = io::Error::other("in `output_files` it is named twice");
+                let error = io::Error::other("`output_files` contains it twice");
                 return Err(unwritten(place, &error));
             }
         }
@@ -174,7 +174,7 @@ fn write_results(
         return Ok(exit_status);
     };
     printer.complain(&format!(
-        "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
+        "cannot write all results to {}: {error}; the largest values, or all but a summary, are omitted",
         place.display()
     ));
     let (results, moved) = large::fit(results.clone(), SUMMARY);
@@ -219,7 +219,7 @@ fn look(place: &Path) -> io::Result<(u64, u64, OsString)> {
     }
     match fs::symlink_metadata(place) {
         Ok(there) if !there.is_file() => {
-            let message = "what is there is no regular file, and stays: expected one, or nothing";
+            let message = "it exists and is not a regular file, so it was not replaced";
             return Err(io::Error::other(message));
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -30,8 +30,8 @@ pub(super) struct Refused {
 pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Refused> {
     if io::stdin().is_terminal() {
         return Err(refused(
-            "expected a request on stdin, which is a terminal: write one there, \
-             `echo '{\"input\": {\"targets\": \"all\"}}' | …`",
+            "expected a request on stdin, but stdin is a terminal: send one, `echo '{\"input\": {\"targets\": \
+             \"all\"}}' | …`",
         ));
     }
     let (done, text) = oneshot::channel();
@@ -51,10 +51,14 @@ pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Refus
     let text = match text {
         Ok(Ok(Ok(text))) => text,
         Ok(Ok(Err(error))) => return Err(refused(&format!("cannot read the request: {error}"))),
-        Ok(Err(_)) => return Err(refused("cannot read the request: its reader has failed")),
+        Ok(Err(_)) => {
+            return Err(refused(
+                "cannot read the request: the thread that reads it has failed",
+            ));
+        }
         Err(_) => {
             let seconds = PATIENCE.as_secs();
-            let message = format!("the request on stdin has not ended after {seconds} s");
+            let message = format!("the request on stdin is not complete after {seconds} s");
             return Err(refused(&message));
         }
     };

@@ -76,7 +76,7 @@ impl Spool {
             }
             Err(problem) => {
                 let (_, told) = stays(&transaction.folder, &problem);
-                let told = format!("{told}; who needs it no more removes its folder");
+                let told = format!("{told}; remove its folder if you do not need it");
                 problems.push((Level::Info, told));
             }
         }

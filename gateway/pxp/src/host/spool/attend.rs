@@ -34,7 +34,7 @@ pub(crate) async fn attend(
     let (mask, child) = match handover() {
         Ok(Handover { request, mask }) => (mask, transaction.begin(&metadata, request, stop).await),
         Err(error) => {
-            let problem = format!("its request has not come ({error})");
+            let problem = format!("it did not receive its request ({error})");
             (Mask::default(), Err(problem))
         }
     };
@@ -101,11 +101,11 @@ impl Transaction {
         started.map_err(|error| match error {
             None => cancelled(),
             Some(error) if was_there => format!(
-                "its process was killed before it was given its request, for it cannot be recorded; what it does \
-                 without one, it may have begun ({error})"
+                "its process was killed before it received its request, because the start cannot be recorded; what it \
+                 does without a request may have begun ({error})"
             ),
             Some(_) if !metadata.file.exists() => format!(
-                "it cannot be started: {} is not there any more",
+                "it cannot be started: {} does not exist any more",
                 metadata.file.display()
             ),
             Some(error) => process::not_started(&error),
@@ -116,7 +116,7 @@ impl Transaction {
     fn seal(&self, metadata: &mut TransactionMetadata, mask: &Mask) {
         if let Err(error) = self.hide(mask) {
             let why = format!(
-                "what it has written was removed, for it held secrets that could not be masked ({error})"
+                "its output was removed, because it contained secrets that could not be masked ({error})"
             );
             metadata.failed(why, Some(SystemTime::now()));
         }

@@ -32,7 +32,7 @@ impl Transaction {
                 (Status::Running, _) => {}
                 (Status::Unknown, Some(_)) => {
                     let problem =
-                        format!("its metadata in {} do not say so", self.folder.display());
+                        format!("its metadata in {} do not show it", self.folder.display());
                     return Err(self.unrecorded(&problem));
                 }
                 (Status::Unknown, None) => return self.end_what_is_left(&metadata).await,
@@ -103,7 +103,7 @@ impl Transaction {
 
     fn unrecorded(&self, problem: &str) -> Failure {
         let message = format!(
-            "the action of transaction {} was ended, but that cannot be recorded: {problem}",
+            "the action of transaction {} was cancelled, but that cannot be recorded: {problem}",
             self.id
         );
         Failure::new("devgate/spool-error", message)

@@ -37,7 +37,7 @@ impl FromStr for TransactionId {
             return Ok(Self(text.to_owned()));
         }
         Err(format!(
-            "expected a transaction id of 1 to {LONGEST} bytes, without `/` and control characters, that does not \
+            "expected a transaction ID of 1 to {LONGEST} bytes, without `/` and control characters, that does not \
              begin with a dot: 7b3c6a1e-8a2f-4c7e-9d57-0c9f6f1c2a11, change-4711"
         ))
     }

@@ -177,9 +177,11 @@ impl Why {
     pub(super) fn told(self, limit: Duration) -> String {
         match self {
             Self::TimedOut => timed_out(limit).msg,
-            Self::Cancelled => "cancelled, or interrupted by a signal: it was ended with all its processes; what it \
-                                had done by then stands"
-                .to_owned(),
+            Self::Cancelled => {
+                "cancelled, or interrupted by a signal: all its processes were ended; changes that \
+                                were made before stay"
+                    .to_owned()
+            }
         }
     }
 }

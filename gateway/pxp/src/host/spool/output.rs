@@ -114,14 +114,14 @@ impl Transaction {
                 let outputs = outputs()?;
                 if digest(&outputs) != *judged {
                     return Err(format!(
-                        "what it had written was changed after its end, and is not shown: see {folder}"
+                        "its output was changed after it ended, and is not shown: see {folder}"
                     ));
                 }
                 Ok(outputs)
             }
             None if metadata.has_secrets => Err(format!(
-                "what it has written is not shown: nobody has masked the secrets of its request in it, for who \
-                 attended it was killed; see {folder}"
+                "its output is not shown: it may contain secrets of the request, because its supervisor was killed \
+                 before it masked them; see {folder}"
             )),
             None => outputs(),
         }
@@ -187,7 +187,7 @@ fn captured(file: &Path, limit: usize) -> Result<CapturedOutput, String> {
     let read = || {
         // What is no file may never end.
         if !fs::metadata(file)?.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         let mut bytes = Vec::new();
         let most = limit as u64 + 1;

@@ -30,15 +30,13 @@ impl Transaction {
         let answer = self.hand_over(call, attendant, PATIENCE).await;
         let answer = answer.map_err(|error| {
             not_started(&format!(
-                "the process that attends it has not said that it was ({error})"
+                "its supervisor did not confirm the start ({error})"
             ))
         })?;
         match serde_json::from_str(&answer) {
             Ok(None) => Ok(()),
             Ok(Some(failure)) => Err(failure),
-            Err(error) => Err(not_started(&format!(
-                "the process that attends it answered {error}"
-            ))),
+            Err(error) => Err(not_started(&format!("its supervisor answered {error}"))),
         }
     }
 

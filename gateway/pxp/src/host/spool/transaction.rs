@@ -57,7 +57,7 @@ impl Spool {
             // A request, which names the files in it, is JSON.
             let text = folder.to_str().is_some();
             text.then_some(folder)
-                .ok_or_else(|| io::Error::other("its path is no text in UTF-8"))
+                .ok_or_else(|| io::Error::other("its path is not UTF-8"))
         });
         match there {
             Ok(folder) => Ok(Self { folder }),
@@ -73,7 +73,7 @@ impl Spool {
         make(folder).map_err(|error| unusable(folder, &error))?;
         // What stands there says which program is started.
         if is_world_writable(folder) {
-            let error = "everybody may write in it; take that away with `chmod o-w`";
+            let error = "all users can write to it; remove that permission with `chmod o-w`";
             return Err(unusable(folder, &io::Error::other(error)));
         }
         Self::open(folder)

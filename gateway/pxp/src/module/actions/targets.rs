@@ -59,8 +59,8 @@ impl TargetSelection {
             .iter()
             .any(|word| word == "-" || word.starts_with('@'))
         {
-            let message = "`targets`: `-` and `@FILE` are for command lines (stdin holds the request): \
-                           name the targets";
+            let message = "`targets`: `-` and `@FILE` work only on command lines (stdin holds the request): name the \
+                           targets";
             return Err(Failure::new("devgate/invalid-input", message));
         }
         let inventory = work.context.inventory().await?;
@@ -68,8 +68,8 @@ impl TargetSelection {
         let chosen = work.context.choose(inventory, words, &overrides);
         let chosen = chosen.await?;
         if chosen.targets.is_empty() {
-            let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
-                           `inventory` of the configuration say which inventory that is";
+            let message = "`targets` selects no target of the inventory: nothing was done; `project` or `inventory` \
+                           of the configuration selects the inventory";
             return Err(Failure::new("devgate/no-targets", message));
         }
         Ok(chosen)
