@@ -17,7 +17,7 @@ pub struct Action {
     /// It is a kind of action: `task`, `explain`, `facts`, `verify`, `device`.
     #[serde(rename = "action")]
     pub name: &'static str,
-    /// Name of the task.
+    /// The task's name.
     ///
     /// Only a task has one.
     #[serde(skip_serializing_if = "Option::is_none")]
