@@ -145,8 +145,8 @@ mod tests {
         for (verb, expected) in [
             ("command", "devgate session exec -t r1 show version"),
             ("script", "devgate session run -t r1"),
-            ("plan", "there are no plans here"),
-            ("file", "files go to a host with the task"),
+            ("plan", "devgate has no plans"),
+            ("file", "devgate copies files to a host with the task"),
             ("apply", "devgate device -t r1 --apply FILE"),
         ] {
             let told = told(&format!("devgate {verb} run x"));
@@ -176,7 +176,7 @@ mod tests {
             let told = told(line);
             assert!(told.contains(expected), "{line}: {told}");
         }
-        assert!(!told("devgate verify -t r1 r2").contains("named with"));
-        assert!(!told("devgate verify").contains("named with"));
+        assert!(!told("devgate verify -t r1 r2").contains("name targets with"));
+        assert!(!told("devgate verify").contains("name targets with"));
     }
 }

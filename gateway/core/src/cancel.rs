@@ -350,8 +350,8 @@ mod tests {
             ),
             (
                 Reason::ClientGone,
-                "interrupted, because its client has gone",
-                "was interrupted, because its client has gone",
+                "interrupted, because its client has disconnected",
+                "was interrupted, because its client has disconnected",
             ),
         ] {
             let cancel_source = CancelSource::default();

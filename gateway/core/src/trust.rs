@@ -240,7 +240,7 @@ mod tests {
                 None => assert_eq!(checked, Ok(()), "{of_folder:o} {of_file:o}"),
                 Some(what) => {
                     let problem = checked.expect_err("others may write it");
-                    assert!(problem.contains("everybody may write"), "{problem}");
+                    assert!(problem.contains("all users can write"), "{problem}");
                     assert!(problem.contains(what), "{problem}");
                     // Not only the first one who asks is refused.
                     assert!(check_by(ROOT, &path).is_err());
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(check_all(base.path(), &roots), Ok(()));
         symlink(&secret, &outer).expect("linked");
         let problem = stays(&outer, &roots).expect_err("it leads out");
-        assert!(problem.contains("out of the module path"), "{problem}");
+        assert!(problem.contains("outside the module path"), "{problem}");
         assert_eq!(check_all(base.path(), &roots), Err(problem));
     }
 }

@@ -109,7 +109,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 11);
         assert_eq!((lines[0], lines[1]), ("r0: try 3 f…", "r1: try 2"));
-        assert_eq!(lines[10], "2 more targets are tried again");
+        assert_eq!(lines[10], "2 more targets are retried");
         for number in 0..12 {
             retries.settled(&format!("r{number}"), &bar);
         }

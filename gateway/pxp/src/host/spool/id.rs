@@ -62,7 +62,7 @@ mod tests {
         let too_long = "x".repeat(LONGEST + 1);
         for id in ["", ".", "..", ".x", "a/b", "/", "a\0", "a\nb", &too_long] {
             let told = id.parse::<TransactionId>().expect_err(id);
-            assert!(told.starts_with("expected a transaction id"), "{told}");
+            assert!(told.starts_with("expected a transaction ID"), "{told}");
         }
         assert_ne!(TransactionId::new(), TransactionId::new());
     }
