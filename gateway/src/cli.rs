@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and where each question is answered.
+//! The command line as a whole, and the dispatch to commands.
 
 use std::ffi::OsString;
 
@@ -90,10 +90,10 @@ enum Command {
     /// Check values against Puppet data types
     #[command(subcommand)]
     Schema(schema::Schema),
-    /// What pxp-agent asks a module, which has another name
+    /// Printed for pxp-agent if devgate is called under its own name
     #[command(hide = true)]
     Metadata,
-    /// End what another devgate has started, should it be killed: it starts this itself
+    /// Ends the processes of another devgate if it is killed; devgate starts this itself
     #[command(hide = true)]
     Guard,
     /// Print completions for a shell
@@ -102,7 +102,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether its results are those of targets, one item each.
+    /// Whether it has one result per target.
     fn has_items(&self) -> bool {
         match self {
             Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
@@ -113,10 +113,9 @@ impl Command {
     }
 }
 
-/// Answers one command line.
+/// Runs one command line.
 ///
-/// # Errors
-/// Why the request could not be carried out at all.
+/// # Errors The command failed as a whole.
 pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failure> {
     let Cli { global, command } = cli;
     if command.has_items() {
@@ -191,7 +190,7 @@ pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Fa
     }
 }
 
-/// The format that a command line asks for which cannot be understood as a whole.
+/// The format that an invalid command line asks for.
 pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format> {
     let words: Vec<String> = words
         .map(|word| word.to_string_lossy().into_owned())
@@ -206,17 +205,16 @@ pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format>
 }
 
 impl Cli {
-    /// What these words ask for, the program's name first.
+    /// Parses the words of a command line, the program's name first.
     ///
-    /// # Errors
-    /// Why they ask for nothing, or the help that they ask for.
+    /// # Errors The words are invalid, or ask for help.
     pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = help::taught(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// What every command takes.
+    /// The options of every command.
     pub(crate) fn global(&self) -> &GlobalOptions {
         &self.global
     }

@@ -1,6 +1,6 @@
-//! `devgate demo`: what devgate does, shown on the practice switch, without any set-up.
+//! `devgate demo`: shows what devgate does, on the practice switch, without set-up.
 //!
-//! It runs the very commands that it prints, on a project in a temporary folder.
+//! It runs the commands that it prints, on a project in a temporary folder.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -42,14 +42,14 @@ const PROJECT: [(&str, &str); 5] = [
     ),
 ];
 
-/// A host key of nobody: what known_hosts holds for the target that is refused.
+/// A host key of no host: known_hosts contains it for the target that is refused.
 const OTHER_KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
 
 struct Step {
     words: &'static [&'static str],
     why: &'static str,
-    /// Whether the command is there to be refused.
+    /// Whether the command is expected to be refused.
     refused: bool,
 }
 
@@ -196,7 +196,7 @@ fn write(project: &Path, practice: &Practice) -> io::Result<()> {
     )
 }
 
-/// Writes a file that only its owner may read: the inventory has a password in it.
+/// Writes a file that only its owner can read, because the inventory contains a password.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! `devgate help`, and what is the same in the help of every command.
+//! `devgate help`, and the common parts of the help of every command.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -23,13 +23,13 @@ pub(super) struct Help {
     topic: Vec<String>,
 }
 
-/// Where the options are shown that no command shows itself.
+/// The topic that shows the options of every command.
 const OPTIONS: &str = "options";
 
-/// The heading of the options that every command takes.
+/// The heading of the global options.
 pub(super) const GLOBAL: &str = "Global options";
 
-/// What stands at the end of the help of every command.
+/// The last line of the help of every command.
 const POINTER: &str = "Global options and connection options: devgate help options";
 
 impl Help {
@@ -49,13 +49,13 @@ impl Help {
     }
 }
 
-/// Prints help, or what is wrong with a command line; no line is wider than the terminal. Help that could not be
-/// printed was not given, unless the reader has gone away.
+/// Prints help, or the error of a command line, wrapped to the width of the terminal. It is a failure if help cannot be
+/// printed, unless the reader has closed the stream.
 pub(crate) fn print(error: &clap::Error) -> ExitStatus {
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         let text = wrap::wrapped(&text, wrap::width(&io::stderr()));
-        // Nothing is left to be done when even this cannot be printed.
+        // If even this cannot be printed, nothing can be done.
         let _ = AutoStream::auto(io::stderr()).write_all(text.as_bytes());
         return ExitStatus::Failure;
     }
@@ -72,7 +72,7 @@ pub(crate) fn print(error: &clap::Error) -> ExitStatus {
     }
 }
 
-/// The command line as its help shows it: examples, and none of the options that are the same everywhere.
+/// The command line as help shows it: with examples, and without the options of every command.
 pub(super) fn taught(command: CommandLine) -> CommandLine {
     let width = wrap::width(&io::stdout());
     let is_root = command.get_name() == "devgate";
@@ -99,7 +99,7 @@ fn is_common(argument: &Arg) -> bool {
     heading.is_some_and(|heading| [GLOBAL, HEADING].contains(&heading))
 }
 
-/// Commands in a text, each a line with two blanks before it, so that none is wider than the terminal.
+/// Wraps the commands in a text, which are lines with two leading blanks.
 fn examples_within(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -111,8 +111,8 @@ fn examples_within(text: &str, width: Option<usize>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A command that shows the options alone which no other one shows; the others are there, because options speak of
-/// one another.
+/// A command whose help shows only the options that no other command shows. The other options are hidden, because
+/// options refer to each other.
 fn options(root: &CommandLine) -> CommandLine {
     let of = |path: &[&str]| {
         let mut command = root;

@@ -1,4 +1,4 @@
-//! What to say instead, where a command line is one of Bolt's, or names targets as no command takes them.
+//! Hints for command lines of Bolt, and for targets without `-t`.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 
 use crate::cli::Cli;
 
-/// Words that people try as commands, most of them Bolt's, and what there is for them.
+/// Words that people try as commands, most of them from Bolt, and the hints for them.
 const VERBS: [(&[&str], &str); 15] = [
     (
         &["command", "cmd", "exec", "shell", "ssh"],
@@ -71,7 +71,7 @@ const VERBS: [(&[&str], &str); 15] = [
     ),
 ];
 
-/// Adds to an error of the command line what to say instead.
+/// Adds a hint to an error of the command line.
 pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
     let hint = match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -98,7 +98,7 @@ fn verb(word: &str) -> Option<String> {
     found.map(|(_, hint)| (*hint).to_owned())
 }
 
-/// That targets are named with -t, where a command takes it and was given a bare word instead.
+/// The hint to use -t, if a command takes targets and got a bare word.
 fn target(words: &[OsString]) -> Option<String> {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let root = Cli::command();

@@ -1,4 +1,4 @@
-//! `devgate family`: the device families, and their tests without a device.
+//! `devgate family`: device families, and their tests without a device.
 
 use std::env;
 use std::path::PathBuf;
@@ -49,10 +49,9 @@ pub enum Family {
 }
 
 impl Family {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -115,7 +114,7 @@ impl Family {
     }
 }
 
-/// What is declared of a family: programs have no cases.
+/// The declared part of a family. Programs have no test cases.
 fn declared<'s>(context: &'s CommandContext, name: &str) -> Result<&'s Declared, Failure> {
     context.workspace.registry.family(name)?.declared().ok_or_else(|| {
         let message = format!(
@@ -195,7 +194,7 @@ fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<Ex
     told(&cases, printer)
 }
 
-/// Prints what became of cases.
+/// Prints the results of test cases.
 fn told(cases: &[(&Declared, CaseResult)], printer: &Printer) -> Result<ExitStatus, Failure> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();

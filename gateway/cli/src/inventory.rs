@@ -1,4 +1,4 @@
-//! `devgate inventory`: which targets there are, and how each is reached.
+//! `devgate inventory`: targets, and how they are reached.
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
@@ -41,10 +41,9 @@ pub enum Inventory {
 }
 
 impl Inventory {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -93,7 +92,7 @@ impl Inventory {
             });
             json!({ "targets": details.collect::<Vec<_>>(), "count": targets.len() })
         } else if printer.format() == Format::Human {
-            // People read the table; of many targets the other takes its time.
+            // People read the table. The other document is slow for many targets.
             json!({})
         } else {
             names(context, &inventory, &targets)
@@ -118,7 +117,7 @@ impl Inventory {
     }
 }
 
-/// The names as Bolt gives them, then what a person reads in the table.
+/// The names in Bolt's form, then the data of the table.
 fn names(context: &CommandContext, inventory: &inventory::Inventory, targets: &[&Target]) -> Json {
     let named = |listed: &[Listed]| -> Vec<&str> {
         let targets = targets.iter();
@@ -159,7 +158,7 @@ fn reached(target: &Target) -> Json {
     })
 }
 
-/// Everything that is said of a target, redacted: by its transport's schema where that is known.
+/// All data of a target, redacted, with the schema of its transport if that is known.
 fn details(context: &CommandContext, target: &Target) -> Json {
     let schema = target
         .remote_transport()
@@ -183,7 +182,7 @@ fn paragraph(target: &Json) -> String {
     format!("{name}\n{}{lines}\n", wrong.unwrap_or_default())
 }
 
-/// The targets, then what is wrong with some: at the end, where it is seen below thousands.
+/// The targets, then the errors, which are visible at the end of a long list.
 fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
     let is_wrong = |target: &Target| faults.contains_key(target.name.as_str());
@@ -192,7 +191,7 @@ fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     printer::table(&rows) + &wrong.collect::<String>()
 }
 
-/// What is wrong with a target, below its name or its row.
+/// The error of a target, below its name or its row.
 fn complaint(message: &str) -> String {
     let lines = message
         .lines()

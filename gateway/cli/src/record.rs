@@ -49,10 +49,9 @@ pub struct Record {
 }
 
 impl Record {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

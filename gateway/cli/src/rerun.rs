@@ -1,4 +1,4 @@
-//! Which targets the last run of a task was for, and how it went: Bolt's `.rerun.json`.
+//! The targets of the last task run, and their results: Bolt's `.rerun.json`.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,7 +11,7 @@ use devgate_engine::operations;
 use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 
-/// Which targets of the last run are asked again.
+/// Which targets of the last run to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rerun {
     /// All targets.
@@ -33,15 +33,14 @@ struct Line {
 }
 
 impl RerunFile {
-    /// The file at this path; it need not be there.
+    /// The file at this path, which may not exist.
     pub(crate) fn new(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// The targets of the last run, by how it went.
+    /// The targets of the last run, selected by result.
     ///
-    /// # Errors
-    /// There was no run, or the file is not what a run has written.
+    /// # Errors There was no run, or the file is invalid.
     pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
         let path = self.0.display();
         let wrong = |message: String| Failure::new("bolt/file-error", message);
@@ -65,7 +64,7 @@ impl RerunFile {
         Ok(chosen.map(|line| line.target).collect())
     }
 
-    /// That the last run has no targets of this kind, and when it was, where that is known.
+    /// The message that the last run has no targets of this kind, with its time if known.
     pub(crate) fn nothing(&self, which: Rerun) -> String {
         let at = fs::metadata(&self.0).and_then(|data| data.modified());
         let of = at.map_or_else(
@@ -83,7 +82,7 @@ impl RerunFile {
         }
     }
 
-    /// Remembers a run, in place of the one before.
+    /// Saves a run, and replaces the previous one.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -97,7 +96,7 @@ impl RerunFile {
             .collect();
         let folder = self.0.parent().unwrap_or_else(|| Path::new("."));
         fs::create_dir_all(folder)?;
-        // A run that is broken off here must not leave half a list behind.
+        // An interrupted run must not leave an incomplete list.
         atomic_file::replace(&self.0, &serde_json::to_vec(&lines)?, atomic_file::OWNER)
     }
 

@@ -65,10 +65,9 @@ pub struct Which {
 }
 
 impl Resource {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -118,7 +117,7 @@ fn render(
     let is = match is {
         None => CurrentState::Absent,
         Some(is) => {
-            // What a device shows of a resource always has its namevars.
+            // Resources from a device always have their namevars.
             let mut present = devgate_schemas::Resource::from(name.namevars().clone());
             for (attribute, value) in hash("--is", is)? {
                 present.set(&attribute.to_string(), value);

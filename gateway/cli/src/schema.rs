@@ -1,4 +1,4 @@
-//! `devgate schema`: values against Puppet data types, and the forms of files and documents as JSON Schema.
+//! `devgate schema`: checks values against Puppet data types, and prints JSON Schemas of files and documents.
 
 use std::io;
 
@@ -37,7 +37,7 @@ pub enum Schema {
     },
 }
 
-/// What has a form.
+/// A file or document with a JSON Schema.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Document {
     /// The metadata of a task, TASK.json
@@ -51,10 +51,9 @@ pub enum Document {
 }
 
 impl Schema {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         if let Self::Export { what } = self {
             printer.text(&format!("{:#}\n", what.json_schema()));

@@ -1,4 +1,4 @@
-//! Which targets a command is for, and what the command line says of how they are reached.
+//! The targets of a command, and its connection options.
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use devgate_schemas::{Level, Value};
 
 use crate::complete;
 
-/// Which targets a command is for.
+/// The targets of a command.
 #[derive(Args, Clone, Debug)]
 pub struct Targets {
     /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
@@ -37,7 +37,7 @@ pub struct Targets {
     connection: Connection,
 }
 
-/// What a command line says of how targets are reached, over what the inventory says.
+/// Connection options, which override the inventory.
 #[derive(Args, Clone, Debug)]
 struct Connection {
     /// User to log in as
@@ -66,7 +66,7 @@ struct Connection {
     transport: Option<String>,
 }
 
-/// Whether proxies count.
+/// Whether proxies are used.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Direct {
     /// Connect from this node, even if `run-on` names a proxy
@@ -74,7 +74,7 @@ pub struct Direct {
     direct: bool,
 }
 
-/// What a command line says of how tasks run on hosts, over what the inventory says.
+/// Options for tasks on hosts, which override the inventory.
 #[derive(Args, Clone, Debug)]
 pub struct HostOptions {
     /// Run tasks as this user, with sudo
@@ -100,7 +100,7 @@ pub struct HostOptions {
     no_tty: bool,
 }
 
-/// The heading of the options that lay over what an inventory says.
+/// The heading of the options that override the inventory.
 pub const HEADING: &str = "Connection options (override the inventory)";
 
 const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not use: select targets with --targets; `--targets \
@@ -114,11 +114,9 @@ const NO_SUDO_PASSWORD: &str = "all users of this node can read a password on a 
                                 NAME}`";
 
 impl Targets {
-    /// The targets that a command is for; where nobody names one, all devices of the `device.conf`.
-    /// Nothing, where there is none either.
+    /// The targets of a command; without `-t`, all devices of the `device.conf`. `None` if there is no such file.
     ///
-    /// # Errors
-    /// What is wrong with the inventory or that file, or which name they do not know.
+    /// # Errors The inventory or that file is invalid, or does not contain a name.
     pub async fn select_or_devices(
         &self,
         context: &CommandContext,
@@ -145,10 +143,9 @@ impl Targets {
             .map(Some)
     }
 
-    /// The targets that a command is for.
+    /// The targets of a command.
     ///
-    /// # Errors
-    /// What is wrong with the inventory, which name it does not know, or that there are none.
+    /// # Errors The inventory is invalid, does not contain a name, or no target matches.
     pub async fn select(&self, context: &CommandContext) -> Result<SelectedTargets, Failure> {
         let overrides = self.overrides(None).await?;
         let (inventory, words) = (context.inventory().await?, words(&self.targets)?);
@@ -160,10 +157,9 @@ impl Targets {
         Ok(chosen)
     }
 
-    /// What the command line says of how the targets are reached; asks for what it is to ask for.
+    /// The connection options of the command line. Prompts for passwords if requested.
     ///
-    /// # Errors
-    /// There is no terminal to ask on.
+    /// # Errors There is no terminal to prompt on.
     pub async fn overrides(&self, host: Option<&HostOptions>) -> Result<Overrides, Failure> {
         let mut overrides = Overrides {
             transport: self.connection.transport.clone(),
@@ -178,7 +174,7 @@ impl Targets {
 }
 
 impl Connection {
-    /// Hosts have Bolt's options, devices those of the protocols over SSH.
+    /// Hosts have Bolt's options, devices have those of the protocols over SSH.
     async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
         let mut both = |host: &str, device: &str, value: Value| {
             overrides.options.insert(host, value.clone());
@@ -209,7 +205,7 @@ impl Connection {
     }
 }
 
-/// The words of a command line that name targets, with those of files and of standard input.
+/// The target words of a command line, including those from files and stdin.
 ///
 /// # Errors
 /// What cannot be read.
@@ -224,7 +220,7 @@ impl Direct {
         }
     }
 
-    /// What it says, and nothing else.
+    /// The overrides of this option only.
     pub fn overrides(self) -> Overrides {
         let mut overrides = Overrides::default();
         self.lay_over(&mut overrides);
@@ -255,7 +251,7 @@ impl HostOptions {
     }
 }
 
-/// How many targets are worked on at once.
+/// Parses the maximum number of targets at once.
 fn concurrency(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "expected 1 or more")
 }
@@ -282,8 +278,7 @@ fn switch(on: bool, off: bool) -> Option<bool> {
     (on || off).then_some(on)
 }
 
-/// An option of Bolt's that is known here, and refused with the way that works; its value is not
-/// repeated.
+/// An option of Bolt that is refused with a hint to the alternative. Its value is not quoted.
 #[derive(Clone, Debug)]
 pub struct Refused(pub &'static str);
 

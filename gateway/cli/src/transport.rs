@@ -1,4 +1,4 @@
-//! `devgate transport`: the transports, and what their connection info may hold.
+//! `devgate transport`: transports and their connection settings.
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
@@ -38,10 +38,9 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -116,7 +115,7 @@ fn definitions(schemas: &[&TransportSchema]) -> Json {
     document
 }
 
-/// Groups in the form in which a schema is written.
+/// Groups in the form of a schema file.
 pub fn groups_json(schema: &TransportSchema) -> Json {
     let groups = schema.groups().iter();
     groups
@@ -124,7 +123,7 @@ pub fn groups_json(schema: &TransportSchema) -> Json {
         .collect()
 }
 
-/// Connection info as people read it: its attributes, and its groups.
+/// Connection info for people: its attributes and groups.
 pub fn connection_info_text(schema: &TransportSchema) -> String {
     let mut text = format!(
         "connection_info:\n{}",
@@ -139,7 +138,7 @@ pub fn connection_info_text(schema: &TransportSchema) -> String {
     text
 }
 
-/// Attributes in the form in which a schema is written.
+/// Attributes in the form of a schema file.
 pub fn attributes_json(attributes: &IndexMap<String, Attribute>) -> Json {
     attributes
         .iter()
@@ -172,7 +171,7 @@ fn as_text(schema: &TransportSchema) -> String {
     )
 }
 
-/// Attributes as people read them: name and type, then what they are for.
+/// Attributes for people: name and type, then the description.
 pub fn attributes_text(attributes: &IndexMap<String, Attribute>) -> String {
     let mut text = String::new();
     for (name, attribute) in attributes {

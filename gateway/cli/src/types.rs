@@ -33,10 +33,9 @@ pub enum Types {
 }
 
 impl Types {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -138,7 +137,7 @@ fn as_text(family: &str, kind: &dyn ResourceType) -> String {
     text
 }
 
-/// A manifest to begin with, as YAML; what it leaves open is said in comments.
+/// A sample manifest in YAML. Comments mark what to fill in.
 fn beginning(schema: &TypeSchema) -> String {
     let Example {
         title,

@@ -1,4 +1,4 @@
-//! `devgate verify`: can the targets be reached, and do they take the credentials.
+//! `devgate verify`: tests connections and credentials.
 
 use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
@@ -25,10 +25,9 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

@@ -1,5 +1,5 @@
-//! How much this node allows at once: files, by a limit that is raised at the start and given back
-//! to children; threads and memory, of which there must be enough to begin.
+//! The resource limits of this node. The limit of open files is raised at the start, and restored for child processes.
+//! Threads and memory are checked at the start.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,17 +12,16 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::Failure;
 
-/// How many files the runtime and one session need.
+/// The number of files that the runtime and one session need.
 const FEWEST_FILES: usize = 16;
 
-/// How many bytes of address space are needed behind what is taken at the start: those of a thread and of
-/// a session.
+/// The address space in bytes that a thread and a session need in addition to that at the start.
 const LEAST_MEMORY: u64 = 64 << 20;
 
-/// What a program of ours finds that reads its limit: what we found.
+/// The limit of open files at the start of this process.
 static FOUND: OnceLock<Rlimit> = OnceLock::new();
 
-/// Raises the limit of open files as far as that needs no permission.
+/// Raises the limit of open files to the hard limit.
 pub fn raise() {
     let found = getrlimit(Resource::Nofile);
     let raised = Rlimit {
@@ -34,17 +33,16 @@ pub fn raise() {
     }
 }
 
-/// Gives a child the limit that this process was started with: some programs close as many files as
-/// there might be, one by one.
+/// Restores the original limit for a child process: some programs close every possible file one by one.
 pub fn give_back(child: u32) {
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     if let (Some(found), Some(child)) = (FOUND.get(), child) {
-        // One that has ended meanwhile needs it no more.
+        // A child that has ended does not need it.
         let _ = prlimit(Some(child), Resource::Nofile, *found);
     }
 }
 
-/// How many files may be open.
+/// The limit of open files.
 pub fn files() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     limit.map_or(usize::MAX, |files| {
@@ -52,11 +50,9 @@ pub fn files() -> usize {
     })
 }
 
-/// What all work is done on, with one more thread for what blocks: it is there for good, so that such work
-/// can always be done, if only one thing after the other.
+/// The runtime, with one permanent thread for blocking work, so that such work is always possible.
 ///
-/// # Errors
-/// That this node does not allow what is needed: a library would panic where we look first.
+/// # Errors The limits of this node are too low. Without this check, a library would panic.
 pub fn runtime() -> Result<Runtime, Failure> {
     memory()?;
     enough_files().map_err(|error| {
@@ -88,7 +84,7 @@ fn enough_files() -> io::Result<()> {
     more.collect::<io::Result<Vec<File>>>().map(drop)
 }
 
-/// Where memory is not to be had, a program is aborted: there must be some before it is asked for.
+/// Checks the memory beforehand, because a failed allocation aborts the program.
 fn memory() -> Result<(), Failure> {
     let Some(limit) = getrlimit(Resource::As).current else {
         return Ok(());

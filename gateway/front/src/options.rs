@@ -1,4 +1,4 @@
-//! The options that every command takes.
+//! The global options of every command.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use devgate_engine::project::Format;
 use devgate_schemas::Sensitive;
 use devgate_transports::RetryBudget;
 
-/// The heading of the options that every command takes.
+/// The heading of the global options.
 pub const GLOBAL: &str = "Global options";
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Args, Clone, Debug)]
 pub struct GlobalOptions {
     /// Project folder, with inventory.yaml and modules/ (default: the nearest folder upwards with a bolt-project.yaml,
@@ -95,15 +95,15 @@ pub struct GlobalOptions {
     color: ColorWhen,
     #[arg(long, global = true, hide = true)]
     no_color: bool,
-    /// Where Ruby is looked for beside the modules: an option of `device` alone.
+    /// A folder with Ruby code besides the modules: an option of `device` only.
     #[arg(skip)]
     pub libdir: Option<PathBuf>,
-    /// The inventory itself: a PXP module's configuration may hold it.
+    /// The inventory as data: the configuration of a PXP module may contain it.
     #[arg(skip)]
     pub inventory: Option<Sensitive<String>>,
 }
 
-/// How long a target may be waited for.
+/// Parses the time to retry a target.
 fn retry_budget(text: &str) -> Result<Duration, String> {
     let most = RetryBudget::LIMIT.as_secs();
     match text.parse() {
@@ -125,7 +125,7 @@ impl GlobalOptions {
         }
     }
 
-    /// The same, for a program that reads what is printed.
+    /// The same, for output that a program reads.
     pub fn for_programs(&self) -> Self {
         Self {
             format: Some(Format::Json),
@@ -135,7 +135,7 @@ impl GlobalOptions {
     }
 }
 
-/// The least level of messages.
+/// The minimum level of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 #[expect(missing_docs, reason = "help would show it")]
 pub enum LogLevel {

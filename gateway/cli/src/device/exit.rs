@@ -7,7 +7,7 @@ use devgate_engine::run::RunSummary;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow;
 
-/// What the exit code tells.
+/// What the exit code reports.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct ExitCodes {
     /// Exit with the sum of 1 (a device failed), 2 (changes), 4 (resources failed)
@@ -21,15 +21,15 @@ pub(super) struct ExitCodes {
     exit_code_on_drift: bool,
 }
 
-/// A target failed otherwise than by its resources.
+/// A target failed, but not because of its resources.
 const FAILURE: u8 = 1;
-/// Resources were changed; or would be, where --exit-code-on-drift asks for that.
+/// Resources were changed, or would be changed with --exit-code-on-drift.
 const CHANGES: u8 = 2;
 /// Resources could not be brought to the desired state.
 const RESOURCE_FAILURES: u8 = 4;
 
 impl ExitCodes {
-    /// How the run ends.
+    /// The exit status of the run.
     pub(super) fn exit_status(self, ran: &RunSummary, changes: Changes) -> ExitStatus {
         let exit_status = follow::exit_status(ran);
         if let ExitStatus::Interrupted(_) = exit_status {

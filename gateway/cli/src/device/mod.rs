@@ -126,7 +126,7 @@ pub struct Device {
     puppet: puppet::PuppetOptions,
 }
 
-/// What becomes of a provider that does not keep to its type (Puppet's setting `strict`).
+/// How to handle data of a provider that does not match its type (Puppet's setting `strict`).
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Rows {
     /// Log it at level `debug`
@@ -149,7 +149,7 @@ impl From<Rows> for Strict {
 }
 
 impl Device {
-    /// What every command takes, with what this one says of it, too.
+    /// The global options, with those that this command adds.
     pub fn global(&self, global: &GlobalOptions) -> GlobalOptions {
         let mut global = global.clone();
         if self.debug {
@@ -159,10 +159,9 @@ impl Device {
         global
     }
 
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

@@ -1,4 +1,4 @@
-//! Options of `puppet device` that are known here and mean nothing, or something else.
+//! Options of `puppet device` that have no effect here, or another meaning.
 
 use std::convert::Infallible;
 use std::io;
@@ -9,7 +9,7 @@ use nix::unistd::{Uid, User, initgroups, setgid, setuid};
 
 use crate::targets::Refused;
 
-/// What lines of cron and unit files say that were written for `puppet device`.
+/// Options for lines of cron and unit files that were written for `puppet device`.
 #[derive(Args, Debug)]
 pub(super) struct PuppetOptions {
     /// Run as this user of this node (only for root); --login is the user of the device
@@ -33,10 +33,9 @@ const NO_SERVER: &str = "--server, --port and --centrallogging are for devices t
 const NO_A: &str = "-a is ambiguous in Puppet, and devgate does not have it: use --apply";
 
 impl PuppetOptions {
-    /// Becomes the user that is asked for.
+    /// Switches to the requested user.
     ///
-    /// # Errors
-    /// That there is no such user, or that this one may not become another.
+    /// # Errors There is no such user, or this user cannot switch to another.
     pub(super) fn obey(&self) -> Result<(), Failure> {
         let Some(name) = &self.user else {
             return Ok(());

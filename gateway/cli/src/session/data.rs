@@ -1,4 +1,4 @@
-//! `devgate session get` and `set`: data of a device, in the words of its protocol.
+//! `devgate session get` and `set`: data of a device, in the terms of its protocol.
 
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
@@ -111,13 +111,12 @@ impl Set {
     }
 }
 
-/// All of stdin. It is there, or comes at once: nobody types a body.
+/// Reads all of stdin. This does not wait for a user, because nobody types a body.
 fn stdin() -> Result<String, Failure> {
     reading::text_of(std::io::stdin()).context("cannot read the body from stdin")
 }
 
-/// A body as it is meant: JSON where it is some, else a text. A JSON string is a text with its
-/// quotes.
+/// Parses a body: JSON if it is valid, else text. A JSON string is text with quotes.
 fn read(body: String) -> Value {
     match serde_json::from_str(&body) {
         Ok(Json::String(_)) | Err(_) => Value::from(body),
@@ -139,7 +138,7 @@ fn would_send(mut asked: Json, body: Option<Json>, printer: &Printer) {
     printer.document(&asked, || format!("{line}\n{}", operations::ended(text)));
 }
 
-/// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.
+/// Prints the answer of a device: text unchanged, data as JSON; for programs, with the request.
 fn print(mut asked: Json, document: Document, printer: &Printer) {
     match document {
         Document::Text(text) => {

@@ -191,7 +191,7 @@ async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
 
 fn lines_of_stdin() -> io::Result<Lines> {
     let (tells, hears) = mpsc::channel(1);
-    // A thread of its own: nothing waits for one that still reads when the program ends.
+    // A separate thread, because nothing waits for it when the program ends.
     thread::Builder::new().spawn(move || {
         for line in reading::lines(io::stdin().lock()) {
             let line = line.context("cannot read stdin");

@@ -1,4 +1,4 @@
-//! `devgate session`: using a session with a device, and lending one to a program.
+//! `devgate session`: sessions to devices, and shared sessions for programs.
 
 mod data;
 mod exec;
@@ -52,15 +52,14 @@ pub enum Session {
 }
 
 impl Session {
-    /// Whether its results are those of targets, one item each.
+    /// Whether it has one result per target.
     pub fn has_items(&self) -> bool {
         matches!(self, Self::Exec(exec) if exec.names_targets())
     }
 
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         global: &GlobalOptions,

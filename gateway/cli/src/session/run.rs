@@ -1,4 +1,4 @@
-//! `devgate session run`: a program that is lent a session.
+//! `devgate session run`: a program with a shared session.
 
 use std::ffi::OsString;
 
@@ -72,7 +72,7 @@ impl Run {
             lender.lend(&ctx, &spec, mode, lent).await
         };
         let shown = &mut TerminalView::new(&context.logger, printer);
-        // Signals are the program's, once it has been started; before, they end this process.
+        // Signals go to the program after it was started. Before, they end this process.
         let (exit, asked) = follow_until(context, &run, shown, lending, None, |_| None).await?;
         let of_program = || ExitStatus::Code(u8::try_from(exit.code()).unwrap_or(u8::MAX));
         Ok(asked.map_or_else(of_program, ExitStatus::Interrupted))

@@ -27,15 +27,14 @@ pub enum Task {
 }
 
 impl Task {
-    /// Whether its results are those of targets, one item each.
+    /// Whether it has one result per target.
     pub fn has_items(&self) -> bool {
         matches!(self, Self::Run(_))
     }
 
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors
-    /// Why it could not be carried out at all.
+    /// # Errors The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

@@ -138,7 +138,7 @@ impl Run {
         Ok(task.parameters(read_argument)?)
     }
 
-    /// A run that cannot be remembered has gone as it has gone.
+    /// Saves the run for --rerun. If that fails, the result of the run does not change.
     fn remember(&self, context: &CommandContext, file: &RerunFile, statuses: &[(String, Status)]) {
         let asked = self.save_rerun || context.workspace.project().save_rerun;
         if self.no_save_rerun || !asked {

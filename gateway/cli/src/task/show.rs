@@ -1,4 +1,4 @@
-//! `devgate task show`: which tasks there are, and what one is for.
+//! `devgate task show`: lists tasks, or shows one.
 
 use clap::Args;
 use devgate_core::failure::Failure;
