@@ -290,8 +290,12 @@ struct Paths(Vec<Vec<String>>);
 
 impl<'ast> Visit<'ast> for Paths {
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.0
-            .push(path.segments.iter().map(|part| part.ident.to_string()).collect());
+        self.0.push(
+            path.segments
+                .iter()
+                .map(|part| part.ident.to_string())
+                .collect(),
+        );
         syn::visit::visit_path(self, path);
     }
 
