@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(key) = from.next_key::<String>()? {
             if object.contains_key(&key) {
                 return Err(A::Error::custom(format!(
-                    "the key `{key}` stands twice in one object: say it once"
+                    "the key `{key}` occurs twice in one object: write it once"
                 )));
             }
             let Unique(value) = from.next_value()?;

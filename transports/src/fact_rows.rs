@@ -36,7 +36,7 @@ pub(crate) fn set_facts(
     }
     if !absent.is_empty() {
         ctx.notice(format!(
-            "`{source}` does not tell the facts {}",
+            "`{source}` does not provide the facts {}",
             absent.join(", ")
         ));
     }

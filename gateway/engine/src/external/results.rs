@@ -72,7 +72,7 @@ pub(super) fn said(error: &Value) -> Problem {
 /// How a program ended, behind what it says of it at last.
 pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
     match stderr.last_words() {
-        None => format!("{how}, without a word on stderr"),
+        None => format!("{how}, with nothing on stderr"),
         Some(words) => format!("{words} ({how})"),
     }
 }

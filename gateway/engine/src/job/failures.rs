@@ -6,7 +6,7 @@ use devgate_core::failure::Failure;
 /// That a target was not done with when somebody stopped the run.
 pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
     let done = if begun {
-        "what had been done by then is not known"
+        "what was done is not known"
     } else {
         "nothing was done"
     };
@@ -17,7 +17,7 @@ pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
 /// That the work on a target has met a mistake in devgate, which the other targets do not suffer
 /// for.
 pub fn panicked() -> Failure {
-    let message = "devgate itself has failed here: what it says on stderr is a bug, and worth a \
-                   report; what had been done by then is not known";
+    let message = "this is an internal error of devgate: please report the message on stderr as a bug; what was done \
+                   is not known";
     Failure::new("devgate/bug", message)
 }

@@ -174,11 +174,10 @@ fn check_version(said: &mut Map<String, Json>) -> Result<(), Failure> {
     match said.remove("version").as_ref().and_then(Json::as_u64) {
         Some(VERSION) => Ok(()),
         Some(other) => Err(bad(format!(
-            "version {other} was spoken, and {VERSION} is understood here: use the same devgate on \
-             both sides"
+            "expected protocol version {VERSION}, found {other}: use the same devgate on both sides"
         ))),
         None => Err(bad(format!(
-            "`version`: {VERSION} is missing in what was said"
+            "`version`: {VERSION} is missing in the message"
         ))),
     }
 }

@@ -80,7 +80,7 @@ pub enum TaskError {
     BothForms,
     /// A word is no `name=value`; it is not quoted, for it may be a value.
     #[error(
-        "parameter {place} on the command line has no '=': write name=value; targets are named with -t"
+        "parameter {place} on the command line has no '=': write name=value; name targets with -t"
     )]
     NoPair { place: usize },
     /// The text of `--params` is no JSON object.
@@ -94,8 +94,8 @@ pub enum TaskError {
     RemoteTaskOnNormalTarget { task: String, target: String },
     /// A normal task was asked of a remote target.
     #[error(
-        "task {task} is no remote task, and {target} is a remote target that runs no programs: use \
-         a task with \"remote\": true, or run this one on its proxy {proxy}"
+        "task {task} is not a remote task, and {target} is a remote target that runs no programs: use a task with \
+         \"remote\": true, or run this one on its proxy {proxy}"
     )]
     NormalTaskOnRemoteTarget {
         task: String,
@@ -153,8 +153,8 @@ pub enum TaskError {
     },
     /// The task took longer than it may.
     #[error(
-        "task {task} ran longer than {limit:?} and was ended with all its processes; what it had \
-         changed by then stands"
+        "task {task} ran longer than {limit:?} and was ended with all its processes; changes that were made before \
+         stay"
     )]
     TimedOut {
         task: String,
@@ -163,7 +163,7 @@ pub enum TaskError {
     },
     /// Somebody stopped the run.
     #[error(
-        "task {task} {stopped}, and ended with all its processes: what it had done by then is not known"
+        "task {task} {stopped}, and all its processes were ended: what it has done is not known"
     )]
     Stopped {
         task: String,
