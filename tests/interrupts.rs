@@ -215,7 +215,7 @@ fn plugins_are_left_at_any_signal_and_what_they_had_started_is_ended() {
         let inventory = serde_json::json!({"config": {"transport": "remote", "remote": {
             "remote-transport": "unknown", "password": plugin}}, "targets": ["r1"]});
         project.write("inventory.yaml", &inventory.to_string());
-        let signals = [(signal, "interrupted while plugins were asked")];
+        let signals = [(signal, "interrupted while plugins were running")];
         let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
         assert_eq!(output.status.code(), Some(code));
         assert_eq!(document(&output)["_error"]["kind"], "devgate/interrupted");

@@ -180,7 +180,7 @@ fn an_inventory_with_a_password_that_others_may_read_is_warned_about() {
     let inventory = json!({ "targets": [{ "name": "r1", "config": config }] });
     project.write("inventory.yaml", &inventory.to_string());
     let show = || project.devgate(&["inventory", "show"]);
-    let warning = "`password` stands here in clear";
+    let warning = "`password` is here in clear text";
     // The folder is closed to others.
     set(&project, "", 0o700);
     succeeds(&show(), &[], &[warning]);

@@ -104,7 +104,7 @@ mod tests {
         );
         assert_eq!(
             *heard.0.lock().expect("no poison"),
-            ["`show version` does not tell the facts dmi.product.serial_number"]
+            ["`show version` does not provide the facts dmi.product.serial_number"]
         );
     }
 }

@@ -137,7 +137,7 @@ mod tests {
         };
         let told = text(&report, false);
         assert!(told.starts_with("vlan[1]: rolled back\n  of 1\n"), "{told}");
-        let end = "rolled back: the device is where it was before the run\nmore is wrong\n";
+        let end = "rolled back: the device has its state from before the run\nmore is wrong\n";
         assert!(told.ends_with(end), "{told}");
     }
 }

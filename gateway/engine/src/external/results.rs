@@ -162,7 +162,7 @@ mod tests {
         );
         assert_eq!(
             problem(3, "", " \n"),
-            "it ended with exit code 3, without a word on stderr"
+            "it ended with exit code 3, with nothing on stderr"
         );
         assert!(problem(0, r#"{"_error": {"message": "x"}}"#, "").contains("`{\"msg\": …}`"));
     }
