@@ -115,7 +115,8 @@ impl Command {
 
 /// Runs one command line.
 ///
-/// # Errors The command failed as a whole.
+/// # Errors
+/// The command failed as a whole.
 pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failure> {
     let Cli { global, command } = cli;
     if command.has_items() {
@@ -207,7 +208,8 @@ pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format>
 impl Cli {
     /// Parses the words of a command line, the program's name first.
     ///
-    /// # Errors The words are invalid, or ask for help.
+    /// # Errors
+    /// The words are invalid, or ask for help.
     pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = help::taught(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;

@@ -44,7 +44,8 @@ pub struct Facts {
 impl Facts {
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

@@ -40,7 +40,8 @@ impl RerunFile {
 
     /// The targets of the last run, selected by result.
     ///
-    /// # Errors There was no run, or the file is invalid.
+    /// # Errors
+    /// There was no run, or the file is invalid.
     pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
         let path = self.0.display();
         let wrong = |message: String| Failure::new("bolt/file-error", message);

@@ -67,7 +67,8 @@ pub struct Which {
 impl Resource {
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

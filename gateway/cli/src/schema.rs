@@ -53,7 +53,8 @@ pub enum Document {
 impl Schema {
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         if let Self::Export { what } = self {
             printer.text(&format!("{:#}\n", what.json_schema()));

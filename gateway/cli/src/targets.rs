@@ -116,7 +116,8 @@ const NO_SUDO_PASSWORD: &str = "all users of this node can read a password on a 
 impl Targets {
     /// The targets of a command; without `-t`, all devices of the `device.conf`. `None` if there is no such file.
     ///
-    /// # Errors The inventory or that file is invalid, or does not contain a name.
+    /// # Errors
+    /// The inventory or that file is invalid, or does not contain a name.
     pub async fn select_or_devices(
         &self,
         context: &CommandContext,
@@ -145,7 +146,8 @@ impl Targets {
 
     /// The targets of a command.
     ///
-    /// # Errors The inventory is invalid, does not contain a name, or no target matches.
+    /// # Errors
+    /// The inventory is invalid, does not contain a name, or no target matches.
     pub async fn select(&self, context: &CommandContext) -> Result<SelectedTargets, Failure> {
         let overrides = self.overrides(None).await?;
         let (inventory, words) = (context.inventory().await?, words(&self.targets)?);
@@ -159,7 +161,8 @@ impl Targets {
 
     /// The connection options of the command line. Prompts for passwords if requested.
     ///
-    /// # Errors There is no terminal to prompt on.
+    /// # Errors
+    /// There is no terminal to prompt on.
     pub async fn overrides(&self, host: Option<&HostOptions>) -> Result<Overrides, Failure> {
         let mut overrides = Overrides {
             transport: self.connection.transport.clone(),

@@ -22,7 +22,8 @@ use crate::results::Results;
 ///
 /// The first signal lets what is under way come to its end, the second ends it, at the third nothing is waited for.
 ///
-/// # Errors Signal handlers cannot be installed. Nothing has been done then.
+/// # Errors
+/// Signal handlers cannot be installed. Nothing has been done then.
 pub(crate) async fn follow<T>(
     context: &CommandContext,
     run: &Run,

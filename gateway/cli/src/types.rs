@@ -35,7 +35,8 @@ pub enum Types {
 impl Types {
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

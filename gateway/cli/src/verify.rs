@@ -27,7 +27,8 @@ pub struct Verify {
 impl Verify {
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

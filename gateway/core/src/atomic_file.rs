@@ -10,7 +10,8 @@ pub const OWNER: u32 = 0o600;
 
 /// Writes a file that only its owner can read. It survives a crash of this node.
 ///
-/// # Errors The file does not exist, or is unchanged.
+/// # Errors
+/// The file does not exist, or is unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     persist(path, bytes, OWNER, true)?;
     sync(folder(path))
@@ -49,7 +50,8 @@ pub fn folder(file: &Path) -> &Path {
 
 /// Syncs a folder, so that its names survive a crash.
 ///
-/// # Errors The folder cannot be synced.
+/// # Errors
+/// The folder cannot be synced.
 pub fn sync(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
         // Some file systems do not support this, and do not need it.

@@ -52,7 +52,8 @@ pub fn files() -> usize {
 
 /// The runtime, with one permanent thread for blocking work, so that such work is always possible.
 ///
-/// # Errors The limits of this node are too low. Without this check, a library would panic.
+/// # Errors
+/// The limits of this node are too low. Without this check, a library would panic.
 pub fn runtime() -> Result<Runtime, Failure> {
     memory()?;
     enough_files().map_err(|error| {

@@ -55,7 +55,8 @@ pub fn started_by(user: u32) {
 /// Checks a file or a folder. A problem is only a warning for users other than root, and also for root if just the
 /// owner is another user.
 ///
-/// # Errors For root: who else can change it.
+/// # Errors
+/// For root: who else can change it.
 pub fn check(path: &Path) -> Result<(), String> {
     check_by(Judge::this(), path)
 }
@@ -91,7 +92,8 @@ pub fn roots<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Vec<PathBuf> {
 
 /// Checks that the target of a path is in one of these folders.
 ///
-/// # Errors The path leads out of them.
+/// # Errors
+/// The path leads out of them.
 pub fn stays(path: &Path, roots: &[PathBuf]) -> Result<(), String> {
     let Ok(real) = path.canonicalize() else {
         // The reader of a missing file reports it.

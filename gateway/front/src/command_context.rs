@@ -106,7 +106,8 @@ impl CommandContext {
 
     /// Reads the inventory. A signal interrupts this.
     ///
-    /// # Errors All errors in the inventory.
+    /// # Errors
+    /// All errors in the inventory.
     pub async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
         or_interrupted(self.workspace.inventory()).await
     }
@@ -142,7 +143,8 @@ impl CommandContext {
 
     /// Logs why there is nothing to do.
     ///
-    /// # Errors The command has nothing to do, and this is not allowed.
+    /// # Errors
+    /// The command has nothing to do, and this is not allowed.
     pub fn nothing_to_do(&self, allowed: bool, why: &str) -> Result<(), Failure> {
         operations::nothing_to_do(&self.logger, allowed, why)
     }
@@ -155,7 +157,8 @@ impl CommandContext {
 
     /// Submits an operation on targets to the engine, with the same concurrency as [`begin`](Self::begin).
     ///
-    /// # Errors Why the engine does not accept it.
+    /// # Errors
+    /// Why the engine does not accept it.
     pub fn submit(
         &self,
         chosen: SelectedTargets,

@@ -30,7 +30,8 @@ pub trait EventView {
 
 /// Does the work of a run, and passes its events to `show`. Each signal cancels the run.
 ///
-/// # Errors Signal handlers cannot be installed. Nothing has been done then.
+/// # Errors
+/// Signal handlers cannot be installed. Nothing has been done then.
 pub async fn follow_with<T>(
     context: &CommandContext,
     run: &Run,

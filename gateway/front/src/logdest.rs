@@ -74,7 +74,8 @@ impl Default for Logs {
 impl Logs {
     /// Opens these destinations.
     ///
-    /// # Errors A destination cannot be written.
+    /// # Errors
+    /// A destination cannot be written.
     pub fn open(places: &[LogDest]) -> Result<Self, String> {
         let mut logs = Self {
             console: places.contains(&LogDest::Console),

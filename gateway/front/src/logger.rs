@@ -162,7 +162,8 @@ impl Logger {
 
     /// Logs to these destinations from now on.
     ///
-    /// # Errors A destination cannot be written.
+    /// # Errors
+    /// A destination cannot be written.
     pub fn log_to(&self, places: &[LogDest]) -> Result<(), String> {
         *locked(&self.0.logs) = Logs::open(places)?;
         Ok(())

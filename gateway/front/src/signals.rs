@@ -83,7 +83,8 @@ pub fn signal_of(reason: &Reason) -> Name {
 
 /// Does work that precedes a run. A signal drops it, and ends what it has started.
 ///
-/// # Errors A signal, or the failure of the work.
+/// # Errors
+/// A signal, or the failure of the work.
 pub async fn or_interrupted<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
@@ -113,7 +114,8 @@ pub struct SignalListener {
 impl SignalListener {
     /// From now on, these signals do not end this process by themselves. If `nohup` ignores SIGHUP, it stays ignored.
     ///
-    /// # Errors Signal handlers cannot be installed.
+    /// # Errors
+    /// Signal handlers cannot be installed.
     pub fn hear() -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         let mut signals = Vec::new();

@@ -54,10 +54,10 @@ pub struct PracticeArgs {
     replay: Option<PathBuf>,
 }
 
-/// Runs a practice switch until Ctrl-C, and tells on `out` how to reach it.
+/// Runs a practice switch until Ctrl-C, and prints how to connect on `out`.
 ///
 /// # Errors
-/// The port is taken, the host key file cannot be read or written, or `out` cannot.
+/// The port is in use, or the host key file or `out` cannot be used.
 pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let address = SocketAddr::new(args.listen, args.port);
     let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
@@ -103,7 +103,7 @@ fn hostname(name: &str) -> Result<String, String> {
     }
 }
 
-/// The key in a file, or a new one that is written there.
+/// Reads the key from a file, or writes a new key to it.
 fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
     let shown = file.display();
     match reading::text(file) {
@@ -131,7 +131,7 @@ fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
     }
 }
 
-/// What someone must know to log in.
+/// The data to log in.
 struct Reachable<'p> {
     practice: &'p Practice,
     user: &'p str,
@@ -140,8 +140,7 @@ struct Reachable<'p> {
 }
 
 impl Reachable<'_> {
-    /// Everything to paste. These passwords protect nothing: they are told to whoever starts the
-    /// switch.
+    /// All text to paste. These passwords are not secret: they are printed for the user who starts the switch.
     fn told(&self) -> String {
         let (address, user) = (self.practice.address(), self.user);
         let (password, enable) = (self.password(), self.enable.reveal());
@@ -173,13 +172,13 @@ impl Reachable<'_> {
         self.password.reveal()
     }
 
-    /// How to reach it, as a device of a family; `more` is what else its connection info says.
+    /// How to connect to it as a device of a family. `more` is additional connection info.
     fn steps(&self, family: &str, more: &str) -> String {
         let address = self.practice.address();
         let (host, port, user) = (address.ip(), address.port(), self.user);
         let password = self.password();
         let key = self.practice.host_key();
-        // ssh leaves its own port out.
+        // ssh omits the default port.
         let known = if port == 22 {
             host.to_string()
         } else {

@@ -161,7 +161,8 @@ impl Device {
 
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

@@ -35,7 +35,8 @@ const NO_A: &str = "-a is ambiguous in Puppet, and devgate does not have it: use
 impl PuppetOptions {
     /// Switches to the requested user.
     ///
-    /// # Errors There is no such user, or this user cannot switch to another.
+    /// # Errors
+    /// There is no such user, or this user cannot switch to another.
     pub(super) fn obey(&self) -> Result<(), Failure> {
         let Some(name) = &self.user else {
             return Ok(());

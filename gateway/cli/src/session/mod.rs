@@ -59,7 +59,8 @@ impl Session {
 
     /// Runs the command: prints results, and returns the exit status.
     ///
-    /// # Errors The command failed as a whole.
+    /// # Errors
+    /// The command failed as a whole.
     pub async fn run(
         self,
         global: &GlobalOptions,

@@ -1,4 +1,4 @@
-//! Where modules and their configuration are.
+//! The folders of modules and their configuration.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use devgate_core::failure::Failure;
 
 use crate::host::ModulesDir;
 
-/// Where modules are.
+/// The folders of modules.
 #[derive(Args, Debug)]
 pub(super) struct Folders {
     /// Folder of the modules: each file without an extension is a module
@@ -19,10 +19,10 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Opens them.
+    /// Opens the folders.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// A folder cannot be read.
     pub(super) fn open(self) -> Result<ModulesDir, Failure> {
         ModulesDir::open(self.modules_dir, self.config_dir)
     }

@@ -1,4 +1,4 @@
-//! `devgate pxp run --nonblocking`: an action that nobody waits for.
+//! `devgate pxp run --nonblocking`: starts a nonblocking action.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Nonblocking {
     keep: Duration,
 }
 
-/// A transaction that is to be begun, if nobody has yet.
+/// A transaction to start, unless it exists already.
 pub(super) struct Wish {
     spool: Spool,
     id: TransactionId,
@@ -57,7 +57,7 @@ pub(super) struct Wish {
 }
 
 impl Nonblocking {
-    /// What is asked for, if it is.
+    /// The requested transaction, if there is one.
     ///
     /// # Errors
     /// The spool cannot be used.
@@ -74,7 +74,7 @@ impl Nonblocking {
     }
 }
 
-/// Tells with a failure whose it is: the id may be one that nobody has chosen.
+/// Adds the transaction ID to a failure, because the caller may not have chosen the ID.
 fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
     let (id, spool) = (&transaction.id, spool.folder().display());
     let told = format!("; `devgate pxp status {id} --spool-dir {spool}` shows its status");
@@ -83,12 +83,12 @@ fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Sp
 }
 
 impl Wish {
-    /// The transaction, if it was begun before: then the module need not even be there.
+    /// The transaction, if it was started before. The module need not exist any more then.
     pub(super) fn begun(&self) -> Option<Transaction> {
         self.spool.find(&self.id)
     }
 
-    /// Begins the transaction, and answers when the module was started.
+    /// Starts the transaction, and returns when the module was started.
     pub(super) async fn begin(
         self,
         call: &Call,
@@ -127,10 +127,10 @@ impl Wish {
     }
 }
 
-/// Answers as the first time, with the status that it has now.
+/// Prints the same answer as the first time, with the current status.
 ///
 /// # Errors
-/// The id is of another action.
+/// The ID belongs to another action.
 pub(super) async fn repeated(
     transaction: &Transaction,
     asked: [&str; 2],

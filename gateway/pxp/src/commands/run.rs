@@ -44,7 +44,7 @@ pub struct Run {
     nonblocking: Nonblocking,
 }
 
-/// The input where none is given.
+/// The default input.
 const NOTHING: &str = "{}";
 
 impl Run {
@@ -73,7 +73,7 @@ impl Run {
         }
         let mask = call.mask();
         let verdict = call.run(self.timeout, stop).await;
-        // What a module says of its failure is read by whoever asks for no more than that.
+        // The stderr of a failed action is logged at the default level, that of a success at `info`.
         let level = if verdict.is_success() {
             Level::Info
         } else {
@@ -86,7 +86,7 @@ impl Run {
     }
 }
 
-/// Prints what became of the action.
+/// Prints the result of the action.
 fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitStatus {
     let well = verdict.is_success();
     let mut answer = json!({
@@ -118,8 +118,8 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitS
     }
 }
 
-/// Takes the input from the command line, which everybody on this node can read for as long as the action
-/// runs: this process becomes one that reads it from stdin.
+/// Removes the input from the command line, which all users of this node can read: this process executes itself again,
+/// and reads the input from stdin.
 fn hide_input(input: &str) -> Result<(), Failure> {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let joined = format!("--input={input}");
@@ -135,7 +135,7 @@ fn hide_input(input: &str) -> Result<(), Failure> {
         .context("--input cannot be removed from the command line: use --input @FILE")
 }
 
-/// The input that was given; it is not quoted, for it may hold secrets.
+/// The given input. It is not quoted in errors, because it may contain secrets.
 fn input(text: &str) -> Result<Json, Failure> {
     read_unique(text.as_bytes()).map_err(|error| {
         let message = format!("--input: expected a JSON object: {error}");

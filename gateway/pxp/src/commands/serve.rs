@@ -1,4 +1,4 @@
-//! `devgate pxp serve`: being a PXP module, by this command or by another name of the program.
+//! `devgate pxp serve`: acts as a PXP module, with this command or under another name of the program.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -7,12 +7,12 @@ use devgate_schemas::pxp::JsonSchema;
 use devgate_transports::reading;
 use serde_json::{Map, Value as Json};
 
-/// What a module is configured with, and what is to be told of it.
+/// The configuration of a module, with a remark.
 #[derive(Default)]
 pub(super) struct Configuration {
-    /// What goes into each request; nothing where there is nothing to say.
+    /// The configuration for each request, if there is one.
     pub(super) members: Option<Map<String, Json>>,
-    /// What is wrong with the file, where no schema says what it must be: it is left out.
+    /// Why the file is ignored, if the module has no schema for it.
     pub(super) remark: Option<String>,
 }
 
@@ -21,11 +21,11 @@ pub(super) struct Configuration {
 /// it, what is no object in JSON is left out.
 ///
 /// # Errors
-/// Why the module cannot be used with this file; its values are not quoted, for any may be a secret.
+/// Why the module cannot be used with this file. Its values are not quoted, because they may be secrets.
 pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configuration, String> {
     let read = fs::metadata(file).and_then(|found| match found.is_file() {
         true => reading::bytes(file),
-        // It may never end.
+        // Such a file may never end.
         false => Err(io::Error::other("it is not a file")),
     });
     let text = match read {
@@ -55,7 +55,7 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
             });
         }
         Ok(_) => format!("its configuration {shown} is not a JSON object"),
-        // An error of syntax quotes nothing.
+        // Syntax errors quote no values.
         Err(error) => format!("its configuration {shown} is not JSON: {error}"),
     };
     match schema {

@@ -1,5 +1,5 @@
-//! Attending an action: it is started, waited for, and ended when it takes too long or somebody cancels it; and
-//! what became of it is written down. This is done by a process of its own, which nobody waits for.
+//! Supervises an action: starts it, waits for it, ends it after a timeout or cancellation, and records its result. A
+//! separate process does this, and nothing waits for it.
 
 use std::io;
 use std::time::SystemTime;
@@ -22,7 +22,7 @@ use crate::host::spool::wait::{Deadline, linger};
 /// has written down that it is there; `started` is told that the module runs.
 ///
 /// # Errors
-/// Why the action was not started, or that its end cannot be written down.
+/// The action was not started, or its end cannot be recorded.
 pub(crate) async fn attend(
     transaction: &Transaction,
     handover: impl FnOnce() -> io::Result<Handover>,
@@ -48,7 +48,7 @@ pub(crate) async fn attend(
     let written = metadata.write(&transaction.folder);
     if let Some(child) = lingering {
         linger(child, &deadline, stop).await;
-        // What it has written since is not shown, and is no place for secrets either.
+        // Later output is not shown, and must not contain secrets either.
         drop(transaction.hide(&mask));
     }
     written.map_err(|error| {
@@ -61,7 +61,7 @@ pub(crate) async fn attend(
 }
 
 impl Transaction {
-    /// Writes down that we attend it.
+    /// Records this process as its supervisor.
     fn take_over(&self) -> Result<TransactionMetadata, String> {
         let mut metadata = TransactionMetadata::read(&self.folder, &self.id)?;
         if metadata.attended_by.is_some() || metadata.status != Status::Running {
@@ -80,7 +80,7 @@ impl Transaction {
         }
     }
 
-    /// Starts the module, which is given its request when its process is written down.
+    /// Starts the module. It gets its request after its process was recorded.
     async fn begin(
         &self,
         metadata: &TransactionMetadata,
@@ -112,7 +112,7 @@ impl Transaction {
         })
     }
 
-    /// Masks what the action has written, and writes down what stands there now: nothing else is ever shown.
+    /// Masks the output of the action, and records its hash: only this output is ever shown.
     fn seal(&self, metadata: &mut TransactionMetadata, mask: &Mask) {
         if let Err(error) = self.hide(mask) {
             let why = format!(

@@ -1,11 +1,11 @@
-//! The ids of transactions, which are the names of their folders.
+//! Transaction IDs, which are the names of their folders.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Names a transaction: who asks for it chooses the id, and asks again with the same one.
+/// The ID of a transaction. The caller chooses it, and repeats it in later requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TransactionId(String);
 
@@ -13,7 +13,7 @@ pub(crate) struct TransactionId(String);
 const LONGEST: usize = 255;
 
 impl TransactionId {
-    /// An id that nobody has used.
+    /// A new, unused ID.
     pub(crate) fn new() -> Self {
         Self(uuid::Uuid::new_v4().to_string())
     }

@@ -1,4 +1,4 @@
-//! On which targets an action works.
+//! The targets of an action.
 
 use std::num::NonZeroUsize;
 
@@ -12,13 +12,13 @@ use serde::Deserialize;
 
 use crate::module::configuration::Limits;
 
-/// What an action works with.
+/// The context of an action.
 pub(in crate::module) struct ActionContext<'w> {
     pub(in crate::module) context: &'w CommandContext,
     pub(in crate::module) limits: &'w Limits,
 }
 
-/// Which targets, and how many of them at once.
+/// The targets, and the concurrency.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct TargetSelection {
     /// Names, groups, globs or URIs of targets, separated by commas, or a list of them; `all`.
@@ -43,10 +43,10 @@ enum Words {
 }
 
 impl TargetSelection {
-    /// The targets, and the inventory that has them.
+    /// Selects the targets in the inventory.
     ///
     /// # Errors
-    /// What is wrong with the inventory, or which word it does not know.
+    /// The inventory is invalid, or does not contain a name.
     pub(super) async fn choose(
         &self,
         work: &ActionContext<'_>,
@@ -75,7 +75,7 @@ impl TargetSelection {
         Ok(chosen)
     }
 
-    /// How many at once: no more than the configuration lets.
+    /// The concurrency, limited by the configuration.
     pub(super) fn concurrency(&self, work: &ActionContext<'_>) -> Option<NonZeroUsize> {
         let wanted = work.context.wanted(self.concurrency);
         match work.limits.concurrency {
