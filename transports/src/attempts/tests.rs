@@ -73,7 +73,7 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
             .all(|event| event.display == EventDisplay::Again)
     );
     assert!(
-        heard[0].message.contains("try 2 in"),
+        heard[0].message.contains("try 2 follows in"),
         "{}",
         heard[0].message
     );
