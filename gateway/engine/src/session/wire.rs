@@ -262,7 +262,7 @@ mod tests {
             (r#"{"exec": "a-canary"}"#, "`version`: 1 is missing"),
             (
                 r#"{"version": 2, "exec": "a-canary"}"#,
-                "version 2 was spoken",
+                "expected protocol version 1, found 2",
             ),
             (r#"{"version": 1}"#, "one of `hello`"),
             (r#"{"version": 1, "a-canary": 1}"#, "one of `hello`"),
