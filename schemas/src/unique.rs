@@ -111,7 +111,7 @@ mod tests {
             let error = read_unique(text.as_bytes()).expect_err("it says two things");
             assert!(error.is_data(), "{error}");
             let told = error.to_string();
-            assert!(told.starts_with("the key `x` stands twice"), "{told}");
+            assert!(told.starts_with("the key `x` occurs twice"), "{told}");
             assert!(told.contains("line 1 column"), "{told}");
             assert!(!told.contains("canary"), "{told}");
         }

@@ -269,11 +269,11 @@ mod tests {
             (r#"{"version": 1, "exec": ["a-canary"]}"#, "one of `hello`"),
             (
                 r#"{"version": 1, "exec": "a-canary", "exec": "another-canary"}"#,
-                "the key `exec` stands twice",
+                "the key `exec` occurs twice",
             ),
             (
                 r#"{"version": 1, "set": {"body": {"a": "a-canary", "a": 1}}}"#,
-                "the key `a` stands twice",
+                "the key `a` occurs twice",
             ),
             (r#"{"version": 1, "configure": ["a", 1]}"#, "one of `hello`"),
             (r#"{"version": 1, "get": ["a-canary"]}"#, "one of `hello`"),
