@@ -1,9 +1,9 @@
 //! Printing on stdout and stderr without waiting for slow readers.
 //!
-//! Where a signal would end this process, who prints waits until it is taken, as anywhere. As soon as signals are heard,
-//! or a run is attended, nobody waits: a thread writes what was printed, in order, and who prints much asks for
-//! [`room`](PrintQueue::room). Before the process ends, it waits until all is [done](PrintQueue::done). A reader who is there
-//! and reads nothing is waited for, but does not keep a run from being stopped.
+//! As long as a signal would end this process, printing blocks as usual. Once signals are handled or a run is followed,
+//! printing never blocks: a thread writes the output in order. A caller that prints much waits for
+//! [`room`](PrintQueue::room). Before the process ends, it waits until all is [done](PrintQueue::done). A reader that
+//! does not read is waited for, but cannot prevent the end of a run.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
