@@ -152,7 +152,7 @@ fn doing_nothing_is_no_success_unless_somebody_says_so() {
         assert_eq!(error["kind"], "devgate/no-targets", "{verbs:?}");
         let why = error["msg"].as_str().expect("a text");
         assert!(
-            why.starts_with("`nobody` chooses no target: nothing was done"),
+            why.starts_with("`nobody` selects no target: nothing was done"),
             "{why}"
         );
         let allowed = project.devgate(&[verbs, &["--allow-empty"], &json, rest].concat());
@@ -185,7 +185,7 @@ fn a_missing_inventory_is_told_and_no_success() {
     ] {
         let output = project.devgate(command);
         assert_eq!(output.status.code(), Some(1), "{command:?}");
-        assert!(words_of(&output).contains("/inventory.yaml is not there"));
+        assert!(words_of(&output).contains("/inventory.yaml does not exist"));
     }
 }
 

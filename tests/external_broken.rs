@@ -26,7 +26,7 @@ fn a_program_that_breaks_its_contract_is_told_by_file_action_and_what_was_expect
         ),
         (
             "exit 3",
-            "it ended with exit code 3, without a word on stderr",
+            "it ended with exit code 3, with nothing on stderr",
         ),
         ("kill -9 $$", "it was ended by signal 9"),
         (
@@ -168,7 +168,7 @@ fn a_program_that_does_not_say_what_it_is_stops_only_those_who_ask_for_it() {
                 ("transport", good.clone()),
                 ("family.yaml", family.to_owned()),
             ],
-            "stands beside a family.yaml",
+            "is beside a family.yaml",
         ),
         (
             vec![

@@ -108,7 +108,7 @@ fn project(script: &str) -> (Project, String) {
 #[test]
 fn after_one_signal_what_runs_may_end_and_nothing_new_begins() {
     let (project, dir) = project(PATIENT);
-    let signals = [(Signal::SIGINT, "1 target may end within 10 seconds")];
+    let signals = [(Signal::SIGINT, "1 target may finish within 10 seconds")];
     let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
     assert_eq!(output.status.code(), Some(130));
     let document = document(&output);
@@ -126,7 +126,10 @@ fn after_one_signal_what_runs_may_end_and_nothing_new_begins() {
 #[test]
 fn what_does_not_end_in_time_is_ended() {
     let (project, dir) = project(SLEEP);
-    let signals = [(Signal::SIGTERM, "a second signal kills what runs")];
+    let signals = [(
+        Signal::SIGTERM,
+        "a second signal kills what is still running",
+    )];
     let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
     assert_eq!(output.status.code(), Some(143));
     let document = document(&output);
@@ -145,7 +148,10 @@ fn a_second_signal_kills_and_every_target_is_accounted_for() {
         (STUBBORN, Signal::SIGINT, 130),
     ] {
         let (project, dir) = project(script);
-        let signals = [(signal, "may end within"), (signal, "killing what runs")];
+        let signals = [
+            (signal, "may finish within"),
+            (signal, "killing the processes"),
+        ];
         let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
         assert_eq!(output.status.code(), Some(code));
         let document = document(&output);
@@ -180,8 +186,8 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
 #[test]
 fn people_read_who_was_interrupted_and_programs_read_lines() {
     let signals = [
-        (Signal::SIGINT, "may end within"),
-        (Signal::SIGINT, "killing what runs"),
+        (Signal::SIGINT, "may finish within"),
+        (Signal::SIGINT, "killing the processes"),
     ];
     let (first, dir) = project(SLEEP);
     let output = interrupted(&first, &[&dir], &signals);
@@ -209,7 +215,7 @@ fn plugins_are_left_at_any_signal_and_what_they_had_started_is_ended() {
         let inventory = serde_json::json!({"config": {"transport": "remote", "remote": {
             "remote-transport": "unknown", "password": plugin}}, "targets": ["r1"]});
         project.write("inventory.yaml", &inventory.to_string());
-        let signals = [(signal, "interrupted while plugins were asked")];
+        let signals = [(signal, "interrupted while plugins were running")];
         let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
         assert_eq!(output.status.code(), Some(code));
         assert_eq!(document(&output)["_error"]["kind"], "devgate/interrupted");

@@ -313,7 +313,7 @@ fn where_nobody_can_answer_nobody_is_asked() {
     assert_eq!(error["kind"], "bolt/plugin-error");
     let message = error["msg"].as_str().expect("a text");
     assert!(
-        message.contains("no terminal on which to ask \"Password\""),
+        message.contains("no terminal to ask \"Password\""),
         "{message}"
     );
     assert_eq!(items["r2"]["status"], "success");

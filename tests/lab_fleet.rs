@@ -37,7 +37,7 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
     assert_eq!(values.len(), COUNT, "{run}");
     for (name, value) in &values {
         match name.as_str() {
-            "stranger" => says(value, &["does not take our certificate"]),
+            "stranger" => says(value, &["rejects our certificate"]),
             name if name == last => says(value, &["did not answer within 20 s"]),
             name => assert_eq!(value["summary"]["changed"], 1, "{name}: {value:#}"),
         }
@@ -56,7 +56,7 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
     let (_, values) = results(&again.json());
     for (name, value) in &values {
         match name.as_str() {
-            "stranger" => says(value, &["does not take our certificate"]),
+            "stranger" => says(value, &["rejects our certificate"]),
             name => assert_eq!(
                 value["summary"]["changed"],
                 u64::from(name == last),

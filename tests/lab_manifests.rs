@@ -83,7 +83,7 @@ fn a_pp_file_is_applied_and_a_second_run_changes_nothing() {
     project
         .devgate(&apply)
         .failed()
-        .says(&["wrong.pp:2:18: a call of a function is not read here"]);
+        .says(&["wrong.pp:2:18: a call of a function is not supported"]);
     assert_eq!(lines(&device, "the 10.61").len(), 1);
 
     let undone = text

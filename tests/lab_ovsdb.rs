@@ -125,14 +125,14 @@ fn a_certificate_of_another_authority_is_refused_by_either_side() {
     project(&lab, json!({ "ssl_ca_file": pki(&lab, "other-ca.pem") }))
         .devgate("verify -t sw")
         .failed()
-        .says(&["signed by nobody who is trusted here", "ssl_ca_file"]);
+        .says(&["not signed by a trusted authority", "ssl_ca_file"]);
     let other = json!({
         "ssl_cert_file": pki(&lab, "other.pem"), "ssl_key_file": pki(&lab, "other.key"),
     });
     project(&lab, other)
         .devgate("verify -t sw")
         .failed()
-        .says(&["does not take our certificate", "ssl_cert_file"]);
+        .says(&["rejects our certificate", "ssl_cert_file"]);
     let none = json!({ "ssl_cert_file": null, "ssl_key_file": null });
     project(&lab, none)
         .devgate("verify -t sw")
@@ -158,7 +158,7 @@ fn the_wrong_port_and_the_wrong_words_are_told() {
         .devgate("verify -t clear,encrypted")
         .failed()
         .says(&[
-            "TLS is spoken there: say `protocol: ssl`",
+            "the server uses TLS: set `protocol: ssl`",
             "closed the connection during the TLS handshake: check `port` and `protocol`",
         ]);
     let project = project(&lab, json!({}));

@@ -44,14 +44,14 @@ fn powerdns_is_changed_with_a_key_and_says_no_with_reasons() {
     let settings = json!({ "apikey": lab["key"], "base_path": "/api/v1/servers/localhost", "verify_path": "/zones" });
     let mut server = project(&lab, settings);
     let verified = server.devgate("verify -t server").succeeded();
-    verified.says(&["takes the credentials."]);
+    verified.says(&["accepts the credentials."]);
     // The public part of the API says nothing about the key.
     let settings = json!({ "apikey": "a-wrong-canary-key", "base_path": "/api" });
     let open = project(&lab, settings)
         .devgate("verify -t server")
         .succeeded();
     open.says(&[
-        "can be reached; whether it takes the credentials is not known",
+        "is reachable; whether it accepts the credentials is not known",
         "`verify_path`",
     ]);
     let run = script(
@@ -164,7 +164,7 @@ fn a_server_that_wants_a_certificate_takes_that_of_its_authority_alone() {
         assert_eq!(facts["value"]["http"]["version"], version, "{facts}");
         for identity in ["stranger", ""] {
             let run = with(identity).devgate("verify -t server").failed();
-            let run = run.says(&["does not take our certificate", "`ssl_cert_file`"]);
+            let run = run.says(&["rejects our certificate", "`ssl_cert_file`"]);
             assert!(
                 !run.stderr.contains("follows in"),
                 "it is not tried again: {run}"
@@ -226,7 +226,7 @@ fn a_certificate_is_refused_with_its_reason_and_taken_where_it_is_pinned() {
     with("server_port", authority.clone()).succeeded();
     with("server_port", json!({}))
         .failed()
-        .says(&["signed by nobody who is trusted here", "`ssl_ca_file`"]);
+        .says(&["not signed by a trusted authority", "`ssl_ca_file`"]);
     with("elsewhere_port", authority.clone())
         .failed()
         .says(&["is not for that name but for sw9.example.com"]);
@@ -256,7 +256,7 @@ fn a_certificate_is_refused_with_its_reason_and_taken_where_it_is_pinned() {
     let plain = with("server_port", json!({ "protocol": "http" }));
     plain
         .failed()
-        .says(&["TLS is spoken there: say `protocol: https`"]);
+        .says(&["the server uses TLS: set `protocol: https`"]);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_certificate_that_is_not_valid_yet_and_a_tls_that_is_too_old_are_told() {
         (
             "yesterday",
             &["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"],
-            ["no common TLS version", "turn one of them on"],
+            ["no common TLS version", "enable one of them"],
         ),
     ] {
         let server = TlsServer::start(from, "+9 days", options);

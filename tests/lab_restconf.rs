@@ -183,7 +183,7 @@ fn certificates_that_are_not_taken_are_told_at_once() {
     for identity in [None, Some("stranger")] {
         let run = project(identity, "ca").devgate("verify -t rc1").failed();
         let run = run.says(&[
-            "does not take our certificate, or wants one",
+            "rejects our certificate, or requires one",
             "`ssl_cert_file`",
         ]);
         assert!(!run.stderr.contains("try 2"), "{run}");
@@ -191,7 +191,7 @@ fn certificates_that_are_not_taken_are_told_at_once() {
     let run = project(Some("client"), "stranger")
         .devgate("verify -t rc1")
         .failed();
-    run.says(&["is signed by nobody who is trusted here"]);
+    run.says(&["is not signed by a trusted authority"]);
 }
 
 #[test]

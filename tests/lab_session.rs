@@ -80,7 +80,7 @@ fn who_outlives_the_task_is_cut_off() {
     );
     let (_, logins) = output(&project, &device, "task run demo::it -t router");
     let late = wait_for(&project.path().join("told"));
-    assert!(late.contains("it ends with the task"), "{late}");
+    assert!(late.contains("it ends with its task"), "{late}");
     assert!(late.ends_with("status 1\n"), "{late}");
     assert_eq!(logins, 1);
 }

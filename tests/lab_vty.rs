@@ -40,7 +40,7 @@ fn it_is_reached_behind_ssh_and_by_telnet_which_is_warned_of() {
         assert_eq!(facts.get("ssh").is_some(), !is_telnet, "{facts:#}");
         let warned = run
             .stderr
-            .contains("is not encrypted: whoever is in between reads");
+            .contains("is not encrypted: anyone in between can read");
         assert_eq!(warned, is_telnet, "{}", run.stderr);
         let version = "session run -t router -- devgate session exec show version";
         project.devgate(version).succeeded().says(&["FRRouting"]);
@@ -85,7 +85,7 @@ fn telnet_is_named_by_a_uri_as_well() {
     project
         .devgate("verify -t router")
         .succeeded()
-        .says(&["not encrypted", "can be reached"]);
+        .says(&["not encrypted", "is reachable"]);
 }
 
 #[test]

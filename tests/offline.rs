@@ -93,7 +93,7 @@ fn a_session_is_lent_only_where_there_can_be_one() {
     project
         .devgate("session run -t localhost -- true")
         .failed()
-        .says(&["localhost is no remote target"]);
+        .says(&["localhost is not a remote target"]);
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn ids_and_options_are_refused_with_what_was_expected() {
             assert_eq!(output.status.code(), Some(1), "{words:?}");
             let told = words_of(&output);
             assert!(
-                told.contains("expected a transaction id of 1 to 255 bytes"),
+                told.contains("expected a transaction ID of 1 to 255 bytes"),
                 "{told}"
             );
         }
@@ -199,7 +199,7 @@ fn ids_and_options_are_refused_with_what_was_expected() {
     let rest = rest.map(|word| if word == "spool" { no_text } else { word });
     let output = spool.0.command(&words[..1]).args(rest).output();
     let told = words_of(&output.expect("the binary starts"));
-    assert!(told.contains("its path is no text in UTF-8"), "{told}");
+    assert!(told.contains("its path is not UTF-8"), "{told}");
     let none = spool
         .0
         .devgate(&["pxp", "status", "x", "--spool-dir", "nowhere"]);

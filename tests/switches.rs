@@ -83,7 +83,7 @@ fn an_option_behind_the_command_of_a_session_is_refused_and_nothing_is_sent() {
     for behind in ["--noop", "--nooop"] {
         let output = project.devgate(&[&EXEC[..], &["-t", "s1"], &lines, &[behind]].concat());
         assert_eq!(output.status.code(), Some(1));
-        assert!(words_of(&output).contains(&format!("`{behind}` stands behind the command")));
+        assert!(words_of(&output).contains(&format!("`{behind}` is after the command")));
     }
     let output = project.devgate(&["session", "get", "-t", "s1", "--noop"]);
     assert_eq!(output.status.code(), Some(1));

@@ -72,7 +72,7 @@ fn what_failed_can_be_run_again() {
     let told = words_of(&none);
     for expected in [
         "nothing failed in the last run (20",
-        "`--rerun all` runs it once more",
+        "`--rerun all` repeats it",
     ] {
         assert!(told.contains(expected), "{told}");
     }
@@ -105,7 +105,7 @@ fn a_project_says_where_runs_are_remembered_and_whether() {
     project.write("runs/last.json", "{}");
     let wrong = project.devgate(&run("m::picky", &["--rerun", "all"]));
     assert!(
-        words_of(&wrong).contains("holds no run"),
+        words_of(&wrong).contains("is not a saved run"),
         "{}",
         words_of(&wrong)
     );
@@ -349,7 +349,7 @@ fn children_find_the_limit_of_files_that_we_were_given() {
         assert_eq!(item["value"]["_output"], "64\n");
     }
     assert!(
-        !words_of(&output).contains("worked on at once"),
+        !words_of(&output).contains("running on only"),
         "{}",
         words_of(&output)
     );

@@ -143,9 +143,9 @@ fn a_task_gets_its_target_checked_and_whole() {
     project
         .devgate("task run m::show -t odd")
         .succeeded()
-        .says(&["`nobodys` is not known here"]);
+        .says(&["`nobodys` is not known"]);
     let run = project.devgate("task run m::show -t odd,odder").succeeded();
-    let notices = run.stderr.matches("is not known here").count();
+    let notices = run.stderr.matches("is not known").count();
     assert_eq!(notices, 1, "{}", run.stderr);
 }
 

@@ -168,7 +168,7 @@ fn a_command_that_fails_in_the_middle_is_named_with_what_stands() {
         for (rollback, stands) in [
             (
                 "stop-on-error",
-                "the lines before it were taken (2 of 4), and no other",
+                "the lines before it were applied (2 of 4), and no others",
             ),
             ("rollback-on-error", "the configuration is unchanged"),
         ] {

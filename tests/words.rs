@@ -34,7 +34,7 @@ fn mistyped_words_are_answered_with_what_was_meant() {
         ("verify r1", "`devgate verify -t r1`"),
         ("device r1 --apply x.yaml", "`devgate device -t r1`"),
         ("command run x", "devgate session exec -t r1 show version"),
-        ("plan run x", "there are no plans here"),
+        ("plan run x", "devgate has no plans"),
         ("verify -i wrong.yaml -t x", "did you mean `remote`?"),
         (
             "device -t r1 --apply title.yaml --noop",
@@ -69,7 +69,7 @@ fn every_type_shows_a_manifest_that_can_be_applied() {
         let (family, _) = name.split_once('/').expect("FAMILY/NAME");
         let text = stdout_of(&project.devgate(&["type", "show", name]));
         let (_, manifest) = text.split_once("--noop):\n\n").expect("a manifest");
-        assert!(!manifest.contains("to be filled in"), "{name}: {manifest}");
+        assert!(!manifest.contains("fill in:"), "{name}: {manifest}");
         project.write("begun.yaml", manifest);
         project.write(
             "inventory.yaml",

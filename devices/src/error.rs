@@ -78,11 +78,11 @@ pub enum Error {
     },
 
     /// A change needs an attribute that is neither desired nor present on the device.
-    #[error("`{0}` is missing: without it this change cannot be made; say it")]
+    #[error("`{0}` is missing, and this change needs it: set it")]
     Missing(String),
 
     /// A device was not restored. The text lists the differences and holds no secret.
-    #[error("the device did not go back to its configuration from before the run: {0}")]
+    #[error("the device did not return to its configuration from before the run: {0}")]
     NotRestored(String),
 
     /// The type or the session does not support the operation.

@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and where each question is answered.
+//! The command line as a whole, and the dispatch to commands.
 
 use std::ffi::OsString;
 
@@ -30,20 +30,19 @@ use crate::{complete, demo, help, practice};
 )]
 #[command(long_version = concat!(env!("CARGO_PKG_VERSION"), "\nPuppet task specification: version 1, revision 6"))]
 #[command(
-    before_help = "Examples:\n  devgate demo                                     # all of it in five seconds, without any \
-                   set-up\n  devgate practice                                 # a switch to try commands \
-                   on\n  devgate inventory show                           # which targets there \
-                   are\n  devgate verify -t routers                        # can they be \
-                   reached\n  devgate facts -t r1                              # what it \
-                   is\n  devgate session exec -t r1 show version          # a command on \
-                   it\n  devgate device -t r1 --apply routes.yaml --noop  # what would \
-                   change\n  devgate device -t r1 --apply routes.yaml         # change \
-                   it\n  devgate task run net::ports -t all               # a task of modules/net"
+    before_help = "Examples:\n  devgate demo                                     # a tour of five seconds, without \
+                   set-up\n  devgate practice                                 # run a switch to try commands on\n  \
+                   devgate inventory show                           # list the targets\n  devgate verify -t routers                        \
+                   # test connections and logins\n  devgate facts -t r1                              # collect its \
+                   facts\n  devgate session exec -t r1 show version          # run a command on it\n  devgate device \
+                   -t r1 --apply routes.yaml --noop  # preview the changes\n  devgate device -t r1 --apply \
+                   routes.yaml         # apply the changes\n  devgate task run net::ports -t all               # run \
+                   a task of modules/net"
 )]
 #[command(
-    after_help = "devgate help COMMAND shows a command with examples, devgate help options the options that every \
-                  command takes.\n\nExit codes: 0 all went well, 1 a target failed or the request was wrong, 130 \
-                  it was interrupted (Ctrl-C; 143 by SIGTERM, 129 by SIGHUP)."
+    after_help = "`devgate help COMMAND` shows the help of a command with examples. `devgate help options` shows the \
+                  global options.\n\nExit codes: 0 success, 1 a target failed or the request was invalid, 130 \
+                  interrupted by Ctrl-C (143 by SIGTERM, 129 by SIGHUP)."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -54,47 +53,47 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show what devgate does, on a practice switch that it carries, in five seconds
+    /// Show what devgate does, on a built-in practice switch, in five seconds
     Demo(demo::Demo),
-    /// Keep a practice switch running, to try commands on
+    /// Run a practice switch to try commands on
     Practice(practice::Practice),
-    /// Look at the inventory
+    /// Show the inventory
     #[command(subcommand)]
     Inventory(inventory::Inventory),
-    /// Look at transports and what their connection info may hold
+    /// Show transports and their connection settings
     #[command(subcommand)]
     Transport(transport::Transport),
-    /// Look at device families, and test them without a device
+    /// Show device families, and test them without a device
     #[command(subcommand)]
     Family(family::Family),
-    /// Look at resource types
+    /// Show resource types
     #[command(subcommand)]
     Type(types::Types),
     /// Test that targets can be reached and that their credentials are accepted
     Verify(verify::Verify),
     /// Collect the facts of targets
     Facts(facts::Facts),
-    /// Record a session with a device, to play it and test its family without the device
+    /// Record a session with a device, to replay it and to test its family without the device
     Record(record::Record),
-    /// Look at tasks, and run them
+    /// Show and run tasks
     #[command(subcommand)]
     Task(task::Task),
     #[command(subcommand)]
     Session(session::Session),
-    /// Bring a device to a desired state, or look at its resources and facts
+    /// Bring a device to a desired state, or show its resources and facts
     Device(device::Device),
     #[command(subcommand)]
     Pxp(pxp::Pxp),
-    /// Try a resource type without a device: parse its output, render its configuration
+    /// Test a resource type without a device: parse output, render configuration
     #[command(subcommand)]
     Resource(resource::Resource),
     /// Check values against Puppet data types
     #[command(subcommand)]
     Schema(schema::Schema),
-    /// What pxp-agent asks a module, which has another name
+    /// Printed for pxp-agent if devgate is called under its own name
     #[command(hide = true)]
     Metadata,
-    /// End what another devgate has started, should it be killed: it starts this itself
+    /// Ends the processes of another devgate if it is killed; devgate starts this itself
     #[command(hide = true)]
     Guard,
     /// Print completions for a shell
@@ -103,7 +102,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether its results are those of targets, one item each.
+    /// Whether it has one result per target.
     fn has_items(&self) -> bool {
         match self {
             Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
@@ -114,10 +113,10 @@ impl Command {
     }
 }
 
-/// Answers one command line.
+/// Runs one command line.
 ///
 /// # Errors
-/// Why the request could not be carried out at all.
+/// The command failed as a whole.
 pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failure> {
     let Cli { global, command } = cli;
     if command.has_items() {
@@ -192,7 +191,7 @@ pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Fa
     }
 }
 
-/// The format that a command line asks for which cannot be understood as a whole.
+/// The format that an invalid command line asks for.
 pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format> {
     let words: Vec<String> = words
         .map(|word| word.to_string_lossy().into_owned())
@@ -207,17 +206,17 @@ pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format>
 }
 
 impl Cli {
-    /// What these words ask for, the program's name first.
+    /// Parses the words of a command line, the program's name first.
     ///
     /// # Errors
-    /// Why they ask for nothing, or the help that they ask for.
+    /// The words are invalid, or ask for help.
     pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = help::taught(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// What every command takes.
+    /// The options of every command.
     pub(crate) fn global(&self) -> &GlobalOptions {
         &self.global
     }

@@ -1,7 +1,7 @@
-//! `devgate completions`, and what a shell asks for when somebody presses Tab.
+//! `devgate completions`, and the completion that a shell requests when the user presses Tab.
 //!
-//! What is offered for the words of commands comes from files of the project alone: no device is asked, no plugin, no program of a module. Whatever
-//! is wrong with them is silent here.
+//! Suggestions come only from files of the project. No device, plugin or program of a module is asked. Errors in these
+//! files are ignored here.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,20 +14,19 @@ use devgate_core::failure::{ErrorContext, Failure};
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 
-/// The variable by which a shell's function asks.
+/// The variable that the function of the shell sets.
 const VARIABLE: &str = "DEVGATE_COMPLETE";
 
-/// Bash takes words apart at colons, which tasks and URIs have: its function puts them together again.
+/// Bash splits words at colons, which tasks and URIs contain. Its function joins them again.
 const BASH: &str = include_str!("complete/bash.sh");
 
 /// Print completions for a shell: commands, options, and the targets, tasks and types of the project
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate completions bash > ~/.local/share/bash-completion/completions/devgate\n  devgate \
-                  completions zsh > ~/.devgate.zsh\n  devgate completions fish > \
-                  ~/.config/fish/completions/devgate.fish\n\nIt is the same for every project: what is there is \
-                  looked up when Tab is pressed. For zsh, ~/.zshrc needs a line `source ~/.devgate.zsh` behind \
-                  compinit."
+    after_help = "Examples:\n  devgate completions bash > ~/.local/share/bash-completion/completions/devgate\n  \
+                  devgate completions zsh > ~/.devgate.zsh\n  devgate completions fish > \
+                  ~/.config/fish/completions/devgate.fish\n\nThe script works for all projects: it looks up names \
+                  when you press Tab. For zsh, add the line `source ~/.devgate.zsh` to ~/.zshrc, after compinit."
 )]
 pub(super) struct Completions {
     /// The shell
@@ -50,7 +49,7 @@ impl Completions {
     }
 }
 
-/// Answers a shell that asks for completions of this command line; nothing where none does.
+/// Answers a shell that requests completions for this command line, if one does.
 pub(crate) fn complete(root: fn() -> CommandLine) -> Option<ExitCode> {
     let asking = std::env::var_os(VARIABLE)?;
     let current = std::env::current_dir().ok();
@@ -60,14 +59,14 @@ pub(crate) fn complete(root: fn() -> CommandLine) -> Option<ExitCode> {
         Ok(true) => Some(ExitCode::SUCCESS),
         Err(_) if asking.is_empty() => None,
         Err(_) => {
-            // Who presses Tab reads no errors.
+            // Errors are not shown when the user presses Tab.
             let _ = std::io::stdout().flush();
             Some(ExitCode::FAILURE)
         }
     }
 }
 
-/// The command line, which knows the commands that there is help for.
+/// The command line with all commands that have help.
 fn with_topics(root: CommandLine) -> CommandLine {
     let commands = root.get_subcommands().filter(|one| !one.is_hide_set());
     let names: Vec<String> = commands.map(|one| one.get_name().to_owned()).collect();

@@ -1,6 +1,6 @@
-//! `devgate demo`: what devgate does, shown on the practice switch, without any set-up.
+//! `devgate demo`: shows what devgate does, on the practice switch, without set-up.
 //!
-//! It runs the very commands that it prints, on a project in a temporary folder.
+//! It runs the commands that it prints, on a project in a temporary folder.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -15,11 +15,11 @@ use devgate_front::paint::Paint;
 use devgate_front::printer::{self, Printer};
 use devgate_practice::{Practice, Settings};
 
-/// Show what devgate does, on a practice switch that it carries, in five seconds.
+/// Show what devgate does, on a built-in practice switch, in five seconds.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  devgate demo\n  devgate demo --keep tried")]
 pub(super) struct Demo {
-    /// Leave the demo's project in this folder, to look at it
+    /// Keep the demo project in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<std::path::PathBuf>,
 }
@@ -42,31 +42,31 @@ const PROJECT: [(&str, &str); 5] = [
     ),
 ];
 
-/// A host key of nobody: what known_hosts holds for the target that is refused.
+/// A host key of no host: known_hosts contains it for the target that is refused.
 const OTHER_KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
 
 struct Step {
     words: &'static [&'static str],
     why: &'static str,
-    /// Whether the command is there to be refused.
+    /// Whether the command is expected to be refused.
     refused: bool,
 }
 
 const STEPS: [Step; 7] = [
     Step {
         words: &["verify", "-t", "switch"],
-        why: "Can it be reached, and does it take the credentials?",
+        why: "Test that it is reachable and accepts the credentials.",
         refused: false,
     },
     Step {
         words: &["facts", "-t", "switch"],
-        why: "What does it tell of itself?",
+        why: "Collect its facts.",
         refused: false,
     },
     Step {
         words: &["task", "run", "demo::greeting", "-t", "switch", "whom=you"],
-        why: "A remote task: it runs here, with the switch's connection info as _target.",
+        why: "Run a remote task: it runs on this node, with the switch's connection info as _target.",
         refused: false,
     },
     Step {
@@ -78,22 +78,22 @@ const STEPS: [Step; 7] = [
             "vlans.yaml",
             "--noop",
         ],
-        why: "What would have to change to make it as vlans.yaml says?",
+        why: "Show a preview of the changes that vlans.yaml needs.",
         refused: false,
     },
     Step {
         words: &["device", "--target", "switch", "--apply", "vlans.yaml"],
-        why: "Make it so.",
+        why: "Apply the changes.",
         refused: false,
     },
     Step {
         words: &["device", "--target", "switch", "--apply", "vlans.yaml"],
-        why: "Once more: it is so already, and nothing is sent.",
+        why: "Apply them again: the switch is in the desired state, so nothing is sent.",
         refused: false,
     },
     Step {
         words: &["verify", "-t", "impostor"],
-        why: "The same address under a host key that is not the known one: refused.",
+        why: "Connect to the same address with a wrong host key: the connection is refused.",
         refused: true,
     },
 ];
@@ -115,7 +115,7 @@ impl Demo {
             && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
         {
             let message = format!(
-                "{} is not empty: name a new folder, so that nothing of yours is lost",
+                "{} is not empty: name a new folder, so that none of your files is lost",
                 folder.display()
             );
             return Err(Failure::new("devgate/usage", message));
@@ -126,14 +126,14 @@ impl Demo {
         })
         .await
         .context("cannot start the practice switch")?;
-        let temporary = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let temporary = tempfile::tempdir().context("cannot create a temporary folder")?;
         let project = self.keep.as_deref().unwrap_or_else(|| temporary.path());
         write(project, &practice)
             .with_context(|| format!("cannot write to {}", project.display()))?;
         let address = practice.address();
         printer.line(format!(
-            "A practice switch listens on {address}. It speaks a small part of Cisco IOS, and \
-             remembers.\n"
+            "A practice switch listens on {address}. It supports a small part of Cisco IOS, and keeps its \
+             configuration.\n"
         ));
         let mut exit_status = ExitStatus::Success;
         for step in &STEPS {
@@ -173,8 +173,8 @@ impl Demo {
         }
         practice.stop().await;
         printer.line(format!(
-            "That took {}. Next: `devgate practice` keeps a switch to try your own commands on; \
-             `devgate --help` shows the rest.",
+            "The demo took {}. Next: `devgate practice` runs a switch to try your own commands on; `devgate --help` \
+             lists all commands.",
             printer::seconds(begun.elapsed())
         ));
         Ok(exit_status)
@@ -196,7 +196,7 @@ fn write(project: &Path, practice: &Practice) -> io::Result<()> {
     )
 }
 
-/// Writes a file that only its owner may read: the inventory has a password in it.
+/// Writes a file that only its owner can read, because the inventory contains a password.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! `devgate help`, and what is the same in the help of every command.
+//! `devgate help`, and the common parts of the help of every command.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 use devgate_front::wrap;
 
-/// Show a command with examples, or the options that every command takes
+/// Show the help of a command with examples, or the global options
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate help\n  devgate help task run\n  devgate help options"
@@ -23,14 +23,14 @@ pub(super) struct Help {
     topic: Vec<String>,
 }
 
-/// Where the options are shown that no command shows itself.
+/// The topic that shows the options of every command.
 const OPTIONS: &str = "options";
 
-/// The heading of the options that every command takes.
+/// The heading of the global options.
 pub(super) const GLOBAL: &str = "Global options";
 
-/// What stands at the end of the help of every command.
-const POINTER: &str = "Options of every command, and how targets are reached: devgate help options";
+/// The last line of the help of every command.
+const POINTER: &str = "Global options and connection options: devgate help options";
 
 impl Help {
     /// Prints the help of a command of `root`, the whole command line.
@@ -49,13 +49,13 @@ impl Help {
     }
 }
 
-/// Prints help, or what is wrong with a command line; no line is wider than the terminal. Help that could not be
-/// printed was not given, unless the reader has gone away.
+/// Prints help, or the error of a command line, wrapped to the width of the terminal. It is a failure if help cannot be
+/// printed, unless the reader has closed the stream.
 pub(crate) fn print(error: &clap::Error) -> ExitStatus {
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         let text = wrap::wrapped(&text, wrap::width(&io::stderr()));
-        // Nothing is left to be done when even this cannot be printed.
+        // If even this cannot be printed, nothing can be done.
         let _ = AutoStream::auto(io::stderr()).write_all(text.as_bytes());
         return ExitStatus::Failure;
     }
@@ -72,7 +72,7 @@ pub(crate) fn print(error: &clap::Error) -> ExitStatus {
     }
 }
 
-/// The command line as its help shows it: examples, and none of the options that are the same everywhere.
+/// The command line as help shows it: with examples, and without the options of every command.
 pub(super) fn taught(command: CommandLine) -> CommandLine {
     let width = wrap::width(&io::stdout());
     let is_root = command.get_name() == "devgate";
@@ -99,7 +99,7 @@ fn is_common(argument: &Arg) -> bool {
     heading.is_some_and(|heading| [GLOBAL, HEADING].contains(&heading))
 }
 
-/// Commands in a text, each a line with two blanks before it, so that none is wider than the terminal.
+/// Wraps the commands in a text, which are lines with two leading blanks.
 fn examples_within(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -111,8 +111,8 @@ fn examples_within(text: &str, width: Option<usize>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A command that shows the options alone which no other one shows; the others are there, because options speak of
-/// one another.
+/// A command whose help shows only the options that no other command shows. The other options are hidden, because
+/// options refer to each other.
 fn options(root: &CommandLine) -> CommandLine {
     let of = |path: &[&str]| {
         let mut command = root;
@@ -131,14 +131,15 @@ fn options(root: &CommandLine) -> CommandLine {
         }
     }
     CommandLine::new("devgate")
-        .about("Options of every command, and how targets are reached")
+        .about("Global options and connection options")
         .override_usage("devgate COMMAND [OPTIONS]")
         .max_term_width(100)
         .disable_help_flag(true)
         .args(known)
         .after_help(
-            "Only what reaches targets takes the second group, and only `task run` what is about hosts. \
-             `devgate device` has --login for the account, because --user is Puppet's there.\n\nExamples:\n  \
-             devgate --project /srv/net verify -t routers\n  devgate facts -t all --format jsonl --quiet",
+            "Only commands that connect to targets take the connection options. Only `task run` takes the options for \
+             hosts (--run-as and below). In `devgate device`, --login is the user of the device, because --user has \
+             Puppet's meaning.\n\nExamples:\n  devgate --project /srv/net verify -t routers\n  devgate facts -t all \
+             --format jsonl --quiet",
         )
 }

@@ -1,4 +1,4 @@
-//! What to say instead, where a command line is one of Bolt's, or names targets as no command takes them.
+//! Hints for command lines of Bolt, and for targets without `-t`.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 
 use crate::cli::Cli;
 
-/// Words that people try as commands, most of them Bolt's, and what there is for them.
+/// Words that people try as commands, most of them from Bolt, and the hints for them.
 const VERBS: [(&[&str], &str); 15] = [
     (
         &["command", "cmd", "exec", "shell", "ssh"],
@@ -21,13 +21,13 @@ const VERBS: [(&[&str], &str); 15] = [
     ),
     (
         &["plan", "plans"],
-        "there are no plans here: a task runs on many targets with `devgate task run`, and a shell \
-         script can run one after another",
+        "devgate has no plans: `devgate task run` runs a task on many targets, and a shell script can run several \
+         tasks in order",
     ),
     (
         &["file", "upload", "download", "copy"],
-        "files go to a host with the task that needs them (`files` in its metadata); a device's \
-         configuration is changed with `devgate device --apply` or `devgate session exec --config -`",
+        "devgate copies files to a host with the task that needs them (`files` in its metadata); to change the \
+         configuration of a device, use `devgate device --apply` or `devgate session exec --config -`",
     ),
     (
         &["apply", "puppet", "catalog", "manifest"],
@@ -71,7 +71,7 @@ const VERBS: [(&[&str], &str); 15] = [
     ),
 ];
 
-/// Adds to an error of the command line what to say instead.
+/// Adds a hint to an error of the command line.
 pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
     let hint = match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -98,7 +98,7 @@ fn verb(word: &str) -> Option<String> {
     found.map(|(_, hint)| (*hint).to_owned())
 }
 
-/// That targets are named with -t, where a command takes it and was given a bare word instead.
+/// The hint to use -t, if a command takes targets and got a bare word.
 fn target(words: &[OsString]) -> Option<String> {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let root = Cli::command();
@@ -120,9 +120,7 @@ fn target(words: &[OsString]) -> Option<String> {
         return None;
     }
     let path = path.join(" ");
-    Some(format!(
-        "targets are named with -t: `devgate {path} -t {word}`"
-    ))
+    Some(format!("name targets with -t: `devgate {path} -t {word}`"))
 }
 
 fn takes_targets(command: &Command) -> bool {
@@ -147,8 +145,8 @@ mod tests {
         for (verb, expected) in [
             ("command", "devgate session exec -t r1 show version"),
             ("script", "devgate session run -t r1"),
-            ("plan", "there are no plans here"),
-            ("file", "files go to a host with the task"),
+            ("plan", "devgate has no plans"),
+            ("file", "devgate copies files to a host with the task"),
             ("apply", "devgate device -t r1 --apply FILE"),
         ] {
             let told = told(&format!("devgate {verb} run x"));
@@ -178,7 +176,7 @@ mod tests {
             let told = told(line);
             assert!(told.contains(expected), "{line}: {told}");
         }
-        assert!(!told("devgate verify -t r1 r2").contains("named with"));
-        assert!(!told("devgate verify").contains("named with"));
+        assert!(!told("devgate verify -t r1 r2").contains("name targets with"));
+        assert!(!told("devgate verify").contains("name targets with"));
     }
 }

@@ -1,4 +1,4 @@
-//! The `devgate` command: everything that acts.
+//! The `devgate` command.
 
 mod cli;
 mod complete;
@@ -45,13 +45,13 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(cli.global());
-    // One thread is enough: a session is a task on it, and waiting is most of what there is to do.
+    // One thread is enough: each session is a task on it, and mostly waits.
     let runtime = match budget::runtime() {
         Ok(runtime) => runtime,
         Err(failure) => return printer.refuse(failure).code().into(),
     };
     let code = LocalSet::new().block_on(&runtime, run(cli, &printer));
-    // A name server that does not answer holds a thread, and nobody waits for it any more.
+    // A name server that does not answer blocks a thread. It is not waited for.
     runtime.shutdown_background();
     code
 }
@@ -64,15 +64,15 @@ async fn run(cli: Cli, printer: &Printer) -> ExitCode {
     });
     let exit_status = match (exit_status, printer.end().await) {
         (ExitStatus::Interrupted(_), _) | (_, None) => exit_status,
-        // Whoever stopped it is why nobody was waited for any more.
+        // The signal to stop is the reason why output was given up.
         (_, Some(Lost::Unread(signal))) => ExitStatus::Interrupted(signal),
         (_, Some(Lost::Gone | Lost::Failed(_))) => ExitStatus::Failure,
     };
     exit_status.code().into()
 }
 
-/// Says what is wrong with the command line, or shows the help that it asks for; a program that
-/// wants JSON gets that here too. As in Bolt, it ends with 1.
+/// Prints the error of the command line, or the help that it requests. With a JSON format, the error is JSON. As in
+/// Bolt, the exit code is 1.
 fn misused(error: &clap::Error) -> ExitCode {
     let exit_status = help::print(error);
     if !error.use_stderr() {

@@ -6,7 +6,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 use devgate_practice::{PracticeArgs, serve};
 
-/// Keep a practice switch running, to try commands on, or play a recorded device
+/// Run a practice switch to try commands on, or replay a recorded device
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate practice\n  devgate practice --port 0 --hostname sw1\n  devgate practice --replay recorded/r1"

@@ -1,14 +1,13 @@
-//! Keeping this process's memory, where secrets are, from everybody else.
+//! Protects the memory of this process, which contains secrets.
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
-/// Makes this process one of which no core is written, and whose memory, environment and open files no
-/// other process of the same user can read. Root still can.
+/// Disables core dumps, and prevents other processes of the same user from reading the memory, environment and open
+/// files of this process. Root still can.
 ///
-/// It holds until a program is executed, so that children are as they would be without us: a task may
-/// leave a core where its limits allow one. What the kernel tells everybody of a process (its command
-/// line, its state, its parent) stays readable.
+/// It does not apply to child processes that execute a program: a task may write a core dump if its limits allow that.
+/// The command line, state and parent of the process stay readable.
 pub(crate) fn keep() {
-    // Linux refuses this to nobody, and without it everything works as well.
+    // Linux never refuses this, and devgate works without it.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }

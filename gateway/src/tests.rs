@@ -1,4 +1,4 @@
-//! Tests of the command line as a whole: its help, and the examples in it.
+//! Tests of the whole command line: its help, and the examples in it.
 
 use std::ffi::OsString;
 

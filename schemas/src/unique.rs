@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(key) = from.next_key::<String>()? {
             if object.contains_key(&key) {
                 return Err(A::Error::custom(format!(
-                    "the key `{key}` stands twice in one object: say it once"
+                    "the key `{key}` occurs twice in one object: write it once"
                 )));
             }
             let Unique(value) = from.next_value()?;
@@ -111,7 +111,7 @@ mod tests {
             let error = read_unique(text.as_bytes()).expect_err("it says two things");
             assert!(error.is_data(), "{error}");
             let told = error.to_string();
-            assert!(told.starts_with("the key `x` stands twice"), "{told}");
+            assert!(told.starts_with("the key `x` occurs twice"), "{told}");
             assert!(told.contains("line 1 column"), "{told}");
             assert!(!told.contains("canary"), "{told}");
         }

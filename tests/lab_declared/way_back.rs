@@ -94,7 +94,7 @@ fn begun(project: &mut Project) -> Running {
     let mut run = project.start(&format!(
         "device --target it --apply {manifest} {WAY_BACK} --log-level debug --format json"
     ));
-    run.wait_for("is on probation");
+    run.wait_for("its confirmation");
     run
 }
 

@@ -65,6 +65,6 @@ fn every_character_of_a_result_arrives_as_it_is() {
 #[test]
 fn by_its_own_name_devgate_is_no_module_and_says_what_to_do() {
     let run = Project::new().devgate("metadata").failed();
-    run.says(&["link to it as", "pxp serve"]);
+    run.says(&["link to devgate with another name", "pxp serve"]);
     assert!(BINARY.ends_with("/devgate"));
 }

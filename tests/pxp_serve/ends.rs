@@ -70,7 +70,7 @@ fn sigterm_ends_a_task_that_is_deaf_to_it_and_the_files_tell_it() {
         "{results}"
     );
     assert_eq!(results["target_count"], 2, "{results}");
-    assert!(module.wait_for("err").contains("nothing new is begun"));
+    assert!(module.wait_for("err").contains("no new target starts"));
     assert_eq!(running.finish().code(), Some(143));
     end(&processes);
 }

@@ -148,9 +148,9 @@ fn where_files_cannot_be_written_nothing_is_done_and_code_5_tells_it() {
 fn paths_that_are_of_no_file_or_of_one_twice_are_refused_before_anything_is_done() {
     let long = format!("/{}", "n".repeat(256));
     for (key, name, told) in [
-        ("stdout", "/stderr", "named twice"),
-        ("exitcode", "/../spool/./stdout", "named twice"),
-        ("stderr", "/../same/exitcode", "named twice"),
+        ("stdout", "/stderr", "contains it twice"),
+        ("exitcode", "/../spool/./stdout", "contains it twice"),
+        ("stderr", "/../same/exitcode", "contains it twice"),
         ("stdout", "/out/", "the name of a file"),
         ("stderr", "/.", "the name of a file"),
         ("stderr", "/..", "the name of a file"),
@@ -176,7 +176,7 @@ fn what_is_no_file_is_left_as_it_is() {
     mkfifo(&files.stderr, Mode::S_IRWXU).expect("a pipe can be made");
     let run = module.start("run_task", &request).finish();
     assert_eq!(run.code(), Some(5), "{run}");
-    assert!(run.stderr.contains("no regular file"), "{run}");
+    assert!(run.stderr.contains("not a regular file"), "{run}");
     let stderr = files.stderr.symlink_metadata().expect("it is there");
     assert!(stderr.file_type().is_fifo());
     let text = fs::read_to_string(&files.exitcode).expect("it is there");

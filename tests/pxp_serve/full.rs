@@ -129,7 +129,7 @@ fn what_has_room_nowhere_is_lost_and_the_statuses_are_told() {
     symlink(&small.spool, state).expect("a link can be made");
     let run = small.call(5_000_000, |_| ()).failed();
     assert_eq!(small.told("exitcode"), "1\n", "{run}");
-    assert!(small.told("stderr").contains("are not kept"), "{run}");
+    assert!(small.told("stderr").contains("are not saved"), "{run}");
     let item = small.item(run);
     assert_eq!(item["status"], "success", "{item}");
     assert_eq!(

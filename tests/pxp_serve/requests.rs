@@ -158,7 +158,7 @@ fn a_request_that_never_ends_is_not_waited_for() {
     let endless = fs::File::open("/dev/zero").expect("it is there");
     for (stdin, told) in [
         (Stdio::from(endless), "is larger than"),
-        (Stdio::from(reader), "has not ended after"),
+        (Stdio::from(reader), "is not complete after"),
     ] {
         let mut command = module.command(&["verify"]);
         command.stdin(stdin);

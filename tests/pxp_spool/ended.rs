@@ -20,7 +20,7 @@ fn the_exit_code_and_the_results_say_what_became_of_it() {
             "finish '{\"did\": 1}' no 0",
             json!(0),
             false,
-            "its results do not fit their schema",
+            "its results do not match their schema",
         ),
         (
             "finish '{\"done\"' no 0",
@@ -71,7 +71,7 @@ fn what_stands_in_the_place_of_output_is_not_waited_for() {
     wait_for_the_end_of(&spool.attendant("x"));
     for told in [told, spool.status("x")] {
         let why = told["_error"]["msg"].as_str().expect("a text");
-        assert!(why.ends_with("stdout: it is no file"), "{why}");
+        assert!(why.ends_with("stdout: it is not a file"), "{why}");
     }
     assert_eq!(spool.status("x")["status"], "failure");
 }
@@ -107,7 +107,7 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
         message.contains("; `devgate pxp status x --spool-dir "),
         "{message}"
     );
-    assert!(message.contains("/m is not there any more"), "{message}");
+    assert!(message.contains("/m does not exist any more"), "{message}");
 }
 
 /// Ignores SIGTERM, and has a child that has left its process group and session.
@@ -219,7 +219,7 @@ fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
     assert_eq!(told["status"], "failure");
     let why = told["_error"]["msg"].as_str().expect("a text");
     assert!(
-        why.starts_with("it took longer than 3 s (--timeout)"),
+        why.starts_with("it exceeded the time limit of 3 s (--timeout)"),
         "{why}"
     );
     for process in &processes {

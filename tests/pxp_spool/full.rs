@@ -83,7 +83,7 @@ fn who_cancels_on_a_full_disk_hears_that_the_action_was_ended() {
     assert_eq!(error["kind"], "devgate/spool-error");
     let told = error["msg"].as_str().expect("a text");
     assert!(
-        told.contains("was ended, but that cannot be recorded"),
+        told.contains("was cancelled, but that cannot be recorded"),
         "{told}"
     );
     wait_for_the_end_of(&action);
@@ -115,7 +115,7 @@ fn what_cannot_be_recorded_is_not_started() {
     };
     everybody(0o777);
     let refused = spool.0.devgate(&Spool::words("x", &[]));
-    assert!(words_of(&refused).contains("everybody may write in it"));
+    assert!(words_of(&refused).contains("all users can write to it"));
     everybody(0o700);
     // Simulates a full disk: no file may grow beyond this size.
     let full = |bytes: usize, id: &str| {

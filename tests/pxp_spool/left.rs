@@ -15,7 +15,10 @@ fn what_was_left_to_others_may_not_take_longer_than_all_else() {
     let told = spool.end("x");
     let why = told["_error"]["msg"].as_str().expect("a text");
     assert_eq!(told["status"], "failure");
-    assert!(why.starts_with("it took longer than 2 s"), "{why}");
+    assert!(
+        why.starts_with("it exceeded the time limit of 2 s"),
+        "{why}"
+    );
     wait_for_the_end_of(spool.wait_for("child").trim());
 }
 
@@ -73,6 +76,6 @@ fn what_is_written_after_the_end_is_not_shown() {
         (&json!("success"), None::<&Value>)
     );
     let why = told["_error"]["msg"].as_str().expect("a text");
-    assert!(why.contains("was changed after its end"), "{why}");
+    assert!(why.contains("was changed after it ended"), "{why}");
     wait_for_the_end_of(&spool.attendant("x"));
 }

@@ -107,7 +107,7 @@ mod tests {
         let said = problem.expect_err("refused").to_string();
         assert!(said.contains("refuses line 2 of 2"), "{said}");
         assert!(
-            said.contains("the lines before it were taken (1 of 2)"),
+            said.contains("the lines before it were applied (1 of 2)"),
             "{said}"
         );
         assert!(!said.contains("canary"), "{said}");

@@ -36,7 +36,7 @@ pub(crate) fn set_facts(
     }
     if !absent.is_empty() {
         ctx.notice(format!(
-            "`{source}` does not tell the facts {}",
+            "`{source}` does not provide the facts {}",
             absent.join(", ")
         ));
     }
@@ -104,7 +104,7 @@ mod tests {
         );
         assert_eq!(
             *heard.0.lock().expect("no poison"),
-            ["`show version` does not tell the facts dmi.product.serial_number"]
+            ["`show version` does not provide the facts dmi.product.serial_number"]
         );
     }
 }

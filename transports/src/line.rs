@@ -130,6 +130,11 @@ mod tests {
         assert!(Line::new("description Zürich → Bern").check().is_ok());
         assert!(Line::new("show\tversion").check().is_err());
         let error = Line::new("description caf\u{fffd}").check();
-        assert!(error.expect_err("refused").to_string().contains("no UTF-8"));
+        assert!(
+            error
+                .expect_err("refused")
+                .to_string()
+                .contains("not UTF-8")
+        );
     }
 }

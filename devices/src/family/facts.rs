@@ -96,7 +96,7 @@ impl FactSources {
             if !is_refused && number == 0 {
                 return Err(into_transport(error));
             }
-            ctx.warning(format!("facts of {} are left out: {error}", source.named()));
+            ctx.warning(format!("facts of {} are omitted: {error}", source.named()));
             if !is_refused {
                 break;
             }
@@ -122,7 +122,7 @@ impl FactSources {
             let mut answers = Answers::default();
             match source.source.replay(&mut answers, &output) {
                 Ok(()) => source.tell(&answers, &mut facts, &mut tell),
-                Err(error) => tell(format!("facts of {} are left out: {error}", source.named())),
+                Err(error) => tell(format!("facts of {} are omitted: {error}", source.named())),
             }
         }
         add_flat(&mut facts);
@@ -166,10 +166,10 @@ impl FactSource {
         let named = self.named();
         let rows = match self.source.rows(answers, &|_| true) {
             Ok(rows) => rows,
-            Err(error) => return tell(format!("facts of {named} are left out: {error}")),
+            Err(error) => return tell(format!("facts of {named} are omitted: {error}")),
         };
         if rows.is_empty() && self.source.is_output() {
-            tell(format!("the output of {named} tells no facts"));
+            tell(format!("the output of {named} contains no facts"));
         }
         for row in rows {
             let scope = Scope::of_row(row.values());
@@ -179,7 +179,7 @@ impl FactSource {
                     Ok(None) => {}
                     Err(error) => {
                         let location = self.location(fact, &row, answers);
-                        tell(format!("a fact of {named}{location} is left out: {error}"));
+                        tell(format!("a fact of {named}{location} is omitted: {error}"));
                     }
                 }
             }

@@ -214,7 +214,7 @@ async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
     assert_eq!(fact("hostname"), Some("r1"));
     assert_eq!(fact("networking.interfaces"), None);
     let expected =
-        "warning: facts of `show interface` are left out: fake:22 refuses `show interface`: % no";
+        "warning: facts of `show interface` are omitted: fake:22 refuses `show interface`: % no";
     assert_eq!(heard.into_lines(), [expected]);
 }
 

@@ -209,7 +209,7 @@ mod tests {
         };
         assert_eq!(
             error,
-            "the device did not go back to its configuration from before the run: it holds \
+            "the device did not return to its configuration from before the run: it holds \
              `enable …`, it lacks `password …`, `interface a` lacks `mtu …`"
         );
         assert_eq!(before.typed(), ["> show running-config"; 2]);

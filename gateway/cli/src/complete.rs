@@ -1,7 +1,7 @@
-//! What a shell is offered for the words of a command.
+//! Completion values for the words of a command.
 //!
-//! What is offered comes from files of the project alone: no device is asked, no plugin, no program of a module. Whatever
-//! is wrong with them is silent here.
+//! The values come only from files of the project. No device, plugin or program of a module is asked. Errors in these
+//! files are ignored here.
 
 use std::ffi::OsStr;
 
@@ -47,7 +47,7 @@ pub(super) fn types() -> ArgValueCompleter {
     of(Names::types)
 }
 
-/// Those of a list that begin with what was typed.
+/// The values of a list that begin with the typed text.
 pub fn among(names: Vec<String>) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| {
         beginning(names.clone(), &current.to_string_lossy())
@@ -60,7 +60,7 @@ fn of(names: fn(&Names) -> Vec<String>) -> ArgValueCompleter {
     })
 }
 
-/// Those that begin so, sorted, each once.
+/// The values with this prefix, sorted and unique.
 fn beginning(mut names: Vec<String>, current: &str) -> Vec<CompletionCandidate> {
     names.retain(|name| name.starts_with(current));
     names.sort();

@@ -16,37 +16,36 @@ use crate::terminal_view::run_operation;
 
 /// Collect the facts of targets.
 ///
-/// Facts have Facter's structured names (os.name, networking.hostname), the flat ones that device
-/// modules use (operatingsystem, hostname), and a family's own under the family's name. A fact that
-/// could not be read is absent, and told on stderr.
+/// Facts have Facter's structured names (os.name, networking.hostname), the flat ones that device modules use
+/// (operatingsystem, hostname), and a family's own under the family's name. A fact that cannot be read is omitted, and
+/// reported on stderr.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(
-    after_help = "With --cached or --stale-ok, facts are kept in $XDG_CACHE_HOME/devgate/facts \
-                  (~/.cache/devgate/facts), without secrets and for your user alone, and each \
-                  result says when they were collected: `collected` {at, age, from, because} in \
-                  JSON.\n\nExamples:\n  devgate facts -t routers\n  devgate facts -t all --cached \
-                  1h\n  devgate facts -t all --stale-ok --format json"
+    after_help = "With --cached or --stale-ok, facts are saved in $XDG_CACHE_HOME/devgate/facts \
+                  (~/.cache/devgate/facts), without secrets, and only your user can read them. Each result shows when \
+                  its facts were collected: `collected` {at, age, from, because} in JSON.\n\nExamples:\n  devgate \
+                  facts -t routers\n  devgate facts -t all --cached 1h\n  devgate facts -t all --stale-ok --format \
+                  json"
 )]
 pub struct Facts {
     #[command(flatten)]
     targets: Targets,
-    /// Ask no target whose facts were collected within this time: 90, 90s, 5m, 1h, 1d
+    /// Use cached facts that are not older than this time: 90, 90s, 5m, 1h, 1d
     #[arg(long, value_name = "TIME", value_parser = duration)]
     cached: Option<Duration>,
-    /// Where a target is down, give its last facts, and say so
+    /// If a target is down, use its last facts, and mark them as stale
     ///
-    /// A target that refuses the credentials, or shows another host key or certificate, is not down
-    /// and fails as ever.
+    /// A target that rejects the credentials, or shows another host key or certificate, is not down: it fails.
     #[arg(long)]
     stale_ok: bool,
 }
 
 impl Facts {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

@@ -1,4 +1,4 @@
-//! `devgate family`: the device families, and their tests without a device.
+//! `devgate family`: device families, and their tests without a device.
 
 use std::env;
 use std::path::PathBuf;
@@ -16,43 +16,43 @@ use serde_json::{Value as Json, json};
 use crate::complete;
 use crate::transport::{attributes_json, connection_info_text, groups_json};
 
-/// Look at device families, and test them without a device.
+/// Show device families, and test them without a device.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate family list\n  devgate family test frr")]
 pub enum Family {
-    /// Name every family and its resource types
+    /// List all families and their resource types
     #[command(after_help = "Example:\n  devgate family list")]
     List,
-    /// Show how a family is reached, what it tells and what can be managed
+    /// Show the connection settings, facts and resource types of a family
     #[command(after_help = "Example:\n  devgate family show frr")]
     Show {
-        /// The family's name
+        /// Name of the family
         #[arg(add = complete::families())]
         name: String,
     },
-    /// Run the cases of families: recorded output against what is expected of it
+    /// Test families without a device: compare recorded output with the expected results
     ///
-    /// Without a name, of every family. A family lies in MODULE/devices/FAMILY/ of the module path;
-    /// its cases lie in FAMILY/cases/. UPDATE=1 in the environment writes what is found as what is
-    /// expected.
+    /// Without a name, all families are tested. A family is in MODULE/devices/FAMILY/ of the module path; its test
+    /// cases are in FAMILY/cases/. With UPDATE=1 in the environment, the actual results are saved as the expected
+    /// results.
     #[command(
         after_help = "Examples:\n  devgate family test\n  devgate family test frr\n  devgate family test frr --case recorded/r1"
     )]
     Test {
-        /// The families to test
+        /// Families to test
         #[arg(add = complete::families())]
         names: Vec<String>,
-        /// Run a case that lies elsewhere, such as what `devgate record` keeps, for one family
+        /// Run a test case from another folder, such as a recording of `devgate record`, for one family
         #[arg(long = "case", value_name = "DIR")]
         folders: Vec<PathBuf>,
     },
 }
 
 impl Family {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -93,9 +93,7 @@ impl Family {
             }
             Self::Test { names, folders } if !folders.is_empty() => {
                 let [name] = names.as_slice() else {
-                    return Err(Failure::other(
-                        "--case needs the name of one family, whose case it is",
-                    ));
+                    return Err(Failure::other("--case needs the name of one family"));
                 };
                 let family = declared(context, name)?;
                 let cases = folders.iter();
@@ -117,12 +115,11 @@ impl Family {
     }
 }
 
-/// What is declared of a family: programs have no cases.
+/// The declared part of a family. Programs have no test cases.
 fn declared<'s>(context: &'s CommandContext, name: &str) -> Result<&'s Declared, Failure> {
     context.workspace.registry.family(name)?.declared().ok_or_else(|| {
         let message = format!(
-            "family `{name}` is made of programs: only what is declared as data has cases, which \
-             are tested without a device"
+            "family `{name}` consists of programs: only families that are declared as data have test cases"
         );
         Failure::new("devgate/no-cases", message)
     })
@@ -155,7 +152,7 @@ fn as_text(family: &registry::Family) -> String {
     text.push_str(&connection_info_text(schema));
     let mut commands = family.fact_commands().peekable();
     if commands.peek().is_some() {
-        text.push_str("\nfacts, beside the protocol's, from:\n");
+        text.push_str("\nfacts, in addition to those of the protocol, from:\n");
     }
     for command in commands {
         text.push_str(&format!("  {command}\n"));
@@ -186,10 +183,10 @@ fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<Ex
         if of_family.is_empty() && are_named {
             let name = family.name();
             let message = format!(
-                "family `{name}` has no cases, so that nothing was tested: write one in its folder, \
-                 cases/NAME/case.yaml (`desc: …`, and `type: …` where it is not about the facts), \
-                 with the output of each command beside it in COMMAND.txt; then `UPDATE=1 devgate \
-                 family test {name}` writes what is found, to be looked at"
+                "family `{name}` has no test cases, so nothing was tested: write one in its folder, \
+                 cases/NAME/case.yaml (`desc: …`, and `type: …` unless it tests facts), with the output of each \
+                 command in COMMAND.txt beside it; then `UPDATE=1 devgate family test {name}` writes the results for \
+                 your review"
             );
             return Err(Failure::new("devgate/no-cases", message));
         }
@@ -198,7 +195,7 @@ fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<Ex
     told(&cases, printer)
 }
 
-/// Prints what became of cases.
+/// Prints the results of test cases.
 fn told(cases: &[(&Declared, CaseResult)], printer: &Printer) -> Result<ExitStatus, Failure> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();

@@ -1,4 +1,4 @@
-//! `devgate inventory`: which targets there are, and how each is reached.
+//! `devgate inventory`: targets, and how they are reached.
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
@@ -18,15 +18,15 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::complete;
 
-/// Look at the inventory.
+/// Show the inventory.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  devgate inventory show")]
 pub enum Inventory {
-    /// Show targets, how each is reached, and their groups
+    /// Show targets, their transports, addresses and groups
     ///
-    /// A target that is wrong is shown with what is wrong, and the exit code says so: its family must be
-    /// known, and its settings must fit. Without --detail no plugin is asked for a target's data, and no
-    /// program what it is: what they would say is neither shown nor judged.
+    /// An invalid target is shown with its error, and the exit code is 1. A target is invalid if its family is unknown
+    /// or its settings do not fit. Without --detail, no plugin and no external program runs, so their data is neither
+    /// shown nor checked.
     #[command(
         after_help = "Examples:\n  devgate inventory show\n  devgate inventory show -t routers --detail\n  devgate inventory show --format json | jq -r .targets[]"
     )]
@@ -34,17 +34,17 @@ pub enum Inventory {
         /// Names, groups, globs or URIs, separated by commas (default: all)
         #[arg(short, long, value_name = "TARGETS", default_value = "all", add = complete::targets())]
         targets: Vec<String>,
-        /// Show all that is said of each target; what is or may be a secret is redacted
+        /// Show all data of each target; secrets and possible secrets are redacted
         #[arg(long)]
         detail: bool,
     },
 }
 
 impl Inventory {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -93,7 +93,7 @@ impl Inventory {
             });
             json!({ "targets": details.collect::<Vec<_>>(), "count": targets.len() })
         } else if printer.format() == Format::Human {
-            // People read the table; of many targets the other takes its time.
+            // People read the table. The other document is slow for many targets.
             json!({})
         } else {
             names(context, &inventory, &targets)
@@ -118,7 +118,7 @@ impl Inventory {
     }
 }
 
-/// The names as Bolt gives them, then what a person reads in the table.
+/// The names in Bolt's form, then the data of the table.
 fn names(context: &CommandContext, inventory: &inventory::Inventory, targets: &[&Target]) -> Json {
     let named = |listed: &[Listed]| -> Vec<&str> {
         let targets = targets.iter();
@@ -159,7 +159,7 @@ fn reached(target: &Target) -> Json {
     })
 }
 
-/// Everything that is said of a target, redacted: by its transport's schema where that is known.
+/// All data of a target, redacted, with the schema of its transport if that is known.
 fn details(context: &CommandContext, target: &Target) -> Json {
     let schema = target
         .remote_transport()
@@ -183,7 +183,7 @@ fn paragraph(target: &Json) -> String {
     format!("{name}\n{}{lines}\n", wrong.unwrap_or_default())
 }
 
-/// The targets, then what is wrong with some: at the end, where it is seen below thousands.
+/// The targets, then the errors, which are visible at the end of a long list.
 fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
     let is_wrong = |target: &Target| faults.contains_key(target.name.as_str());
@@ -192,7 +192,7 @@ fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     printer::table(&rows) + &wrong.collect::<String>()
 }
 
-/// What is wrong with a target, below its name or its row.
+/// The error of a target, below its name or its row.
 fn complaint(message: &str) -> String {
     let lines = message
         .lines()

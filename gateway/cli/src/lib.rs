@@ -1,4 +1,4 @@
-//! The commands, one file each, but for those that join front ends.
+//! The commands, one file each, except those that join front ends.
 
 pub mod complete;
 pub mod device;

@@ -1,4 +1,4 @@
-//! Names in the project at hand, read without asking anybody.
+//! Names in the current project, read from its files only.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use devgate_engine::project::Project;
 use devgate_engine::registry::Registry;
 use devgate_transports::{Environment, reading};
 
-/// The names of one project, looked up when they are asked for.
+/// The names of one project, looked up on demand.
 pub(super) struct Names {
     project: Option<Project>,
     inventoryfile: Option<PathBuf>,
@@ -18,7 +18,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Those of the project that the line is for which somebody is typing.
+    /// The names of the project of the command line that the user is typing.
     pub(super) fn here() -> Self {
         let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
         let words: Vec<String> = words
@@ -90,7 +90,7 @@ impl Names {
     }
 }
 
-/// What a line says of an option, under one of its names.
+/// The value of an option in a command line, under one of its names.
 fn option<'w>(words: &'w [String], names: &[&str]) -> Option<&'w str> {
     let mut found = None;
     for (at, word) in words.iter().enumerate() {

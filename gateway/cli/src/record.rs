@@ -21,18 +21,16 @@ use serde_json::json;
 use crate::targets::Targets;
 use crate::terminal_view::follow;
 
-/// Record a session with a device, to play it and test its family without the device
+/// Record a session with a device, to replay it and to test its family without the device
 ///
-/// Asks the device every command that its family reads facts and resources from, and a command that
-/// it does not know, and keeps what it says in a folder: a case in the form that the `cases/` of a
-/// family have, with its prompt and its greeting. Only commands that read are sent. `devgate practice
-/// --replay DIR` plays it; `devgate family test FAMILY --case DIR` tests it.
+/// Runs every command that the family uses to read facts and resources, and one unknown command. Saves the output in a
+/// folder, with the prompt and the greeting, in the form of a test case of the family. Sends only commands that read.
+/// `devgate practice --replay DIR` replays the recording; `devgate family test FAMILY --case DIR` tests it.
 ///
-/// Secrets are masked as far as they are known: the target's own, what the family's types declare
-/// sensitive, and the word behind `password`, `secret`, `community`, `key` and the like. Whatever else
-/// is secret stays as the device says it: keys of several lines, certificates, secrets in URLs or
-/// descriptions, names, addresses. Look through the folder before you share it.
-/// Only you can read it until you say otherwise.
+/// Known secrets are masked: those of the target, attributes that the family's types declare sensitive, and the word
+/// after `password`, `secret`, `community`, `key` and similar. Other secrets are not masked: keys of several lines,
+/// certificates, secrets in URLs or descriptions, names, addresses. Review the folder before you share it. Only your
+/// user can read it.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(
@@ -42,19 +40,19 @@ use crate::terminal_view::follow;
 pub struct Record {
     #[command(flatten)]
     targets: Targets,
-    /// Ask this command too; may be given several times
+    /// Record this command too; can be repeated
     #[arg(long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
-    /// The folder, new or empty
+    /// Folder for the recording, new or empty
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
 impl Record {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -63,7 +61,7 @@ impl Record {
         let targets = self.targets.select(context).await?.targets;
         if targets.len() > 1 {
             return Err(Failure::other(
-                "a recording is of one device: name one target",
+                "a recording contains one device: name one target",
             ));
         }
         // Nobody but this user is to read what a device says before somebody has looked through it.
@@ -104,8 +102,8 @@ impl Record {
         }
         let folder = self.folder.display().to_string();
         let text = format!(
-            "{} commands are kept in {folder}, {} of them refused by the device. Not every secret \
-             is known: look through it before you share it.\n\n  devgate practice --replay {folder}",
+            "{} commands are saved in {folder}; the device refused {} of them. devgate does not know every secret: \
+             review the folder before you share it.\n\n  devgate practice --replay {folder}",
             commands.len(),
             refused.len()
         );

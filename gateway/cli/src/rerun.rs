@@ -1,4 +1,4 @@
-//! Which targets the last run of a task was for, and how it went: Bolt's `.rerun.json`.
+//! The targets of the last task run, and their results: Bolt's `.rerun.json`.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,14 +11,14 @@ use devgate_engine::operations;
 use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 
-/// Which targets of the last run are asked again.
+/// Which targets of the last run to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rerun {
-    /// All of them.
+    /// All targets.
     All,
-    /// Those that failed, or were not done.
+    /// Targets that failed or did not run.
     Failure,
-    /// Those that succeeded.
+    /// Targets that succeeded.
     Success,
 }
 
@@ -33,27 +33,27 @@ struct Line {
 }
 
 impl RerunFile {
-    /// The file at this path; it need not be there.
+    /// The file at this path, which may not exist.
     pub(crate) fn new(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// The targets of the last run, by how it went.
+    /// The targets of the last run, selected by result.
     ///
     /// # Errors
-    /// There was no run, or the file is not what a run has written.
+    /// There was no run, or the file is invalid.
     pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
         let path = self.0.display();
         let wrong = |message: String| Failure::new("bolt/file-error", message);
         let text = reading::text(&self.0).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => wrong(format!(
-                "there is no run to repeat: {path} is not there; choose targets with --targets"
+                "there is no run to repeat: {path} does not exist; select targets with --targets"
             )),
             _ => wrong(format!("cannot read {path}: {error}")),
         })?;
         let lines: Vec<Line> = serde_json::from_str(&text).map_err(|error| {
             wrong(format!(
-                "{path} holds no run: expected a list of {{\"target\", \"status\"}}, {error}"
+                "{path} is not a saved run: expected a list of {{\"target\", \"status\"}}, {error}"
             ))
         })?;
         let wanted = |line: &Line| match which {
@@ -65,7 +65,7 @@ impl RerunFile {
         Ok(chosen.map(|line| line.target).collect())
     }
 
-    /// That the last run has no targets of this kind, and when it was, where that is known.
+    /// The message that the last run has no targets of this kind, with its time if known.
     pub(crate) fn nothing(&self, which: Rerun) -> String {
         let at = fs::metadata(&self.0).and_then(|data| data.modified());
         let of = at.map_or_else(
@@ -73,17 +73,17 @@ impl RerunFile {
             |at| format!(" ({})", operations::shown(at)),
         );
         match which {
-            Rerun::All => format!("the last run{of} was for no target"),
+            Rerun::All => format!("the last run{of} had no targets"),
             Rerun::Failure => {
-                format!("nothing failed in the last run{of}; `--rerun all` runs it once more")
+                format!("nothing failed in the last run{of}; `--rerun all` repeats it")
             }
             Rerun::Success => {
-                format!("nothing succeeded in the last run{of}; `--rerun all` runs it once more")
+                format!("nothing succeeded in the last run{of}; `--rerun all` repeats it")
             }
         }
     }
 
-    /// Remembers a run, in place of the one before.
+    /// Saves a run, and replaces the previous one.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -97,7 +97,7 @@ impl RerunFile {
             .collect();
         let folder = self.0.parent().unwrap_or_else(|| Path::new("."));
         fs::create_dir_all(folder)?;
-        // A run that is broken off here must not leave half a list behind.
+        // An interrupted run must not leave an incomplete list.
         atomic_file::replace(&self.0, &serde_json::to_vec(&lines)?, atomic_file::OWNER)
     }
 

@@ -15,13 +15,13 @@ use serde_json::json;
 
 use crate::complete;
 
-/// Try a resource type without a device.
+/// Test a resource type without a device.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  devgate resource parse frr frr_static_route --from show.txt")]
 pub enum Resource {
     /// Print the resources that `get` would find in a device's output
     ///
-    /// The output is that of the type's own commands: `devgate type show FAMILY/TYPE` names them.
+    /// The output must come from the commands of the type: `devgate type show FAMILY/TYPE` lists them.
     #[command(
         after_help = "Examples:\n  devgate session exec -t r1 show running-config staticd > show.txt\n  devgate resource parse frr frr_static_route --from show.txt"
     )]
@@ -44,10 +44,10 @@ pub enum Resource {
         /// The desired state as JSON, with `title` or the namevars
         #[arg(long, value_name = "JSON")]
         should: String,
-        /// The present state as JSON; without it the resource is created
+        /// The current state as JSON; without it, the resource is created
         #[arg(long, value_name = "JSON")]
         is: Option<String>,
-        /// Print secrets as they are
+        /// Print secrets in clear text
         #[arg(long)]
         show_sensitive: bool,
     },
@@ -65,10 +65,10 @@ pub struct Which {
 }
 
 impl Resource {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -118,7 +118,7 @@ fn render(
     let is = match is {
         None => CurrentState::Absent,
         Some(is) => {
-            // What a device shows of a resource always has its namevars.
+            // Resources from a device always have their namevars.
             let mut present = devgate_schemas::Resource::from(name.namevars().clone());
             for (attribute, value) in hash("--is", is)? {
                 present.set(&attribute.to_string(), value);

@@ -1,4 +1,4 @@
-//! The results of many targets, printed one by one as they come: for people as text, for programs in Bolt's envelope.
+//! Prints the results of many targets as they arrive: text for people, Bolt's JSON for programs.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use devgate_front::paint::{BAD, GOOD, Paint};
 use devgate_front::printer::{Printer, seconds};
 use serde_json::Value as Json;
 
-/// Results of many targets, printed one by one as they come.
+/// Prints the results of many targets as they arrive.
 #[derive(Debug)]
 pub(super) struct Results<'a> {
     printer: &'a Printer,
@@ -22,7 +22,7 @@ pub(super) struct Results<'a> {
     ended: bool,
 }
 
-/// How a line of a report is coloured that says what changes: its sign says the same.
+/// The colour of a line of a report that shows a change.
 fn diff_style(line: &str) -> Option<Paint> {
     let change = line.strip_prefix("    ")?;
     match change.split_once(' ')?.0 {
@@ -32,7 +32,7 @@ fn diff_style(line: &str) -> Option<Paint> {
     }
 }
 
-/// The value as a person reads it: plain output as it is, the rest as JSON, the error left out.
+/// The value for people: plain output unchanged, the rest as JSON, without the error.
 fn body(value: &Json) -> Option<String> {
     let Json::Object(pairs) = value else {
         return Some(value.to_string());
@@ -70,7 +70,7 @@ fn sentence(word: &str) -> String {
 }
 
 impl<'a> Results<'a> {
-    /// Begins the results of many targets.
+    /// Starts the results of many targets.
     pub(super) fn begin(printer: &'a Printer, action: Action) -> Self {
         if printer.format() == Format::Json {
             printer.begin();
@@ -85,7 +85,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Tells people that the work on a target begins. Looking at a device is too quick to be told.
+    /// Prints that the work on a target starts. Reading from a device is too quick for this message.
     pub(super) fn start(&self, target: &str) {
         let printer = self.printer;
         if self.action.name == "task" && printer.format() == Format::Human && !printer.is_quiet() {
@@ -93,7 +93,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Prints what became of one target.
+    /// Prints the result of one target.
     pub(super) fn item(&mut self, target: &str, answer: &TargetResult) {
         let item = Item {
             target,
@@ -118,7 +118,7 @@ impl<'a> Results<'a> {
         self.statuses.push((target.to_owned(), answer.status));
     }
 
-    /// Prints the sum, with why there is no more of it.
+    /// Prints the summary, with the reason if the run was interrupted.
     pub(super) fn end(mut self, interruption: Option<Failure>) {
         self.ended = true;
         let elapsed = self.begun.elapsed();
@@ -154,7 +154,7 @@ impl<'a> Results<'a> {
             self.printer
                 .line(format!("{GOOD}Successful on {targets}{GOOD:#}"));
         }
-        // Of many targets, those are named that somebody has to look after.
+        // For many targets, only failed ones are named.
         if !failed.is_empty() {
             let (targets, names) = (counted(failed.len()), failed.join(","));
             self.printer
@@ -165,28 +165,28 @@ impl<'a> Results<'a> {
     }
 }
 
-/// A document that was begun is one, whatever ends the run.
+/// A started document is always completed.
 impl Drop for Results<'_> {
     fn drop(&mut self) {
         if !self.ended && self.printer.format() == Format::Json {
-            let failure = Failure::new("devgate/error", "the run broke off: see standard error");
+            let failure = Failure::new("devgate/error", "the run was aborted: see stderr");
             self.printer
                 .text(&format!("\n],\n{} }}\n", as_member(failure)));
         }
     }
 }
 
-/// `"_error": {…}`, to stand in an object.
+/// `"_error": {…}`, as a member of an object.
 fn as_member(failure: Failure) -> String {
     let object = failure.into_value().to_string();
     object[1..object.len() - 1].to_owned()
 }
 
-/// The text alone, under the target's name; that there was an error, which stderr has, as a comment.
+/// The text alone, under the target's name. A comment notes an error, which is on stderr.
 fn document(item: &Item<'_>) -> String {
     let text = item.answer.text.as_deref().unwrap_or_default();
     let remark = match error(item) {
-        Some(_) => " (failed, or not whole: see standard error)",
+        Some(_) => " (failed or incomplete: see stderr)",
         None => "",
     };
     format!("# {}{remark}\n{text}", item.target)
@@ -197,7 +197,7 @@ fn error<'i>(item: &'i Item<'_>) -> Option<&'i str> {
     item.answer.value.pointer("/_error/msg")?.as_str()
 }
 
-/// What a person reads.
+/// The text for people.
 fn human(item: &Item<'_>) -> String {
     let (style, word) = match (item.answer.status, item.action.name) {
         (Status::Success, EXPLAIN) => (GOOD, "Would run"),
@@ -210,7 +210,7 @@ fn human(item: &Item<'_>) -> String {
     let message = error(item);
     let mut paragraphs: Vec<String> = Vec::new();
     paragraphs.extend(item.answer.collected.as_ref().map(collected));
-    // The report behind it says what has failed, and why.
+    // The report after it shows what failed, and why.
     let message = message.filter(|_| value["_error"]["kind"] != RESOURCE_FAILURE);
     paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
     for (detail, heading) in [("stderr", "stderr"), ("partial_output", "partial output")] {
@@ -243,7 +243,7 @@ fn human(item: &Item<'_>) -> String {
     text
 }
 
-/// When and from whom facts were collected.
+/// When facts were collected, and their source.
 fn collected(it: &Collected) -> String {
     match (it.from, &it.because) {
         (Origin::Device, _) => format!("collected now ({})", it.at),
@@ -258,7 +258,7 @@ fn collected(it: &Collected) -> String {
     }
 }
 
-/// An age as people read it: `12 minutes`.
+/// An age for people: `12 minutes`.
 fn age(seconds: u64) -> String {
     let (count, unit) = match seconds {
         0..60 => (seconds, "second"),

@@ -1,4 +1,4 @@
-//! `devgate schema`: values against Puppet data types, and the forms of files and documents as JSON Schema.
+//! `devgate schema`: checks values against Puppet data types, and prints JSON Schemas of files and documents.
 
 use std::io;
 
@@ -16,45 +16,45 @@ use serde_json::Value as Json;
     after_help = "Example:\n  echo '{\"type\": \"Integer[0, 10]\", \"value\": 11}' | devgate schema check"
 )]
 pub enum Schema {
-    /// Read cases as JSON lines on stdin, answer each with a line
+    /// Read test cases as JSON lines on stdin, and print one line for each
     ///
-    /// A case is {"type": "Integer[0, 10]", "value": 11}. The answer is {"canonical": "...", "ok":
-    /// true or false, "mismatch": "..."}, or {"error": "..."}, in Puppet's words. What JSON cannot
-    /// write: a text ":word" is a Ruby symbol, a key that is a whole number is an Integer.
+    /// A case is {"type": "Integer[0, 10]", "value": 11}. The answer is {"canonical": "...", "ok": true or false,
+    /// "mismatch": "..."}, or {"error": "..."}, with Puppet's messages. For values that JSON does not have: a string
+    /// ":word" is a Ruby symbol, and a key that is an integer is an Integer.
     #[command(
         after_help = "Example:\n  echo '{\"type\": \"Integer[0, 10]\", \"value\": 11}' | devgate \
                             schema check"
     )]
     Check,
-    /// Print the form of a file or a document as JSON Schema, for editors, forms and checks elsewhere
+    /// Print the JSON Schema of a file or document, for editors, forms and validators
     ///
-    /// What JSON Schema cannot say stands in descriptions. The schemas of transports: `devgate transport
-    /// show NAME --json-schema`; those of a module's actions: `devgate pxp serve`.
+    /// Rules that JSON Schema cannot express are in the descriptions. For transports, use `devgate transport show NAME
+    /// --json-schema`; for actions of a module, `devgate pxp serve`.
     #[command(after_help = "Example:\n  devgate schema export task > task.json")]
     Export {
-        /// What is to be described
+        /// What to describe
         what: Document,
     },
 }
 
-/// What has a form.
+/// A file or document with a JSON Schema.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Document {
     /// The metadata of a task, TASK.json
     Task,
-    /// Why something failed: `_error` in results
+    /// An error: `_error` in results
     Error,
-    /// What a PXP module says of itself
+    /// The metadata of a PXP module
     PxpMetadata,
-    /// What a PXP module reads on stdin
+    /// A request that a PXP module reads on stdin
     PxpRequest,
 }
 
 impl Schema {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         if let Self::Export { what } = self {
             printer.text(&format!("{:#}\n", what.json_schema()));

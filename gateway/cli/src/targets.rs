@@ -1,4 +1,4 @@
-//! Which targets a command is for, and what the command line says of how they are reached.
+//! The targets of a command, and its connection options.
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use devgate_schemas::{Level, Value};
 
 use crate::complete;
 
-/// Which targets a command is for.
+/// The targets of a command.
 #[derive(Args, Clone, Debug)]
 pub struct Targets {
     /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
@@ -27,99 +27,97 @@ pub struct Targets {
     pub targets: Vec<String>,
     #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
     query: Option<Infallible>,
-    /// How many targets are worked on at once (default: the project's, else 100)
+    /// Maximum number of targets at once (default: the project's, else 100)
     #[arg(short, long, value_name = "N", value_parser = concurrency)]
     pub concurrency: Option<NonZeroUsize>,
-    /// Succeed where there is nothing to do: no target, no resource with a tag (default: exit with 1)
+    /// Succeed if there is nothing to do: no target, no resource with a tag (default: exit with 1)
     #[arg(long)]
     pub allow_empty: bool,
     #[command(flatten)]
     connection: Connection,
 }
 
-/// What a command line says of how targets are reached, over what the inventory says.
+/// Connection options, which override the inventory.
 #[derive(Args, Clone, Debug)]
 struct Connection {
-    /// The account to log in to
+    /// User to log in as
     #[arg(id = "user_of_device", short, long = "user", value_name = "NAME", help_heading = HEADING)]
     user: Option<String>,
-    /// Ask for the account's password
+    /// Prompt for the password
     #[arg(long, help_heading = HEADING)]
     password_prompt: bool,
     #[arg(short, long, hide = true, value_parser = Refused(NO_PASSWORD))]
     password: Option<Infallible>,
-    /// The file of the private key to log in with
+    /// Private key file to log in with
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     private_key: Option<PathBuf>,
-    /// Accept any host key: whoever is in between can then read and change all
+    /// Accept any host key: an attacker in between can then read and change everything
     #[arg(long, overrides_with = "host_key_check", help_heading = HEADING)]
     no_host_key_check: bool,
     #[arg(long, hide = true, overrides_with = "no_host_key_check")]
     host_key_check: bool,
-    /// How long connecting may take
+    /// Time limit to connect
     #[arg(long, value_name = "SECONDS", help_heading = HEADING)]
     connect_timeout: Option<u32>,
     #[command(flatten)]
     direct: Direct,
-    /// How targets are reached; what a device speaks is its inventory's (`remote-transport`)
+    /// Transport of the targets; the protocol of a device is in the inventory (`remote-transport`)
     #[arg(long, value_name = "NAME", value_parser = ["ssh", "local", "remote"], help_heading = HEADING)]
     transport: Option<String>,
 }
 
-/// Whether proxies count.
+/// Whether proxies are used.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Direct {
-    /// Reach targets from this node, though their `run-on` names a proxy
+    /// Connect from this node, even if `run-on` names a proxy
     #[arg(long, help_heading = HEADING)]
     direct: bool,
 }
 
-/// What a command line says of how tasks run on hosts, over what the inventory says.
+/// Options for tasks on hosts, which override the inventory.
 #[derive(Args, Clone, Debug)]
 pub struct HostOptions {
-    /// The user that tasks run as, by sudo
+    /// Run tasks as this user, with sudo
     #[arg(long, value_name = "USER", help_heading = HEADING)]
     run_as: Option<String>,
-    /// Ask for sudo's password
+    /// Prompt for the password for sudo
     #[arg(long, help_heading = HEADING)]
     sudo_password_prompt: bool,
     #[arg(long, hide = true, value_parser = Refused(NO_SUDO_PASSWORD))]
     sudo_password: Option<Infallible>,
-    /// Where tasks are laid out (default: the host's place for temporary files)
+    /// Folder on the hosts for the files of tasks (default: the host's temporary folder)
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     tmpdir: Option<String>,
-    /// Leave what was laid out on the hosts, to look at it
+    /// Keep the files of tasks on the hosts, for debugging
     #[arg(long, overrides_with = "cleanup", help_heading = HEADING)]
     no_cleanup: bool,
     #[arg(long, hide = true, overrides_with = "no_cleanup")]
     cleanup: bool,
-    /// Has no effect, and is told so: a terminal would repeat what tasks read, secrets too
+    /// Ignored, with a warning: a terminal would echo the input of tasks, including secrets
     #[arg(long, overrides_with = "no_tty", help_heading = HEADING)]
     tty: bool,
     #[arg(long, hide = true, overrides_with = "tty")]
     no_tty: bool,
 }
 
-/// The heading of the options that lay over what an inventory says.
-pub const HEADING: &str = "How targets are reached (over what the inventory says)";
+/// The heading of the options that override the inventory.
+pub const HEADING: &str = "Connection options (override the inventory)";
 
-const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not ask: choose targets with \
-                        --targets; a list of names may come from stdin (`--targets -`)";
+const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not use: select targets with --targets; `--targets \
+                        -` reads names from stdin";
 
-const NO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: use \
-                           --password-prompt, or in the inventory `password: {_plugin: env_var, \
-                           var: NAME}`";
+const NO_PASSWORD: &str = "all users of this node can read a password on a command line: use --password-prompt, or in \
+                           the inventory `password: {_plugin: env_var, var: NAME}`";
 
-const NO_SUDO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: \
-                                use --sudo-password-prompt, or in the inventory `sudo-password: \
-                                {_plugin: env_var, var: NAME}`";
+const NO_SUDO_PASSWORD: &str = "all users of this node can read a password on a command line: use \
+                                --sudo-password-prompt, or in the inventory `sudo-password: {_plugin: env_var, var: \
+                                NAME}`";
 
 impl Targets {
-    /// The targets that a command is for; where nobody names one, all devices of the `device.conf`.
-    /// Nothing, where there is none either.
+    /// The targets of a command; without `-t`, all devices of the `device.conf`. `None` if there is no such file.
     ///
     /// # Errors
-    /// What is wrong with the inventory or that file, or which name they do not know.
+    /// The inventory or that file is invalid, or does not contain a name.
     pub async fn select_or_devices(
         &self,
         context: &CommandContext,
@@ -146,10 +144,10 @@ impl Targets {
             .map(Some)
     }
 
-    /// The targets that a command is for.
+    /// The targets of a command.
     ///
     /// # Errors
-    /// What is wrong with the inventory, which name it does not know, or that there are none.
+    /// The inventory is invalid, does not contain a name, or no target matches.
     pub async fn select(&self, context: &CommandContext) -> Result<SelectedTargets, Failure> {
         let overrides = self.overrides(None).await?;
         let (inventory, words) = (context.inventory().await?, words(&self.targets)?);
@@ -161,10 +159,10 @@ impl Targets {
         Ok(chosen)
     }
 
-    /// What the command line says of how the targets are reached; asks for what it is to ask for.
+    /// The connection options of the command line. Prompts for passwords if requested.
     ///
     /// # Errors
-    /// There is no terminal to ask on.
+    /// There is no terminal to prompt on.
     pub async fn overrides(&self, host: Option<&HostOptions>) -> Result<Overrides, Failure> {
         let mut overrides = Overrides {
             transport: self.connection.transport.clone(),
@@ -179,7 +177,7 @@ impl Targets {
 }
 
 impl Connection {
-    /// Hosts have Bolt's options, devices those of the protocols over SSH.
+    /// Hosts have Bolt's options, devices have those of the protocols over SSH.
     async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
         let mut both = |host: &str, device: &str, value: Value| {
             overrides.options.insert(host, value.clone());
@@ -210,7 +208,7 @@ impl Connection {
     }
 }
 
-/// The words of a command line that name targets, with those of files and of standard input.
+/// The target words of a command line, including those from files and stdin.
 ///
 /// # Errors
 /// What cannot be read.
@@ -225,7 +223,7 @@ impl Direct {
         }
     }
 
-    /// What it says, and nothing else.
+    /// The overrides of this option only.
     pub fn overrides(self) -> Overrides {
         let mut overrides = Overrides::default();
         self.lay_over(&mut overrides);
@@ -256,16 +254,16 @@ impl HostOptions {
     }
 }
 
-/// How many targets are worked on at once.
+/// Parses the maximum number of targets at once.
 fn concurrency(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "expected 1 or more")
 }
 
-const NO_TERMINAL: &str = "--password-prompt: there is no terminal to ask on; in the inventory, `password: {_plugin: \
-     env_var, var: NAME}` takes it from a variable";
+const NO_TERMINAL: &str = "--password-prompt: there is no terminal to prompt on; in the inventory, `password: \
+     {_plugin: env_var, var: NAME}` reads it from a variable";
 
-const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to ask on; in the inventory, `sudo-password: \
-     {_plugin: env_var, var: NAME}` takes it from a variable";
+const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to prompt on; in the inventory, \
+     `sudo-password: {_plugin: env_var, var: NAME}` reads it from a variable";
 
 async fn ask(question: &str, without: &str) -> Result<Value, Failure> {
     let terminal =
@@ -283,8 +281,7 @@ fn switch(on: bool, off: bool) -> Option<bool> {
     (on || off).then_some(on)
 }
 
-/// An option of Bolt's that is known here, and refused with the way that works; its value is not
-/// repeated.
+/// An option of Bolt that is refused with a hint to the alternative. Its value is not quoted.
 #[derive(Clone, Debug)]
 pub struct Refused(pub &'static str);
 

@@ -23,7 +23,7 @@ use crate::results::Results;
 /// The first signal lets what is under way come to its end, the second ends it, at the third nothing is waited for.
 ///
 /// # Errors
-/// That signals cannot be heard; then nothing has been done.
+/// Signal handlers cannot be installed. Nothing has been done then.
 pub(crate) async fn follow<T>(
     context: &CommandContext,
     run: &Run,

@@ -1,4 +1,4 @@
-//! `devgate transport`: the transports, and what their connection info may hold.
+//! `devgate transport`: transports and their connection settings.
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
@@ -13,35 +13,35 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::complete;
 
-/// Look at transports and what their connection info may hold.
+/// Show transports and their connection settings.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate transport list\n  devgate transport show ssh_cli")]
 pub enum Transport {
-    /// Name every transport
+    /// List all transports
     #[command(after_help = "Example:\n  devgate transport list")]
     List,
-    /// Show what a transport's connection info may hold
+    /// Show the connection settings of a transport
     #[command(
         after_help = "Examples:\n  devgate transport show frr\n  devgate transport show --json-schema > inventory.schema.json"
     )]
     Show {
-        /// The transport's name, as in `remote-transport`; without it, all of them
+        /// Name of the transport, as in `remote-transport` (default: all)
         #[arg(add = complete::transports())]
         name: Option<String>,
-        /// Print it as JSON Schema (draft 2020-12), for editors, forms and checks elsewhere
+        /// Print a JSON Schema (draft 2020-12) for editors, forms and validators
         ///
-        /// What JSON Schema cannot say stands in descriptions. Without a name, the schemas of all
-        /// transports stand in `$defs` of one document.
+        /// Rules that JSON Schema cannot express are in the descriptions. Without a name, one document has the schemas
+        /// of all transports in `$defs`.
         #[arg(long)]
         json_schema: bool,
     },
 }
 
 impl Transport {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -116,7 +116,7 @@ fn definitions(schemas: &[&TransportSchema]) -> Json {
     document
 }
 
-/// Groups in the form in which a schema is written.
+/// Groups in the form of a schema file.
 pub fn groups_json(schema: &TransportSchema) -> Json {
     let groups = schema.groups().iter();
     groups
@@ -124,7 +124,7 @@ pub fn groups_json(schema: &TransportSchema) -> Json {
         .collect()
 }
 
-/// Connection info as people read it: its attributes, and its groups.
+/// Connection info for people: its attributes and groups.
 pub fn connection_info_text(schema: &TransportSchema) -> String {
     let mut text = format!(
         "connection_info:\n{}",
@@ -139,7 +139,7 @@ pub fn connection_info_text(schema: &TransportSchema) -> String {
     text
 }
 
-/// Attributes in the form in which a schema is written.
+/// Attributes in the form of a schema file.
 pub fn attributes_json(attributes: &IndexMap<String, Attribute>) -> Json {
     attributes
         .iter()
@@ -172,7 +172,7 @@ fn as_text(schema: &TransportSchema) -> String {
     )
 }
 
-/// Attributes as people read them: name and type, then what they are for.
+/// Attributes for people: name and type, then the description.
 pub fn attributes_text(attributes: &IndexMap<String, Attribute>) -> String {
     let mut text = String::new();
     for (name, attribute) in attributes {

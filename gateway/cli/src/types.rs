@@ -14,29 +14,29 @@ use serde_json::{Value as Json, json};
 use crate::complete;
 use crate::transport::{attributes_json, attributes_text};
 
-/// Look at resource types.
+/// Show resource types.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate type list\n  devgate type show frr_static_route")]
 pub enum Types {
-    /// Name every resource type
+    /// List all resource types
     #[command(after_help = "Example:\n  devgate type list")]
     List,
-    /// Show a type's attributes, and a manifest to begin with
+    /// Show the attributes of a type, and a sample manifest
     #[command(
         after_help = "Examples:\n  devgate type show frr_static_route\n  devgate type show frr/frr_interface --format json"
     )]
     Show {
-        /// The type's name, with its family where several have one of that name
+        /// Name of the type; with its family if several families have a type of this name
         #[arg(value_name = "[FAMILY/]NAME", add = complete::types())]
         name: String,
     },
 }
 
 impl Types {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -89,7 +89,7 @@ fn find<'a>(
     match found.as_slice() {
         [found] => Ok(*found),
         [] => Err(Failure::other(format!(
-            "there is no resource type `{name}`{}; `devgate type list` names them all",
+            "there is no resource type `{name}`{}; `devgate type list` lists all types",
             devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
         ))),
         _ => {
@@ -98,7 +98,7 @@ fn find<'a>(
                 .map(|(family, _)| format!("{family}/{name}"))
                 .collect();
             Err(Failure::other(format!(
-                "several families have a type `{name}`: say which, {}",
+                "several families have a type `{name}`: specify {}",
                 families.join(" or ")
             )))
         }
@@ -138,7 +138,7 @@ fn as_text(family: &str, kind: &dyn ResourceType) -> String {
     text
 }
 
-/// A manifest to begin with, as YAML; what it leaves open is said in comments.
+/// A sample manifest in YAML. Comments mark what to fill in.
 fn beginning(schema: &TypeSchema) -> String {
     let Example {
         title,
@@ -152,10 +152,10 @@ fn beginning(schema: &TypeSchema) -> String {
     for name in open {
         let kind = schema.attributes().get(&name);
         let kind = kind.map_or_else(String::new, |attribute| attribute.data_type.to_string());
-        manifest.push_str(&format!("    # to be filled in: {name}, {kind}\n"));
+        manifest.push_str(&format!("    # fill in: {name}, {kind}\n"));
     }
     format!(
-        "\nA manifest to begin with, {name}.yaml (a preview of it: devgate device -t TARGET --apply {name}.yaml \
+        "\nA sample manifest, {name}.yaml (preview: devgate device -t TARGET --apply {name}.yaml \
          --noop):\n\n{manifest}"
     )
 }

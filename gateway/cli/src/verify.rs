@@ -1,4 +1,4 @@
-//! `devgate verify`: can the targets be reached, and do they take the credentials.
+//! `devgate verify`: tests connections and credentials.
 
 use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
@@ -16,8 +16,8 @@ use crate::terminal_view::run_operation;
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(
     after_help = "Examples:\n  devgate verify -t r1\n  devgate verify -t routers,'sw[1-9]'\n  devgate verify -t all \
-                  --format jsonl\n  devgate verify -t sw1 --direct\n\n--direct reaches sw1 from this node, \
-                  though it has a proxy (`run-on`)."
+                  --format jsonl\n  devgate verify -t sw1 --direct\n\n--direct connects to sw1 from this node, even \
+                  if it has a proxy (`run-on`)."
 )]
 pub struct Verify {
     #[command(flatten)]
@@ -25,10 +25,10 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

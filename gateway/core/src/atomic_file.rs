@@ -1,24 +1,24 @@
-//! Files that are there whole or not at all, also after a crash, and on a disk that is full.
+//! Atomic writes: a file is complete or does not exist, even after a crash or on a full disk.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The mode of a file that is its owner's alone.
+/// The mode of a file that only its owner can read and write.
 pub const OWNER: u32 = 0o600;
 
-/// Writes a file for its owner alone, which also outlives a crash of this node.
+/// Writes a file that only its owner can read. It survives a crash of this node.
 ///
 /// # Errors
-/// The file is not there, or is still what it was.
+/// The file does not exist, or is unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     persist(path, bytes, OWNER, true)?;
     sync(folder(path))
 }
 
-/// Writes a file, or replaces it; after a crash of this node it may be what it was before. `mode` is who may use it, as
-/// far as the umask of this process allows.
+/// Writes or replaces a file. After a crash of this node, it may have its old content. The umask of this process
+/// applies to `mode`.
 ///
 /// # Errors
 /// As of [`write()`].
@@ -26,7 +26,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     persist(path, bytes, mode, false)
 }
 
-/// Writes under a temporary name in the same folder, which then becomes the file's.
+/// Writes a temporary file in the same folder, and renames it.
 fn persist(path: &Path, bytes: &[u8], mode: u32, synced: bool) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".")
@@ -48,13 +48,13 @@ pub fn folder(file: &Path) -> &Path {
     }
 }
 
-/// Lets the names in a folder outlive a crash.
+/// Syncs a folder, so that its names survive a crash.
 ///
 /// # Errors
-/// They may not.
+/// The folder cannot be synced.
 pub fn sync(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
-        // Some file systems keep folders without being asked, and cannot be asked.
+        // Some file systems do not support this, and do not need it.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced,
     }

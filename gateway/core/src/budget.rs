@@ -1,5 +1,5 @@
-//! How much this node allows at once: files, by a limit that is raised at the start and given back
-//! to children; threads and memory, of which there must be enough to begin.
+//! The resource limits of this node. The limit of open files is raised at the start, and restored for child processes.
+//! Threads and memory are checked at the start.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,17 +12,16 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::Failure;
 
-/// How many files the runtime and one session need.
+/// The number of files that the runtime and one session need.
 const FEWEST_FILES: usize = 16;
 
-/// How many bytes of address space are needed behind what is taken at the start: those of a thread and of
-/// a session.
+/// The address space in bytes that a thread and a session need in addition to that at the start.
 const LEAST_MEMORY: u64 = 64 << 20;
 
-/// What a program of ours finds that reads its limit: what we found.
+/// The limit of open files at the start of this process.
 static FOUND: OnceLock<Rlimit> = OnceLock::new();
 
-/// Raises the limit of open files as far as that needs no permission.
+/// Raises the limit of open files to the hard limit.
 pub fn raise() {
     let found = getrlimit(Resource::Nofile);
     let raised = Rlimit {
@@ -34,17 +33,16 @@ pub fn raise() {
     }
 }
 
-/// Gives a child the limit that this process was started with: some programs close as many files as
-/// there might be, one by one.
+/// Restores the original limit for a child process: some programs close every possible file one by one.
 pub fn give_back(child: u32) {
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     if let (Some(found), Some(child)) = (FOUND.get(), child) {
-        // One that has ended meanwhile needs it no more.
+        // A child that has ended does not need it.
         let _ = prlimit(Some(child), Resource::Nofile, *found);
     }
 }
 
-/// How many files may be open.
+/// The limit of open files.
 pub fn files() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     limit.map_or(usize::MAX, |files| {
@@ -52,25 +50,23 @@ pub fn files() -> usize {
     })
 }
 
-/// What all work is done on, with one more thread for what blocks: it is there for good, so that such work
-/// can always be done, if only one thing after the other.
+/// The runtime, with one permanent thread for blocking work, so that such work is always possible.
 ///
 /// # Errors
-/// That this node does not allow what is needed: a library would panic where we look first.
+/// The limits of this node are too low. Without this check, a library would panic.
 pub fn runtime() -> Result<Runtime, Failure> {
     memory()?;
     enough_files().map_err(|error| {
         let most = files();
         short(&format!(
-            "{FEWEST_FILES} files cannot be opened ({error}), and no more than {most} may be: raise \
-             the limit (`ulimit -n`)"
+            "cannot open {FEWEST_FILES} files ({error}), because the limit is {most}: raise it (`ulimit -n`)"
         ))
     })?;
     let thread = thread::Builder::new().spawn(|| ());
     let thread = thread.map_err(|error| {
         short(&format!(
-            "no thread can be started ({error}): this user runs as many processes as the limits allow \
-             (`ulimit -u`, `pids.max` of a container), or memory is short (`ulimit -v`)"
+            "cannot start a thread ({error}): this user has reached the limit of processes (`ulimit -u`, `pids.max` \
+             of a container), or memory is low (`ulimit -v`)"
         ))
     })?;
     let _ = thread.join();
@@ -78,7 +74,7 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .enable_all()
         .thread_keep_alive(Duration::MAX)
         .build()
-        .map_err(|error| short(&format!("the runtime cannot be made: {error}")))?;
+        .map_err(|error| short(&format!("cannot start the runtime: {error}")))?;
     drop(runtime.spawn_blocking(|| ()));
     Ok(runtime)
 }
@@ -89,7 +85,7 @@ fn enough_files() -> io::Result<()> {
     more.collect::<io::Result<Vec<File>>>().map(drop)
 }
 
-/// Where memory is not to be had, a program is aborted: there must be some before it is asked for.
+/// Checks the memory beforehand, because a failed allocation aborts the program.
 fn memory() -> Result<(), Failure> {
     let Some(limit) = getrlimit(Resource::As).current else {
         return Ok(());
@@ -104,8 +100,7 @@ fn memory() -> Result<(), Failure> {
     }
     let [limit, least] = [limit, taken + LEAST_MEMORY].map(|bytes| bytes >> 10);
     Err(short(&format!(
-        "at least {least} KiB of address space are needed, and {limit} KiB are allowed: raise the limit \
-         (`ulimit -v`)"
+        "at least {least} KiB of address space are needed, but the limit is {limit} KiB: raise it (`ulimit -v`)"
     )))
 }
 

@@ -1,6 +1,6 @@
-//! Being stopped: how whoever runs things learns that somebody wants them to end, and why.
+//! Cancellation: how running work learns that it has to end, and why.
 //!
-//! A run has one [`CancelSource`]; everything that it does carries a [`CancelToken`] and asks it.
+//! A run has one [`CancelSource`]. All its work has a [`CancelToken`] and checks it.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,96 +12,96 @@ use nix::sys::signal::Signal;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// How long what runs may take to come to its end after the first wish.
+/// The grace period after the first request: how long running work may take to finish.
 pub const GRACE: Duration = Duration::from_secs(10);
 
-/// How long processes and sessions that were asked to end, and then killed, are waited for.
+/// How long to wait for processes and sessions to end, and again after they were killed.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether something is still not to be ended.
+/// How often to check whether the token is still held.
 const LOOK: Duration = Duration::from_millis(100);
 
 const INTERRUPTED: &str = "interrupted";
 
-/// How urgently a run is to end; each stage includes those before it.
+/// The stage of cancellation. Each stage includes the previous ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Nobody wants it to end.
+    /// The run goes on.
     #[default]
     Go,
-    /// Nothing new is begun; what runs may come to its end.
+    /// No new work starts. Running work may finish.
     Finish,
-    /// What runs is asked to end, and killed when it does not.
+    /// Running work is terminated, and killed if it does not end.
     End,
-    /// What runs is killed.
+    /// Running work is killed.
     Kill,
 }
 
-/// Why a run is to end.
+/// Why a run was cancelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Somebody of this name wants it to.
+    /// A user with this name cancelled it.
     User(String),
-    /// This process was sent a signal.
+    /// This process received a signal.
     Signal(Signal),
-    /// Whoever asked for it has gone, and wanted it only as long.
+    /// The client of the run has disconnected.
     ClientGone,
-    /// This process is to end.
+    /// This process is shutting down.
     Shutdown,
-    /// It took longer than it may: ``60 s (configuration `limits.time`)``.
+    /// It exceeded its time limit: ``60 s (configuration `limits.time`)``.
     Deadline(String),
 }
 
-/// How urgently a run is to end, and why.
+/// The stage of a run, and the reason.
 #[derive(Clone, Debug, Default)]
 struct Wish {
     stage: Stage,
-    /// The first who wanted it to.
+    /// The first reason.
     reason: Option<Reason>,
 }
 
-/// Tells a run how urgently it is to end.
+/// Cancels a run.
 ///
-/// The stages follow each other with each wish, and with time. The first wish lets what runs come to its end, but not for
-/// ever, unless something holds it (a device that is to be brought back); the second kills it; at the third nobody waits
-/// any more.
+/// Each request and the passing of time raise the stage. After the first request, running work may finish within the
+/// grace period, or without a limit if it holds the token (a device is rolled back). The second request kills it. The
+/// third one waits for nothing.
 #[derive(Debug, Default)]
 pub struct CancelSource {
     wish: watch::Sender<Wish>,
-    /// Each receiver is held by something that is not to be ended by time alone.
+    /// Each receiver belongs to work that must not end by time alone.
     held: watch::Sender<()>,
-    /// How often somebody has wished that it end, and who last.
+    /// The number of requests, and the last reason.
     wished: watch::Sender<(u32, Option<Reason>)>,
-    /// How long it may take in all, and when that is over.
+    /// The time limit of the run, and its deadline.
     limit: Option<(Duration, Instant)>,
     course: Cell<Course>,
 }
 
-/// How far stopping has come.
+/// The progress of the cancellation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Course {
     stage: Stage,
     /// When the next stage begins by itself.
     until: Option<Instant>,
-    /// How many wishes it has taken in.
+    /// The number of handled requests.
     taken: u32,
 }
 
-/// Hears how urgently a run is to end.
+/// Observes the cancellation of a run.
 #[derive(Clone, Debug)]
 pub struct CancelToken {
     wish: watch::Receiver<Wish>,
     held: watch::Sender<()>,
 }
 
-/// While there is one, time alone does not end what runs: a device would be left half changed.
+/// While it exists, time alone does not end running work: a device could stay half changed.
 #[derive(Debug)]
 pub struct Held {
     _counted: watch::Receiver<()>,
 }
 
 impl CancelSource {
-    /// For a run that may take so long in all.
+    /// Creates the source for a run with this time limit.
     pub fn within(limit: Option<Duration>) -> Self {
         Self {
             limit: limit.map(|limit| (limit, Instant::now() + limit)),
@@ -109,7 +109,7 @@ impl CancelSource {
         }
     }
 
-    /// Wishes that it end: the first time in peace, the second at once; the third time nothing is waited for.
+    /// Requests the end of the run: first gracefully, the second time at once; the third time without waiting.
     pub fn cancel(&self, reason: Reason) {
         self.wished.send_modify(|(count, last)| {
             *count += 1;
@@ -117,7 +117,7 @@ impl CancelSource {
         });
     }
 
-    /// Waits for the next stage, and raises it; none is that nothing is waited for any more.
+    /// Waits for the next stage, and raises it. `None`: nothing is waited for any more.
     pub async fn next(&self) -> Option<Stage> {
         let wished = self.wished_or_due().await;
         let mut course = self.course.get();
@@ -134,8 +134,7 @@ impl CancelSource {
         Some(stage)
     }
 
-    /// Waits for a wish, which has a reason, or until the next stage begins by itself; as long as something is held, it
-    /// does not.
+    /// Waits for a request, which has a reason, or until the next stage is due. A held token delays that stage.
     async fn wished_or_due(&self) -> Option<Reason> {
         let Course { stage, until, .. } = self.course.get();
         let Some(until) = until else {
@@ -149,12 +148,12 @@ impl CancelSource {
         wished.ok()
     }
 
-    /// Waits for a wish that was not taken in yet: somebody's, or that the time is over.
+    /// Waits for a request that was not handled yet, or for the deadline.
     async fn wish(&self) -> Reason {
         let course = self.course.get();
         let mut wishes = self.wished.subscribe();
         let late = async {
-            // Whoever is to end already is not hurried by it: a device may be on its way back.
+            // The deadline does not hurry work that is ending already: a device may be rolled back.
             match self.limit.filter(|_| course.stage == Stage::Go) {
                 Some((_, end)) => drop(timeout_at(end, pending::<()>()).await),
                 None => pending().await,
@@ -176,7 +175,7 @@ impl CancelSource {
         })
     }
 
-    /// What is to be carried by everything that the run does.
+    /// The token for all work of the run.
     pub fn stop(&self) -> CancelToken {
         CancelToken {
             wish: self.wish.subscribe(),
@@ -184,12 +183,12 @@ impl CancelSource {
         }
     }
 
-    /// Whether somebody holds it.
+    /// Whether a token is held.
     pub fn is_held(&self) -> bool {
         self.held.receiver_count() > 0
     }
 
-    /// Raises the stage; a run is never told to go on. The first reason counts.
+    /// Raises the stage, which never falls. The first reason counts.
     pub fn raise(&self, to: Stage, reason: Option<Reason>) {
         self.wish.send_if_modified(|wish| {
             let raised = to > wish.stage;
@@ -203,23 +202,23 @@ impl CancelSource {
 }
 
 impl CancelToken {
-    /// The stage that is reached now.
+    /// The current stage.
     pub fn stage(&self) -> Stage {
         self.wish.borrow().stage
     }
 
-    /// Why the run is to end, if it is.
+    /// Why the run was cancelled, if it was.
     pub fn reason(&self) -> Option<Reason> {
         self.wish.borrow().reason.clone()
     }
 
-    /// What became of the run, for messages: `interrupted`, or that it took too long.
+    /// The end of the run for messages: `interrupted`, or that it timed out.
     pub fn told(&self) -> String {
         let reason = self.reason();
         reason.map_or_else(|| INTERRUPTED.to_owned(), |reason| reason.to_string())
     }
 
-    /// What became of something in it: `was interrupted`, or that it took too long.
+    /// The end of work in the run, for messages: `was interrupted`, or that it timed out.
     pub fn told_of_part(&self) -> String {
         match self.reason() {
             Some(late @ Reason::Deadline(_)) => late.to_string(),
@@ -228,14 +227,14 @@ impl CancelToken {
         }
     }
 
-    /// From now on time alone does not end what runs, until what this gives is dropped.
+    /// Holds the token: time alone does not end running work until the returned value is dropped.
     pub fn hold(&self) -> Held {
         Held {
             _counted: self.held.subscribe(),
         }
     }
 
-    /// Waits until a stage is reached; for ever, where nobody can stop the run any more.
+    /// Waits until a stage is reached; forever if the source does not exist any more.
     pub async fn reaches(&self, stage: Stage) {
         let mut wishes = self.wish.clone();
         if wishes.wait_for(|wish| wish.stage >= stage).await.is_err() {
@@ -244,13 +243,13 @@ impl CancelToken {
     }
 }
 
-/// What became of the run: `interrupted`, `timed out after 60 s (configuration `limits.time`)`.
+/// The end of the run: `interrupted`, `timed out after 60 s (configuration `limits.time`)`.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Signal(_) => f.write_str(INTERRUPTED),
             Self::User(name) => write!(f, "cancelled by {name}"),
-            Self::ClientGone => write!(f, "{INTERRUPTED}, because its client has gone"),
+            Self::ClientGone => write!(f, "{INTERRUPTED}, because its client has disconnected"),
             Self::Shutdown => write!(f, "{INTERRUPTED} by a shutdown"),
             Self::Deadline(limit) => write!(f, "timed out after {limit}"),
         }
@@ -350,8 +349,8 @@ mod tests {
             ),
             (
                 Reason::ClientGone,
-                "interrupted, because its client has gone",
-                "was interrupted, because its client has gone",
+                "interrupted, because its client has disconnected",
+                "was interrupted, because its client has disconnected",
             ),
         ] {
             let cancel_source = CancelSource::default();

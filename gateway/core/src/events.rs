@@ -1,8 +1,8 @@
-//! What a run tells: numbered, without secrets, kept for those who come later, handed to all who follow.
+//! The events of a run: numbered, without secrets, and kept for later followers.
 //!
-//! All that leaves a run loses the secrets of all its targets: what is said, and what tasks write, here; a result where
-//! it comes from ([`Redactor::masked`](crate::redactor::Redactor::masked)). A follower that must miss nothing holds the run
-//! back: no target is begun while it is far behind. Others are told what they have missed.
+//! The secrets of all targets are masked in everything that leaves a run: messages and task output here, results in
+//! [`Redactor::masked`](crate::redactor::Redactor::masked). A lossless follower slows the run down: no target starts
+//! while it is far behind. Other followers learn how many events they have missed.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
@@ -16,18 +16,18 @@ use crate::lock::locked;
 use crate::redactor::Sink;
 use crate::results::{Action, TargetResult};
 
-/// How many events a follower that must miss nothing may be behind before no target is begun.
+/// How many events a lossless follower may be behind before no new target starts.
 const BEHIND: u64 = 256;
 
-/// How many events are kept at least until somebody follows.
+/// The minimum number of events to keep until there is a follower.
 const EARLY: usize = 256;
 
-/// One thing that a run tells.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event {
     /// The work on targets begins.
     Begun {
-        /// What is done with them.
+        /// The action on them.
         action: Action,
         /// How many there are.
         targets: usize,
@@ -37,43 +37,43 @@ pub enum Event {
         /// Its name.
         target: String,
     },
-    /// Something was said, of a target or of none.
+    /// A message about a target, or about none.
     Said(schemas::Event),
-    /// What was tried again on a target has come to its end.
+    /// The retries for a target have ended.
     Settled {
         /// Its name.
         target: String,
     },
-    /// A task has written a line; it has its end.
+    /// A task has written a line, including its line end.
     Wrote {
-        /// What it wrote, behind the target's name.
+        /// The output, after the name of the target.
         line: String,
     },
     /// A target is done.
     Finished {
         /// Its name.
         target: String,
-        /// What became of it.
+        /// The result.
         answer: Box<TargetResult>,
-        /// How many targets are worked on now.
+        /// How many targets are running now.
         running: usize,
         /// How many have failed so far.
         failed: usize,
     },
-    /// The run is to end, more urgently than before.
+    /// The run was cancelled, or its stage was raised.
     Stopping {
-        /// How urgently.
+        /// The stage.
         stage: Stage,
-        /// What becomes of the run: `interrupted`.
+        /// The end of the run: `interrupted`.
         told: String,
-        /// How many targets are worked on.
+        /// How many targets are running.
         running: usize,
-        /// Whether time alone does not end what runs.
+        /// Whether time alone does not end running work.
         held: bool,
     },
-    /// The work on targets has ended; where it was cut short, why.
+    /// The work on targets has ended.
     Ended {
-        /// Why it was cut short.
+        /// Why it was interrupted, if it was.
         reason: Option<Reason>,
     },
 }
@@ -81,54 +81,54 @@ pub enum Event {
 /// The events of one run, from the first on.
 #[derive(Debug)]
 pub struct Events {
-    /// Events below this level are not told.
+    /// Events below this level are dropped.
     least: Level,
-    /// How many events are kept that everybody has heard.
+    /// How many events to keep after all followers have read them.
     kept: usize,
-    /// The secrets of all targets, and what has been learnt of those that are worked on.
+    /// The secrets of all targets, and those learnt from current targets.
     mask: Mutex<Mask>,
     log: Mutex<Log>,
     changed: Notify,
-    /// Who hears what belongs to no run.
+    /// The sink for events that belong to no run.
     outer: Option<Arc<dyn Sink>>,
 }
 
 tokio::task_local! {
-    /// The run that is worked on: what libraries log belongs to it.
+    /// The current run. Log messages of libraries belong to it.
     pub static RUN: Arc<Events>;
 }
 
 #[derive(Debug, Default)]
 struct Log {
-    /// The number of the first event that is there.
+    /// The number of the first kept event.
     first: u64,
     events: VecDeque<Arc<Event>>,
     is_closed: bool,
-    /// The number of the next event of each follower that must miss nothing.
+    /// The number of the next event of each lossless follower.
     following: HashMap<u64, u64>,
     followers: u64,
 }
 
-/// Who hears the events of a run.
+/// A follower of the events of a run.
 #[derive(Debug)]
 pub struct Follower {
     events: Arc<Events>,
     next: u64,
-    /// Its number in [`Log::following`], if it must miss nothing.
+    /// Its number in [`Log::following`], if it is lossless.
     faithful: Option<u64>,
 }
 
-/// What a follower hears.
+/// What a follower receives.
 #[derive(Clone, Debug)]
 pub enum Heard {
     /// An event, and its number.
     Event(u64, Arc<Event>),
-    /// So many events were there and are not any more.
+    /// The follower has missed this number of events.
     Missed(u64),
 }
 
 impl Events {
-    /// The events of a new run: those of this level and above, of which so many are kept when all have heard them.
+    /// The events of a new run, of this level and above. `kept` of them stay after all followers have read them.
     pub fn new(least: Level, kept: usize, outer: Option<Arc<dyn Sink>>) -> Arc<Self> {
         Arc::new(Self {
             least,
@@ -140,7 +140,7 @@ impl Events {
         })
     }
 
-    /// Tells something that holds no secret.
+    /// Records an event without secrets.
     pub fn tell(&self, event: Event) {
         let mut log = locked(&self.log);
         log.events.push_back(Arc::new(event));
@@ -149,19 +149,19 @@ impl Events {
         self.changed.notify_waiters();
     }
 
-    /// Tells a line that a task has written, without the secrets of all targets that are worked on.
+    /// Records a line of task output, with the secrets of all current targets masked.
     pub fn wrote(&self, line: &str) {
         let line = locked(&self.mask).text(line).into_owned();
         self.tell(Event::Wrote { line });
     }
 
-    /// Nothing more will be told.
+    /// Ends the events.
     pub fn close(&self) {
         locked(&self.log).is_closed = true;
         self.changed.notify_waiters();
     }
 
-    /// Waits until nobody who must miss nothing is far behind.
+    /// Waits until no lossless follower is far behind.
     pub async fn room(&self) {
         self.until(|log| {
             let slowest = log.following.values().min();
@@ -171,8 +171,7 @@ impl Events {
         .await;
     }
 
-    /// Somebody who hears every event from this number on, as far as it is still there, and misses nothing from then
-    /// on: the run waits for him.
+    /// A lossless follower from this number on: the run waits for it. Older events may be missing.
     pub fn follow(self: &Arc<Self>, from: u64) -> Follower {
         let mut log = locked(&self.log);
         let faithful = log.followers;
@@ -187,7 +186,7 @@ impl Events {
         }
     }
 
-    /// Somebody for whom the run does not wait; what he has missed he is told.
+    /// A follower for which the run does not wait. It learns how many events it has missed.
     pub fn watch(self: &Arc<Self>, from: u64) -> Follower {
         let next = from.min(locked(&self.log).end());
         Follower {
@@ -197,11 +196,11 @@ impl Events {
         }
     }
 
-    /// Waits until a look at the log gives something.
+    /// Waits until `look` returns a value.
     async fn until<T>(&self, mut look: impl FnMut(&mut Log) -> Option<T>) -> T {
         loop {
             let mut changed = pin!(self.changed.notified());
-            // From here on no change is overlooked.
+            // From here on, no change is missed.
             changed.as_mut().enable();
             if let Some(found) = look(&mut locked(&self.log)) {
                 return found;
@@ -211,7 +210,7 @@ impl Events {
     }
 }
 
-/// Nobody hears what goes here.
+/// A sink that drops everything.
 pub fn silence() -> Arc<dyn Sink> {
     Events::new(Level::Err, 0, None)
 }
@@ -256,7 +255,7 @@ impl Log {
         self.first + self.events.len() as u64
     }
 
-    /// Forgets what is not to be kept and nobody still waits for.
+    /// Drops events that no follower needs and that are not kept.
     fn forget(&mut self, kept: usize) {
         let wanted = self.following.values().min().copied();
         let kept = if self.followers == 0 {
@@ -272,20 +271,20 @@ impl Log {
 }
 
 impl Follower {
-    /// Waits for the next event; there is none when the run has told all.
+    /// Waits for the next event; `None` when there are no more.
     pub async fn next(&mut self) -> Option<Heard> {
         let events = Arc::clone(&self.events);
         events.until(|log| self.look(log, events.kept)).await
     }
 
-    /// The next event, where it is there already.
+    /// The next event, if it is available.
     pub fn waiting(&mut self) -> Option<Heard> {
         let events = Arc::clone(&self.events);
         let mut log = locked(&events.log);
         self.look(&mut log, events.kept).flatten()
     }
 
-    /// What is there for it: an event, or that there are no more; nothing, where it has to wait.
+    /// The next event, or the end of the events; `None` if the follower has to wait.
     fn look(&mut self, log: &mut Log, kept: usize) -> Option<Option<Heard>> {
         if let Some(missed @ 1..) = log.first.checked_sub(self.next) {
             self.next = log.first;
@@ -300,7 +299,7 @@ impl Follower {
         if let Some(faithful) = self.faithful {
             log.following.insert(faithful, self.next);
             log.forget(kept);
-            // The run may wait for us.
+            // The run may wait for this follower.
             self.events.changed.notify_waiters();
         }
         Some(Some(Heard::Event(number, event)))

@@ -1,4 +1,4 @@
-//! How a failure is told in results: the one place where errors become `_error {kind, msg, details}`.
+//! Failures in results: the only place where errors become `_error {kind, msg, details}`.
 
 use std::error::Error;
 use std::fmt;
@@ -7,22 +7,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-/// The kind of what a device refuses, or does not know.
+/// The kind of a request that a device rejects or does not know.
 const DEVICE_ERROR: &str = "devgate/device-error";
 
-/// The kind of a failure of a program that is a transport or a resource type, where it names none.
+/// The kind of a failure of an external program that names none.
 const PROGRAM_ERROR: &str = "devgate/program-error";
 
-/// The kind of what is wrong with a connection.
+/// The kind of a connection error.
 const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
 
-/// The detail that says that the target is down: it was not reached, or went away, and has refused
-/// nothing.
+/// The detail for a target that is down: it could not be reached or disconnected, and rejected nothing.
 const DOWN: &str = "down";
 
 /// Why it failed.
 ///
-/// It has the form of the task specification ("Errors"), which forbids nothing beside.
+/// It has the form of the task specification ("Errors"), which allows more keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 pub struct Failure {
@@ -45,17 +44,17 @@ impl Failure {
         }
     }
 
-    /// A failure that no program is known to tell from others.
+    /// A failure of no special kind.
     pub fn other(msg: impl Into<String>) -> Self {
         Self::new("devgate/error", msg)
     }
 
-    /// Whether it is the connection that failed, and not what was asked for over it.
+    /// Whether the connection failed, and not the request.
     pub fn is_of_connection(&self) -> bool {
         self.kind == CONNECT_ERROR
     }
 
-    /// The same failure with one more detail.
+    /// Adds a detail.
     pub fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
         self.details.insert(key.to_owned(), value.into());
         self
@@ -80,15 +79,15 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// Says what was tried when an error came.
+/// Adds context to an error.
 pub trait ErrorContext<T> {
-    /// With what was tried before what is wrong: `cannot read x: no such file`.
+    /// Adds what failed before the error: `cannot read x: no such file`.
     ///
     /// # Errors
     /// The same, with the context.
     fn context(self, what: impl fmt::Display) -> Result<T, Failure>;
 
-    /// The same, where the text costs something.
+    /// The same, with a text that is made only for an error.
     ///
     /// # Errors
     /// The same, with the context.
@@ -136,7 +135,7 @@ impl From<devgate_transports::Error> for Failure {
     fn from(error: devgate_transports::Error) -> Self {
         use devgate_transports::Error;
         let kind = match &error {
-            // It was reached, and said no; or was not even asked.
+            // The target rejected the request, or was not asked.
             Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
                 DEVICE_ERROR
             }
@@ -177,8 +176,8 @@ impl From<devgate_devices::Error> for Failure {
     }
 }
 
-/// Whether an error says that the target is down. One that refuses the credentials, or shows
-/// another key or certificate, is there: what it says must not be passed over.
+/// Whether an error means that the target is down. A target that rejects the credentials, or shows another key or
+/// certificate, is not down: such an error must not be ignored.
 fn is_down(error: &devgate_transports::Error) -> bool {
     use devgate_transports::Error;
     use devgate_transports::error::{Obstacle, Phase};
@@ -194,7 +193,7 @@ fn is_down(error: &devgate_transports::Error) -> bool {
     }
 }
 
-/// An error and what caused it, outermost first.
+/// An error and its causes, outermost first.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

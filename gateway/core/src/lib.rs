@@ -1,4 +1,4 @@
-//! What every part of the gateway speaks of: failures, being stopped, results, events without secrets.
+//! The basic types of the gateway: failures, cancellation, results, and events without secrets.
 
 pub mod atomic_file;
 pub mod budget;

@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a lock guards, also after a panic of whoever held it: what is left of a run must still be
-/// told and closed.
+/// Locks a mutex, even after a panic of its holder: the rest of a run must still be reported and closed.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Hearing what is said of one target, and keeping its secrets out of it.
+//! Redaction: takes the events of one target, and masks its secrets in them.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -11,32 +11,32 @@ use serde_json::Value as Json;
 use crate::lock::locked;
 use crate::results::TargetResult;
 
-/// Where what is said goes: to the events of a run, or to whoever hears what belongs to none.
+/// A sink for events: the events of a run, or the sink for events that belong to no run.
 pub trait Sink: Debug + Send + Sync {
-    /// Whether anybody hears this level.
+    /// Whether this level is enabled.
     fn says(&self, level: Level) -> bool;
 
     /// Takes an event that may hold secrets.
     fn take(&self, event: Event);
 
-    /// Takes that what was tried again on a target has come to its end.
+    /// Takes the end of the retries for a target.
     fn settled(&self, target: &str);
 
-    /// The secrets of all targets that it hears of now.
+    /// The secrets of all current targets.
     fn mask(&self) -> &Mutex<Mask>;
 
-    /// The sink around this one: the secrets of a run are hidden there, too.
+    /// The outer sink, which masks the secrets of a run, too.
     fn outer(&self) -> Option<&dyn Sink> {
         None
     }
 }
 
-/// The masks of a sink and of those around it.
+/// The masks of a sink and of its outer sinks.
 fn masks(sink: &dyn Sink) -> impl Iterator<Item = &Mutex<Mask>> {
     std::iter::successors(Some(sink), |sink| sink.outer()).map(Sink::mask)
 }
 
-/// Says a line that is about no target.
+/// Logs a line that is about no target.
 pub fn say(sink: &dyn Sink, level: Level, message: String) {
     if sink.says(level) {
         sink.take(Event {
@@ -49,18 +49,18 @@ pub fn say(sink: &dyn Sink, level: Level, message: String) {
     }
 }
 
-/// Hears the events of one target; as long as it lives, the target's secrets are in nothing that its sink gives on.
+/// Takes the events of one target. While it exists, its sink masks the secrets of the target everywhere.
 #[derive(Debug)]
 pub struct Redactor<'a> {
     sink: &'a dyn Sink,
     mask: Mutex<Mask>,
-    /// The warnings that were said, by their hash: a session that is opened again says no news.
+    /// The hashes of logged warnings, so that a reopened session does not repeat them.
     warned: Mutex<HashSet<u64>>,
     hashing: RandomState,
 }
 
 impl<'a> Redactor<'a> {
-    /// Hears one target's events, of which no secret is known yet.
+    /// Takes the events of a target. No secret is known yet.
     pub fn new(sink: &'a dyn Sink) -> Self {
         Self {
             sink,
@@ -70,13 +70,13 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// Keeps these secrets of the target out of everything from now on.
+    /// Masks these secrets of the target from now on.
     pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         let mut own = locked(&self.mask);
         let mut more = own.clone();
         more.add(secrets);
         for all in masks(self.sink) {
-            // At no moment are those missing that were there.
+            // The old secrets stay masked all the time.
             let mut all = locked(all);
             all.leave(&own);
             all.join(&more);
@@ -89,12 +89,12 @@ impl<'a> Redactor<'a> {
         locked(self.sink.mask()).text(text).into_owned()
     }
 
-    /// Data without these secrets.
+    /// Data in which these secrets are masked.
     pub fn masked_value(&self, value: Json) -> Json {
         locked(self.sink.mask()).json(value)
     }
 
-    /// What became of the target, without these secrets.
+    /// The result of the target, in which these secrets are masked.
     pub fn masked(&self, answer: TargetResult) -> TargetResult {
         TargetResult {
             value: self.masked_value(answer.value),
@@ -104,7 +104,7 @@ impl<'a> Redactor<'a> {
     }
 }
 
-/// A target that is done is no reason any more to hide a text in what is said of others.
+/// The secrets of a finished target are not masked in events of others.
 impl Drop for Redactor<'_> {
     fn drop(&mut self) {
         let own = locked(&self.mask);
@@ -114,7 +114,7 @@ impl Drop for Redactor<'_> {
 
 impl EventSink for Redactor<'_> {
     fn emit(&self, event: Event) {
-        // What nobody hears needs no mask, which is the dearer the more secrets there are.
+        // Disabled levels are not masked, because masking costs time with many secrets.
         if !self.sink.says(event.level) {
             return;
         }

@@ -53,7 +53,7 @@ pub struct Item<'a> {
     /// What was done with it.
     #[serde(flatten)]
     pub action: &'a Action,
-    /// What became of it.
+    /// The result.
     #[serde(flatten)]
     pub answer: &'a TargetResult,
 }
@@ -67,7 +67,7 @@ pub enum Status {
     Failure,
 }
 
-/// The action that does nothing but tell what another would do.
+/// The action that only explains what another one would do.
 pub const EXPLAIN: &str = "explain";
 
 impl Action {
@@ -120,7 +120,7 @@ impl From<Failure> for TargetResult {
     }
 }
 
-/// So many targets: `1 target`.
+/// A number of targets as text: `1 target`.
 pub fn counted(targets: usize) -> String {
     format!("{targets} target{}", if targets == 1 { "" } else { "s" })
 }

@@ -1,9 +1,8 @@
-//! Who else could change what is run here: tasks, their interpreters, programs, families, the project, the
-//! inventory and what it refers to, manifests.
+//! Checks who else can change what devgate runs: tasks, their interpreters, programs, families, the project, the
+//! inventory and its files, manifests.
 //!
-//! What root runs must be in the hands of root, or of the user who called `sudo`. Each file is looked at with
-//! all folders above it, by its own path and by the one that symbolic links lead to; a folder is looked
-//! at once in a process, whatever is read in it.
+//! What root runs must belong to root, or to the user who called `sudo`. Each file is checked with all folders above
+//! it, by its own path and by the path that symbolic links lead to. Each folder is checked only once in a process.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -16,53 +15,53 @@ use nix::unistd::{Group, Uid, User};
 
 use crate::lock::locked;
 
-/// In whose hands what is run may be.
+/// The users who may own what devgate runs.
 #[derive(Clone, Copy, Debug)]
 struct Judge {
     own: u32,
-    /// Who has become root by `sudo`.
+    /// The user who has become root with `sudo`.
     behind: Option<u32>,
 }
 
-/// Somebody else's hand in a file or folder.
+/// A problem with the owner or the mode of a file or folder.
 #[derive(Debug, PartialEq)]
 enum Hand {
-    /// Others may write it.
+    /// Other users can write it.
     Writes(Others),
-    /// It is another user's.
+    /// Another user owns it.
     Owns(u32),
 }
 
-/// What was looked at already, and what was warned about.
+/// What was checked already, and what was warned about.
 #[derive(Debug, Default)]
 struct Looked {
     folders: HashSet<PathBuf>,
     told: Vec<PathBuf>,
-    /// What is refused, with all that is below it, and why.
+    /// Rejected paths, with everything below them, and why.
     refused: Vec<(PathBuf, String)>,
 }
 
-/// Who has started this process by `sudo`, where it is root's.
+/// The user who started this process with `sudo`, if it runs as root.
 static BEHIND: OnceLock<u32> = OnceLock::new();
 
-/// Bits of a mode: only owners may take things out of such a folder.
+/// The sticky bit: only owners can remove files from such a folder.
 const STICKY: u32 = 0o1000;
 
-/// What this user has, root may run: the one who has become root by `sudo`. Only the first counts.
+/// Root may run the files of this user, who has become root with `sudo`. Only the first call counts.
 pub fn started_by(user: u32) {
     BEHIND.get_or_init(|| user);
 }
 
-/// Looks at a file or a folder. For anybody but root what is found is a warning, and so it is for root where
-/// only the owner is somebody else.
+/// Checks a file or a folder. A problem is only a warning for users other than root, and also for root if just the
+/// owner is another user.
 ///
 /// # Errors
-/// For root: who else may change it.
+/// For root: who else can change it.
 pub fn check(path: &Path) -> Result<(), String> {
     check_by(Judge::this(), path)
 }
 
-/// The same, for a folder with everything below it.
+/// Checks a folder with everything below it.
 ///
 /// # Errors
 /// As of [`check`]; a link in the folder that leads out of all of `roots`.
@@ -83,7 +82,7 @@ pub fn check_all(folder: &Path, roots: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// Folders as [`stays`] wants them: without links.
+/// Folders for [`stays`], with links resolved.
 pub fn roots<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Vec<PathBuf> {
     let folders = folders.into_iter();
     folders
@@ -91,20 +90,20 @@ pub fn roots<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether what a path leads to lies in one of these folders.
+/// Checks that the target of a path is in one of these folders.
 ///
 /// # Errors
-/// Where it leads to instead.
+/// The path leads out of them.
 pub fn stays(path: &Path, roots: &[PathBuf]) -> Result<(), String> {
     let Ok(real) = path.canonicalize() else {
-        // What is not there is told by who reads it.
+        // The reader of a missing file reports it.
         return Ok(());
     };
     if roots.iter().any(|root| real.starts_with(root)) {
         return Ok(());
     }
     Err(format!(
-        "{} is a link out of the module path, to {}: put the file itself there",
+        "{} is a link to {}, outside the module path: put the file itself there",
         path.display(),
         real.display()
     ))
@@ -126,11 +125,11 @@ fn check_by(judge: Judge, path: &Path) -> Result<(), String> {
                 continue;
             };
             if metadata.file_type().is_char_device() {
-                // `/dev/stdin` at a terminal: what comes from there is nobody's file.
+                // `/dev/stdin` at a terminal is no file.
                 continue;
             }
             if metadata.is_dir() && !looked.folders.insert(place.to_owned()) && depth > 0 {
-                // All above it was looked at with it.
+                // The folders above it were checked with it.
                 break;
             }
             let Some(hand) = judge.other_hand(&metadata, depth > 0) else {
@@ -138,12 +137,12 @@ fn check_by(judge: Judge, path: &Path) -> Result<(), String> {
             };
             let problem = told(place, &hand);
             if judge.own == 0 && matches!(hand, Hand::Writes(_)) {
-                let problem = format!("{problem}; root runs nothing of it");
-                // The next one who asks must hear of it, too.
+                let problem = format!("{problem}; root does not run it");
+                // The next caller must get this error, too.
                 looked.refused.push((place.to_owned(), problem.clone()));
                 return Err(problem);
             }
-            // One word for a folder is enough for all that is below.
+            // One warning for a folder is enough for everything below it.
             if !looked.told.iter().any(|told| place.starts_with(told)) {
                 looked.told.push(place.to_owned());
                 tracing::warn!("{problem}");
@@ -161,8 +160,7 @@ impl Judge {
         Self { own, behind }
     }
 
-    /// Who else has a hand in what is run; in a folder above it nobody can change what is another's where the
-    /// folder is sticky.
+    /// Who else can change it. A sticky folder above it is safe, because users cannot change files of others there.
     fn other_hand(self, metadata: &Metadata, is_above: bool) -> Option<Hand> {
         let is_kept = is_above && metadata.is_dir() && metadata.mode() & STICKY != 0;
         if let Some(others) = others_with(Right::Write, metadata).filter(|_| !is_kept) {
@@ -178,20 +176,20 @@ fn told(path: &Path, hand: &Hand) -> String {
     let shown = path.display();
     match hand {
         Hand::Writes(Others::Everybody) => {
-            format!("everybody may write {shown}: take that away with `chmod o-w {shown}`")
+            format!("all users can write {shown}: remove that permission with `chmod o-w {shown}`")
         }
         Hand::Writes(Others::Group(group)) => {
             let found = Group::from_gid((*group).into()).ok().flatten();
             let name = found.map_or_else(|| group.to_string(), |group| group.name);
             format!(
-                "the group {name} may write {shown}, and so change what is run here: take that away \
-                 with `chmod g-w {shown}`"
+                "the group {name} can write {shown}, and so change what devgate runs: remove that permission with \
+                 `chmod g-w {shown}`"
             )
         }
         Hand::Owns(owner) => {
             let found = User::from_uid((*owner).into()).ok().flatten();
             let name = found.map_or_else(|| owner.to_string(), |user| user.name);
-            format!("{shown} belongs to the user {name}, who can change what is run here")
+            format!("{shown} belongs to the user {name}, who can change what devgate runs")
         }
     }
 }
@@ -240,7 +238,7 @@ mod tests {
                 None => assert_eq!(checked, Ok(()), "{of_folder:o} {of_file:o}"),
                 Some(what) => {
                     let problem = checked.expect_err("others may write it");
-                    assert!(problem.contains("everybody may write"), "{problem}");
+                    assert!(problem.contains("all users can write"), "{problem}");
                     assert!(problem.contains(what), "{problem}");
                     // Not only the first one who asks is refused.
                     assert!(check_by(ROOT, &path).is_err());
@@ -293,7 +291,7 @@ mod tests {
         assert_eq!(check_all(base.path(), &roots), Ok(()));
         symlink(&secret, &outer).expect("linked");
         let problem = stays(&outer, &roots).expect_err("it leads out");
-        assert!(problem.contains("out of the module path"), "{problem}");
+        assert!(problem.contains("outside the module path"), "{problem}");
         assert_eq!(check_all(base.path(), &roots), Err(problem));
     }
 }

@@ -61,7 +61,7 @@ pub enum ProjectError {
         path: PathBuf,
     },
     /// Any user could put tasks into the folder that others then run.
-    #[error("the project {} is writable by everybody; take that away with `chmod o-w`", .0.display())]
+    #[error("all users can write to the project {}; remove that permission with `chmod o-w`", .0.display())]
     WorldWritable(PathBuf),
     /// The file exists and cannot be read.
     #[error("cannot read {}", path.display())]

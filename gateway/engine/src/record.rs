@@ -60,7 +60,8 @@ pub async fn record(
     more: &[String],
 ) -> Result<Recorded, Failure> {
     let Some(line) = ctx.command_line() else {
-        let message = "only a dialogue at a command line is recorded, and this transport has none";
+        let message =
+            "only sessions with a command line can be recorded, and this transport has none";
         return Err(Failure::new("devgate/not-a-command-line", message));
     };
     let opening = line.opening().await.unwrap_or_default();

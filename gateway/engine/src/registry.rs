@@ -226,7 +226,7 @@ impl Registry {
     pub fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
         self.known(name)?.ok_or_else(|| {
             let message = format!(
-                "there is no transport `{name}`{}; `devgate transport list` names them all",
+                "there is no transport `{name}`{}; `devgate transport list` lists all transports",
                 hint(name, self.names())
             );
             Failure::new("devgate/unknown-transport", message)
@@ -320,7 +320,7 @@ impl Registry {
                 let hint = hint(name, self.families.keys().map(String::as_str));
                 format!("there is no family `{name}`{hint}")
             };
-            let message = format!("{what}; `devgate family list` names the families");
+            let message = format!("{what}; `devgate family list` lists all families");
             Failure::new("devgate/unknown-family", message)
         })
     }

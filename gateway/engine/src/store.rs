@@ -122,7 +122,7 @@ pub fn place(
     let place = said.or_else(|| Some(environment.home()?.join(below_home)));
     place.ok_or_else(|| {
         Failure::other(format!(
-            "there is no place to keep anything: set {variable}, or HOME"
+            "there is no folder to save data: set {variable}, or HOME"
         ))
     })
 }

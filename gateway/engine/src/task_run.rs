@@ -174,8 +174,8 @@ impl TaskRun<'_, '_> {
                 let name = target.remote_transport().unwrap_or("none");
                 if self.unknown.borrow_mut().insert(name.to_owned()) {
                     ctx.notice(format!(
-                        "transport `{name}` is not known here: its connection info goes to the task \
-                         unchecked, and only `password` is kept secret, also on other targets"
+                        "transport `{name}` is not known: its connection info is passed to the task unchecked, and \
+                         only `password` is kept secret, also on other targets"
                     ));
                 }
                 Ok((raw.into_target(), None))

@@ -232,7 +232,7 @@ impl Workspace {
         };
         for name in inventory.add_devices(devices) {
             let message = format!(
-                "{name} is in the inventory and in {}: the inventory's counts",
+                "{name} is in the inventory and in {}: the entry of the inventory is used",
                 path.display()
             );
             say(&*self.log, Level::Notice, message);
@@ -299,7 +299,7 @@ pub fn no_target(inventory: &Inventory, words: &[String]) -> String {
     match (missing(inventory), words) {
         (Some(missing), _) => missing,
         (None, []) => "no target is named".to_owned(),
-        (None, words) => format!("`{}` chooses no target", words.join(",")),
+        (None, words) => format!("`{}` selects no target", words.join(",")),
     }
 }
 
@@ -307,8 +307,7 @@ pub fn no_target(inventory: &Inventory, words: &[String]) -> String {
 pub fn missing(inventory: &Inventory) -> Option<String> {
     let path = inventory.missing()?.display();
     Some(format!(
-        "there is no inventory: {path} is not there (name one with -i FILE, or its folder with \
-         --project DIR)"
+        "there is no inventory: {path} does not exist (name one with -i FILE, or its folder with --project DIR)"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! Values of options that several commands read alike.
+//! Parsers for option values that several commands share.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_transports::reading;
 
-/// The text that an option gives: itself, a file's (`@FILE`), or stdin's (`-`).
+/// Reads the text of an option: the value itself, a file (`@FILE`), or stdin (`-`).
 ///
 /// # Errors
 /// What cannot be read.

@@ -1,4 +1,4 @@
-//! What a command works with: the workspace that its words and the environment name, an engine, and a voice.
+//! The context of a command: the workspace, an engine and a logger.
 
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
@@ -30,21 +30,21 @@ use crate::printer::Printer;
 use crate::prompt::Terminal;
 use crate::signals::{self, or_interrupted};
 
-/// The surroundings of one command.
+/// The context of one command.
 #[derive(Debug)]
 pub struct CommandContext {
     /// The project, its modules and its inventory.
     pub workspace: Workspace,
     /// What runs it.
     pub engine: Rc<Engine>,
-    /// How long each target is waited for that does not answer.
+    /// How long to retry each target that does not answer.
     retry_budget: Duration,
-    /// Where messages go.
+    /// The logger for messages.
     pub logger: Logger,
 }
 
 impl CommandContext {
-    /// Finds the project, and composes the registry with its modules.
+    /// Finds the project, and builds the registry from its modules.
     ///
     /// # Errors
     /// What is wrong with the project's file or with a family.
@@ -63,7 +63,7 @@ impl CommandContext {
         let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
         if let Some(modulepath) = &modulepath {
             for folder in modulepath.iter().filter(|path| !path.is_dir()) {
-                let message = format!("--modulepath: {} is no folder", folder.display());
+                let message = format!("--modulepath: {} is not a folder", folder.display());
                 logger.say(Level::Warning, &message);
             }
         }
@@ -104,15 +104,15 @@ impl CommandContext {
         })
     }
 
-    /// The inventory, unless a signal comes before it is read.
+    /// Reads the inventory. A signal interrupts this.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the inventory.
     pub async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
         or_interrupted(self.workspace.inventory()).await
     }
 
-    /// Has the programs of a family say what they are, unless a signal comes before.
+    /// Reads the metadata of a family's programs. A signal interrupts this.
     ///
     /// # Errors
     /// That one came.
@@ -120,7 +120,7 @@ impl CommandContext {
         or_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
     }
 
-    /// The same for every family.
+    /// Reads the metadata of every family's programs.
     ///
     /// # Errors
     /// That a signal came.
@@ -128,7 +128,7 @@ impl CommandContext {
         or_interrupted(self.workspace.registry.ask_all().map(Ok)).await
     }
 
-    /// The targets that words choose from an inventory, perhaps none; unless a signal comes before they are known.
+    /// Selects targets from an inventory, perhaps none. A signal interrupts this.
     ///
     /// # Errors
     /// Which word it does not know.
@@ -141,24 +141,24 @@ impl CommandContext {
         or_interrupted(self.workspace.choose(inventory, words, overrides)).await
     }
 
-    /// Says why there is nothing to do.
+    /// Logs why there is nothing to do.
     ///
     /// # Errors
-    /// That a command which does nothing has not succeeded, unless it may be so.
+    /// The command has nothing to do, and this is not allowed.
     pub fn nothing_to_do(&self, allowed: bool, why: &str) -> Result<(), Failure> {
         operations::nothing_to_do(&self.logger, allowed, why)
     }
 
-    /// A run that works on as many targets at once as somebody asks for, or the project, or as is usual.
+    /// Begins a run. The concurrency is the given one, else that of the project, else the default.
     pub fn begin(&self, concurrency: Option<NonZeroUsize>) -> Run {
         let limits = self.limits(concurrency);
         self.engine.begin(&self.workspace.registry, limits)
     }
 
-    /// Asks the engine for an operation on targets, with as many at once as for [`begin`](Self::begin).
+    /// Submits an operation on targets to the engine, with the same concurrency as [`begin`](Self::begin).
     ///
     /// # Errors
-    /// Why it cannot be asked for.
+    /// Why the engine does not accept it.
     pub fn submit(
         &self,
         chosen: SelectedTargets,
@@ -184,20 +184,19 @@ impl CommandContext {
         }
     }
 
-    /// How many targets are to be worked on at once.
+    /// The concurrency: the maximum number of targets at once.
     pub fn wanted(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
         let usual = self.workspace.project().concurrency;
         asked.or(usual).unwrap_or(engine::CONCURRENCY)
     }
 
-    /// The same; where somebody asks for more than are possible, that is told.
+    /// The same. Logs a warning if the requested concurrency is not possible.
     fn concurrency(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
         let affordable = engine::affordable();
         if asked.is_some_and(|asked| asked.get() > affordable) {
             let files = budget::files();
             let message = format!(
-                "only {affordable} targets are worked on at once: no more than {files} files may be \
-                 open (`ulimit -n`)"
+                "running on only {affordable} targets at once, because the limit is {files} open files (`ulimit -n`)"
             );
             self.logger.say(Level::Warning, &message);
         }

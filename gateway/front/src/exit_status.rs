@@ -1,28 +1,28 @@
-//! How a command ends, and the exit code that says so.
+//! The exit status of a command, and its exit code.
 
 use nix::sys::signal::Signal;
 
-/// Whether everything that was asked for went well.
+/// The result of a command as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
     /// All targets succeeded.
     Success,
     /// A target failed.
     Failure,
-    /// Somebody stopped it, with this signal.
+    /// The command was interrupted by this signal.
     Interrupted(Signal),
-    /// With the exit code of the program that was run.
+    /// The exit code of the program that was run.
     Code(u8),
 }
 
 impl ExitStatus {
-    /// The exit code that tells it.
+    /// The exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::Failure => 1,
             Self::Code(code) => code,
-            // As shells tell of a process that a signal has ended.
+            // As in shells, for a process that a signal has ended.
             Self::Interrupted(signal) => 128 + signal as u8,
         }
     }

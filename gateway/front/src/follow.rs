@@ -1,4 +1,4 @@
-//! Attending a run: what it tells goes to the terminal as it comes, and signals stop it.
+//! Following a run: its events are shown as they arrive, and signals cancel it.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::exit_status::ExitStatus;
 use crate::logger::Logger;
 use crate::signals::{self, SignalListener};
 
-/// How often it is shown that time passes.
+/// How often the progress display is updated.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Whoever shows what a run tells.
+/// A view that shows the events of a run.
 pub trait EventView {
     /// Shows an event.
     fn show(&mut self, event: &Event);
 }
 
-/// Does the work of a run, and gives what it tells to `show`; each signal cancels it.
+/// Does the work of a run, and passes its events to `show`. Each signal cancels the run.
 ///
 /// # Errors
-/// That signals cannot be heard; then nothing has been done.
+/// Signal handlers cannot be installed. Nothing has been done then.
 pub async fn follow_with<T>(
     context: &CommandContext,
     run: &Run,
@@ -47,8 +47,7 @@ pub async fn follow_with<T>(
     Ok(follow_until(context, run, show, work, listener, cancel).await)
 }
 
-/// Does the work of a run, and shows what it tells, until it ends or a signal, where they are heard, gives something
-/// else.
+/// Does the work of a run, and shows its events, until the run ends or `on_signal` returns a value for a signal.
 pub async fn follow_until<T>(
     context: &CommandContext,
     run: &Run,
@@ -60,7 +59,7 @@ pub async fn follow_until<T>(
     let mut events = run.events().follow(0);
     let mut ticks = interval(TICK);
     let queue = context.logger.queue();
-    // Who does not read holds the run back, and nothing else: time passes, and signals are heard.
+    // A slow reader delays only the run. Timers and signals still work.
     queue.step_aside();
     let done = {
         let work = RUN.scope(Arc::clone(run.events()), work);
@@ -98,13 +97,13 @@ pub async fn follow_until<T>(
 }
 
 fn told(heard: Heard, show: &mut impl EventView) {
-    // The run waits for who attends it: nothing is missed.
+    // The run waits for this follower, so no event is missed.
     if let Heard::Event(_, event) = heard {
         show.show(&event);
     }
 }
 
-/// How a command ends by a run.
+/// The exit status for a run.
 pub fn exit_status(ran: &RunSummary) -> ExitStatus {
     match &ran.reason {
         Some(reason) => ExitStatus::Interrupted(signals::signal_of(reason)),
@@ -113,10 +112,10 @@ pub fn exit_status(ran: &RunSummary) -> ExitStatus {
     }
 }
 
-/// What asks once more where nobody is at a terminal.
+/// The word for the second request to stop, if there is no terminal.
 pub const SIGNAL: &str = "signal";
 
-/// Has the voice say those events that are words; `again` is what asks once more that a run stop.
+/// Logs the events that are messages. `again` is the word for the next request to stop.
 pub fn log_event(logger: &Logger, event: &Event, again: &str) {
     match event {
         Event::Said(event) => logger.take(event.clone()),
@@ -131,7 +130,7 @@ pub fn log_event(logger: &Logger, event: &Event, again: &str) {
     }
 }
 
-/// Why there is no more of the results of a run that was cut short.
+/// The error for a run that was interrupted.
 pub fn interruption(reason: &Reason) -> Failure {
     let why = match reason {
         Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
@@ -141,24 +140,26 @@ pub fn interruption(reason: &Reason) -> Failure {
     Failure::new("devgate/interrupted", why)
 }
 
-/// What a person hears who stops a run.
+/// The message for the person who stops a run.
 fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool, again: &str) -> String {
     let running = counted(targets);
     match stage {
         Stage::Go => "going on".to_owned(),
-        Stage::Finish if targets == 0 => format!("{told}: nothing new is begun"),
+        Stage::Finish if targets == 0 => format!("{told}: no new target starts"),
         Stage::Finish if is_held => format!(
-            "{told}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
-             where more was to come, however long that takes; a second {again} leaves the device as it is then"
+            "{told}: no new target starts, {running} may finish; changes in progress are completed, or undone if they \
+             are part of a larger change, without a time limit; a second {again} leaves the device as it is then"
         ),
         Stage::Finish => format!(
-            "{told}: nothing new is begun, {running} may end within {} seconds; a second {again} kills \
-             what runs",
+            "{told}: no new target starts, {running} may finish within {} seconds; a second {again} kills what is \
+             still running",
             GRACE.as_secs()
         ),
-        Stage::End => format!("{told}: the time is over, ending {running}"),
+        Stage::End => format!("{told}: time is up, terminating {running}"),
         Stage::Kill => {
-            format!("{told}: killing what runs for {running}; a third {again} does not wait")
+            format!(
+                "{told}: killing the processes of {running}; a third {again} exits without waiting"
+            )
         }
     }
 }

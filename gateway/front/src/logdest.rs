@@ -1,4 +1,4 @@
-//! Where words go beside the terminal, after Puppet's `--logdest`: the system's log, and files.
+//! Log destinations besides the terminal, like Puppet's `--logdest`: syslog and files.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,28 +12,27 @@ use devgate_engine::device_run::time;
 use devgate_schemas::Level;
 use serde_json::json;
 
-/// Where the system's log listens.
+/// The socket of syslog.
 const SYSLOG: &str = "/dev/log";
 
-/// The facility of daemons (RFC 3164, 4.1.1).
+/// The facility `daemon` (RFC 3164, 4.1.1).
 const DAEMON: u8 = 3;
 
-/// A place for words.
+/// A log destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogDest {
     /// Standard error.
     Console,
     /// The system log.
     Syslog,
-    /// A file; by its extension it holds a JSON list (`json`), a JSON object a line (`jsonl`), or lines
-    /// for people.
+    /// A file. Its extension selects the format: a JSON list (`json`), a JSON object per line (`jsonl`), else text.
     File(String),
 }
 
-/// The places that are written to.
+/// The open log destinations.
 #[derive(Debug)]
 pub struct Logs {
-    /// Whether the terminal is one of them.
+    /// Whether the terminal is one of the destinations.
     pub console: bool,
     sinks: Vec<Sink>,
 }
@@ -42,7 +41,7 @@ pub struct Logs {
 enum Sink {
     Syslog(UnixDatagram),
     Lines(File),
-    /// What is written before the next object: the list's bracket, then commas.
+    /// What to write before the next object: the bracket of the list, then commas.
     Json(File, &'static str),
     JsonLines(File),
 }
@@ -56,7 +55,7 @@ impl FromStr for LogDest {
             "console" => Ok(Self::Console),
             "syslog" => Ok(Self::Syslog),
             "eventlog" => {
-                Err("the event log is of Windows: expected `console`, `syslog` or a file")
+                Err("the event log exists only on Windows: expected `console`, `syslog` or a file")
             }
             file => Ok(Self::File(file.to_owned())),
         }
@@ -73,10 +72,10 @@ impl Default for Logs {
 }
 
 impl Logs {
-    /// Opens these places, and no others.
+    /// Opens these destinations.
     ///
     /// # Errors
-    /// Which one cannot be written to.
+    /// A destination cannot be written.
     pub fn open(places: &[LogDest]) -> Result<Self, String> {
         let mut logs = Self {
             console: places.contains(&LogDest::Console),
@@ -95,8 +94,7 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Writes a line, which holds no secret any more. A place that takes none keeps no run from going
-    /// on.
+    /// Writes a line without secrets. A destination that cannot be written does not stop the run.
     pub fn write(&mut self, level: Level, line: &str) {
         for sink in &mut self.sinks {
             let _ = sink.write(level, line);
@@ -107,7 +105,7 @@ impl Logs {
 fn syslog() -> io::Result<Sink> {
     let socket = UnixDatagram::unbound()?;
     socket.connect(SYSLOG)?;
-    // A log that is full must not hold up the run.
+    // A full log must not delay the run.
     socket.set_nonblocking(true)?;
     Ok(Sink::Syslog(socket))
 }
@@ -155,7 +153,7 @@ impl Sink {
     }
 }
 
-/// How severe a level is (RFC 3164, 4.1.1).
+/// The severity of a level (RFC 3164, 4.1.1).
 fn severity(level: Level) -> u8 {
     match level {
         Level::Err => 3,

@@ -1,4 +1,4 @@
-//! What goes to stderr: what happens while it happens, without secrets, beside a progress bar.
+//! The logger: messages on stderr, without secrets, with a progress bar.
 
 mod raw;
 mod retries;
@@ -24,28 +24,28 @@ use crate::print_queue::PrintQueue;
 use crate::{printer, wrap};
 use retries::Retries;
 
-/// Speaks to the person at the terminal.
+/// Logs messages for people.
 #[derive(Clone, Debug)]
 pub struct Logger(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     least: LogLevel,
-    /// Whether there is no progress to be seen.
+    /// Whether no progress is shown.
     quiet: bool,
     choice: ColorChoice,
     queue: Arc<PrintQueue>,
     bar: ProgressBar,
     retries: Mutex<Retries>,
-    /// Whether people read results, on stdout.
+    /// Whether results on stdout are for people.
     shows_results: AtomicBool,
-    /// The secrets of all targets that are worked on, of every run: no line leaves without passing these.
+    /// The secrets of all current targets of all runs. Every line is masked with them.
     mask: Mutex<Mask>,
     logs: Mutex<Logs>,
 }
 
 impl Logger {
-    /// A voice as the global options want it; log lines of libraries go through it too.
+    /// A logger with the settings of the global options. It also takes the log lines of libraries.
     pub fn new(global: &GlobalOptions, color: ColorWhen, queue: &Arc<PrintQueue>) -> Self {
         let default = match (global.quiet, global.verbose) {
             (true, _) => LogLevel::Error,
@@ -69,7 +69,7 @@ impl Logger {
         logger
     }
 
-    /// The least level that it says.
+    /// The minimum level of messages.
     pub fn least(&self) -> Level {
         match self.0.least {
             LogLevel::Trace | LogLevel::Debug => Level::Debug,
@@ -80,7 +80,7 @@ impl Logger {
         }
     }
 
-    /// Begins the work on so many targets, with a bar if somebody watches.
+    /// Starts the progress of a run with this number of targets. The bar is shown only on a terminal.
     pub fn begin(&self, count: usize, results: Format) {
         let shows = results == Format::Human;
         self.0.shows_results.store(shows, Ordering::Relaxed);
@@ -90,19 +90,19 @@ impl Logger {
         }
     }
 
-    /// Shows that time passes, to who has read so far. A thread that did it would be one that may not be had.
+    /// Updates the progress display. There is no thread for this, because the node may not allow one.
     pub fn tick(&self) {
         if self.0.queue.is_done() {
             self.0.bar.tick();
         }
     }
 
-    /// What prints what it says.
+    /// The queue that prints the messages.
     pub fn queue(&self) -> &PrintQueue {
         &self.0.queue
     }
 
-    /// Shows how many targets are worked on, and how many have failed.
+    /// Shows how many targets are running, and how many have failed.
     pub fn progress(&self, running: usize, failed: usize) {
         let failed = match failed {
             0 => String::new(),
@@ -113,29 +113,29 @@ impl Logger {
             .set_message(format!("{failed}{running} running, "));
     }
 
-    /// One target is done; what `print` prints stands above the bar.
+    /// Counts a finished target. The output of `print` appears above the bar.
     pub fn step(&self, print: impl FnOnce()) {
         self.0.bar.inc(1);
         self.above(print);
     }
 
-    /// What `print` prints stands above the bar.
+    /// The output of `print` appears above the bar.
     pub fn above(&self, print: impl FnOnce()) {
         self.0.bar.suspend(print);
     }
 
-    /// The work on many targets is done.
+    /// Ends the progress of a run.
     pub fn end(&self) {
         self.0.shows_results.store(false, Ordering::Relaxed);
         locked(&self.0.retries).count(false, &self.0.bar);
     }
 
-    /// Says a line at a level, if it is loud enough.
+    /// Logs a line at a level, if the level is enabled.
     pub fn say(&self, level: Level, line: &str) {
         self.tell(level, line, |line| self.line(level, line));
     }
 
-    /// Writes a line to the logs, and has the terminal show it, if it is loud enough.
+    /// Writes a line to the log destinations, and shows it on the terminal if its level is enabled.
     fn tell(&self, level: Level, line: &str, show: impl FnOnce(&str)) {
         if !self.says(level) {
             return;
@@ -148,7 +148,7 @@ impl Logger {
         }
     }
 
-    /// Prints a line that holds no secret any more.
+    /// Prints a line without secrets.
     fn line(&self, level: Level, line: &str) {
         let (style, word) = match level {
             Level::Debug => (Paint::Grey, "debug"),
@@ -160,21 +160,21 @@ impl Logger {
         self.show(&format!("{style}{word}:{style:#} {line}\n"));
     }
 
-    /// Says everything in these places from now on.
+    /// Logs to these destinations from now on.
     ///
     /// # Errors
-    /// Which one cannot be written to.
+    /// A destination cannot be written.
     pub fn log_to(&self, places: &[LogDest]) -> Result<(), String> {
         *locked(&self.0.logs) = Logs::open(places)?;
         Ok(())
     }
 
-    /// Prints a text without the secrets.
+    /// Prints a text with secrets masked.
     pub fn print(&self, text: &str) {
         self.show(&self.masked(text));
     }
 
-    /// A text without the secrets of all targets that are worked on.
+    /// A text in which the secrets of all current targets are masked.
     fn masked(&self, text: &str) -> String {
         locked(&self.0.mask).text(text).into_owned()
     }
@@ -188,7 +188,7 @@ impl Logger {
     }
 }
 
-/// Hears what belongs to no run, and the events of runs, from which the secrets have been taken.
+/// Takes events that belong to no run, and events of runs, which are already masked.
 impl Sink for Logger {
     fn says(&self, level: Level) -> bool {
         level >= self.least()

@@ -1,4 +1,4 @@
-//! The options that every command takes.
+//! The global options of every command.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use devgate_engine::project::Format;
 use devgate_schemas::Sensitive;
 use devgate_transports::RetryBudget;
 
-/// The heading of the options that every command takes.
+/// The heading of the global options.
 pub const GLOBAL: &str = "Global options";
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Args, Clone, Debug)]
 pub struct GlobalOptions {
-    /// The project's folder, with inventory.yaml and modules/ (default: the nearest one upwards with a
-    /// bolt-project.yaml, else this folder)
+    /// Project folder, with inventory.yaml and modules/ (default: the nearest folder upwards with a bolt-project.yaml,
+    /// else the current folder)
     #[arg(
         long,
         global = true,
@@ -25,7 +25,7 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub project: Option<PathBuf>,
-    /// The inventory (default: inventory.yaml in the project)
+    /// Inventory file (default: inventory.yaml in the project)
     #[arg(
         short,
         long,
@@ -34,7 +34,7 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub inventoryfile: Option<PathBuf>,
-    /// A device.conf, whose devices are targets, too (default: that of puppet device)
+    /// A device.conf; its devices are targets too (default: the file of `puppet device`)
     #[arg(
         long,
         global = true,
@@ -42,10 +42,10 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub deviceconfig: Option<PathBuf>,
-    /// Refuse an inventory with a target that is wrong, instead of leaving that target out
+    /// Reject an inventory with an invalid target, instead of skipping the target
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub strict: bool,
-    /// Where modules are, separated by colons (default: modules in the project)
+    /// Module folders, separated by colons (default: modules in the project)
     #[arg(
         short,
         long,
@@ -54,7 +54,7 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub modulepath: Option<String>,
-    /// How results are printed on stdout (default: the project's, else human)
+    /// Format of the results on stdout (default: the project's, else human)
     #[arg(
         long,
         global = true,
@@ -62,7 +62,7 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub format: Option<Format>,
-    /// How long a target that does not answer is waited for, in all (default: 30, which is the most)
+    /// How long to retry a target that does not answer, in total (default and maximum: 30)
     #[arg(
         long = "patience",
         global = true,
@@ -71,13 +71,13 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub retry_budget: Option<Duration>,
-    /// Tell more: progress messages of transports and providers
+    /// Log more: progress messages of transports and providers
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub verbose: bool,
-    /// Print only results and errors: no warnings, no progress, no sums
+    /// Print only results and errors: no warnings, no progress, no summary
     #[arg(long, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub quiet: bool,
-    /// The least level of messages on stderr (default: notice)
+    /// Minimum level of messages on stderr (default: notice)
     #[arg(
         long,
         global = true,
@@ -85,7 +85,7 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub log_level: Option<LogLevel>,
-    /// When to use colour; it never carries meaning alone
+    /// When to use colour; no information is shown by colour alone
     #[arg(
         long,
         global = true,
@@ -95,22 +95,22 @@ pub struct GlobalOptions {
     color: ColorWhen,
     #[arg(long, global = true, hide = true)]
     no_color: bool,
-    /// Where Ruby is looked for beside the modules: an option of `device` alone.
+    /// A folder with Ruby code besides the modules: an option of `device` only.
     #[arg(skip)]
     pub libdir: Option<PathBuf>,
-    /// The inventory itself: a PXP module's configuration may hold it.
+    /// The inventory as data: the configuration of a PXP module may contain it.
     #[arg(skip)]
     pub inventory: Option<Sensitive<String>>,
 }
 
-/// How long a target may be waited for.
+/// Parses the time to retry a target.
 fn retry_budget(text: &str) -> Result<Duration, String> {
     let most = RetryBudget::LIMIT.as_secs();
     match text.parse() {
         Ok(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!(
-            "expected 1 to {most} seconds: a run waits for a target that is down no longer than {most} s, \
-             so that it ends in time for those that are up; run it again later"
+            "expected 1 to {most} seconds: a run retries a target that is down for at most {most} s; run it again \
+             later"
         )),
     }
 }
@@ -125,7 +125,7 @@ impl GlobalOptions {
         }
     }
 
-    /// The same, for a program that reads what is printed.
+    /// The same, for output that a program reads.
     pub fn for_programs(&self) -> Self {
         Self {
             format: Some(Format::Json),
@@ -135,7 +135,7 @@ impl GlobalOptions {
     }
 }
 
-/// The least level of messages.
+/// The minimum level of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 #[expect(missing_docs, reason = "help would show it")]
 pub enum LogLevel {

@@ -1,8 +1,8 @@
-//! Our own colours, told apart from whatever others send: what is printed is made harmless in one place,
-//! and only behind that place a colour is one.
+//! Our own colours, kept apart from text of others. One place makes all printed text harmless, and adds the colours
+//! afterwards.
 //!
-//! A text that is to be printed holds marks where a colour begins and ends. They cannot be forged, for
-//! they hold a number that each process draws anew.
+//! A text contains marks where a colour begins and ends. Nobody can forge them, because they contain a random number of
+//! this process.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -13,10 +13,10 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use devgate_schemas::visible;
 
-/// A colour, to stand in a text that is printed: `{GOOD}Finished{GOOD:#}`.
+/// A colour in a printed text: `{GOOD}Finished{GOOD:#}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// As the terminal has it.
+    /// The default of the terminal.
     Plain,
     /// Bold.
     Bold,
@@ -47,7 +47,7 @@ pub const BAD: Paint = Paint::Red;
 /// What went well.
 pub const GOOD: Paint = Paint::Green;
 
-/// Around a mark: characters that stand for nothing (Unicode, 23.7).
+/// The delimiters of a mark: noncharacters (Unicode, 23.7).
 const OPEN: char = '\u{fdd0}';
 const CLOSE: char = '\u{fdd1}';
 
@@ -68,7 +68,7 @@ impl Paint {
     }
 }
 
-/// The colour's mark; the alternate form is its end, as it is with `anstyle`.
+/// Writes the mark of the colour. The alternate form is its end, as in `anstyle`.
 impl fmt::Display for Paint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = if f.alternate() { "/" } else { "" };
@@ -76,7 +76,7 @@ impl fmt::Display for Paint {
     }
 }
 
-/// A text as it is printed: with our colours, and nothing else that a terminal acts upon.
+/// A text for printing: with our colours, and without other control sequences.
 pub fn painted(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for piece in text.split_inclusive(CLOSE) {
@@ -94,7 +94,7 @@ pub fn painted(text: &str) -> String {
     shown
 }
 
-/// A painted text as a stream gets it: with its colours, or without.
+/// A painted text for a stream: with colours, or without.
 pub fn for_stream(painted: &str, choice: ColorChoice) -> Vec<u8> {
     let mut stream = AutoStream::new(Vec::with_capacity(painted.len()), choice);
     stream
@@ -103,7 +103,7 @@ pub fn for_stream(painted: &str, choice: ColorChoice) -> Vec<u8> {
     stream.into_inner()
 }
 
-/// What a mark says, if it is one of ours.
+/// Parses a mark, if it is one of ours.
 fn style(mark: &str) -> Option<String> {
     let mark = mark.strip_prefix(NUMBER.as_str())?.strip_suffix(CLOSE)?;
     let (is_end, name) = match mark.strip_prefix('/') {

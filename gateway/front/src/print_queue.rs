@@ -1,9 +1,9 @@
-//! Printing on stdout and stderr, whoever reads them, and however slowly.
+//! Printing on stdout and stderr without waiting for slow readers.
 //!
-//! Where a signal would end this process, who prints waits until it is taken, as anywhere. As soon as signals are heard,
-//! or a run is attended, nobody waits: a thread writes what was printed, in order, and who prints much asks for
-//! [`room`](PrintQueue::room). Before the process ends, it waits until all is [done](PrintQueue::done). A reader who is there
-//! and reads nothing is waited for, but does not keep a run from being stopped.
+//! As long as a signal would end this process, printing blocks as usual. Once signals are handled or a run is followed,
+//! printing never blocks: a thread writes the output in order. A caller that prints much waits for
+//! [`room`](PrintQueue::room). Before the process ends, it waits until all is [done](PrintQueue::done). A reader that
+//! does not read is waited for, but cannot prevent the end of a run.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
@@ -23,54 +23,54 @@ use tokio::time::interval;
 
 use crate::signals::{self, SignalListener};
 
-/// Prints, for all of this process.
+/// The print queue of this process.
 #[derive(Debug, Default)]
 pub struct PrintQueue {
-    /// Whether nobody waits for what he prints.
+    /// Whether printing does not block.
     is_aside: AtomicBool,
     state: Mutex<State>,
-    /// Tells the thread of each lane that there is something to write.
+    /// Wakes the thread of each lane when there is something to write.
     more: [Condvar; 2],
-    /// Tells who waits that less is left to be written.
+    /// Wakes tasks that wait for room.
     less: Notify,
-    /// The same, for who cannot but block his thread.
+    /// The same, for callers that block their thread.
     less_here: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     lanes: [Lane; 2],
-    /// Which lane each stream takes, once that is known.
+    /// The lane of each stream, once it is known.
     ways: Option<[usize; 2]>,
-    /// Why nothing is printed on a stream any more.
+    /// Why a stream is lost, so that nothing more is printed on it.
     lost: [Option<Lost>; 2],
-    /// When it was noticed that somebody wants to stop.
+    /// When a request to stop was noticed.
     asked: Option<Instant>,
-    /// Whether somebody waits until all is written.
+    /// Whether a caller waits until all is written.
     is_awaited: bool,
-    /// Whether he blocks his thread.
+    /// Whether this caller blocks its thread.
     is_awaited_here: bool,
 }
 
-/// What a thread is to write, in this order. Streams that lead to one place share one.
+/// The output that one thread writes, in order. Streams to the same file share a lane.
 #[derive(Debug, Default)]
 struct Lane {
     pieces: VecDeque<(Stream, Vec<u8>)>,
-    /// How many bytes were not taken yet, those that are being written included.
+    /// The number of bytes that are not written yet.
     left: usize,
-    /// When the last of them were taken, or these came.
+    /// When the last bytes were written or added.
     since: Option<Instant>,
     has_thread: bool,
-    /// Whether the thread waits to be told, and was not.
+    /// Whether the thread waits for a wake-up.
     is_idle: bool,
 }
 
-/// Why nothing is printed on a stream any more.
+/// Why a stream is lost, so that nothing more is printed on it.
 #[derive(Debug)]
 pub enum Lost {
-    /// Its reader has gone away (`| head`): he wants no more, and no complaint.
+    /// The reader has closed the stream (`| head`). This is no error.
     Gone,
-    /// Nobody read it, and somebody wanted to stop, by this signal.
+    /// The reader did not read, and this signal requested a stop.
     Unread(Signal),
     /// It could not be written.
     Failed(io::Error),
@@ -79,27 +79,26 @@ pub enum Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gone => f.write_str("their reader has gone away"),
+            Self::Gone => f.write_str("their reader has closed the stream"),
             Self::Unread(_) => f.write_str("nobody reads them"),
             Self::Failed(error) => error.fmt(f),
         }
     }
 }
 
-/// How much is written at once: what a pipe takes that takes anything (PIPE_BUF).
+/// The maximum size of one write: what a pipe takes at once (PIPE_BUF).
 const PIECE: usize = 4096;
 
-/// How many bytes may be left to be written before who prints much has to wait.
+/// The number of unwritten bytes above which callers have to wait.
 const ROOM: usize = 256 << 10;
 
-/// How long what is printed is collected before more of it is written. Nobody sees it, and a thread is not woken for
-/// each line of many.
+/// How long output is collected before it is written, so that the thread does not wake for each line.
 const COLLECTED: Duration = Duration::from_millis(10);
 
-/// How often it is looked whether a reader is still to be waited for.
+/// How often to check whether to wait for a reader any longer.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long a reader who takes nothing is waited for, after so many signals.
+/// How long to wait for a reader that does not read, after this number of signals.
 fn retry_budget(signals: usize) -> Duration {
     match signals {
         0 | 1 => Duration::from_secs(5),
@@ -109,7 +108,7 @@ fn retry_budget(signals: usize) -> Duration {
 }
 
 impl PrintQueue {
-    /// From now on nobody waits for what he prints.
+    /// From now on, printing does not block.
     pub fn step_aside(&self) {
         self.is_aside.store(true, Ordering::Relaxed);
     }
@@ -136,7 +135,7 @@ impl PrintQueue {
         }
     }
 
-    /// Why nothing is printed on a stream any more; nothing where all was. It is told once.
+    /// Why a stream is lost, or `None`. It is returned only once.
     pub fn take_lost(&self, stream: Stream) -> Option<Lost> {
         locked(&self.state).lost[stream as usize].take()
     }
@@ -146,17 +145,17 @@ impl PrintQueue {
         locked(&self.state).left() == 0
     }
 
-    /// Whether not much is left to be written.
+    /// Whether there is room for more output.
     pub fn has_room(&self) -> bool {
         locked(&self.state).has_room()
     }
 
-    /// Waits until not much is left to be written.
+    /// Waits until there is room for more output.
     pub async fn room(&self) {
         self.until(State::has_room).await;
     }
 
-    /// Waits until all is written that is read, and hears signals meanwhile.
+    /// Waits until all output is written or given up, and handles signals meanwhile.
     pub async fn done(&self) {
         if self.is_done() {
             return;
@@ -174,7 +173,7 @@ impl PrintQueue {
         }
     }
 
-    /// The same, where nothing else can be done meanwhile: a stream is about to lead elsewhere.
+    /// The same, but blocks: a stream is about to be redirected.
     pub fn settle(&self) {
         let mut state = locked(&self.state);
         state.is_awaited_here = true;
@@ -188,13 +187,13 @@ impl PrintQueue {
         state.ways = None;
     }
 
-    /// Has all written at once.
+    /// Has all output written immediately.
     fn hurry(&self, state: &mut State) {
         state.is_awaited = true;
         self.more.iter().for_each(Condvar::notify_one);
     }
 
-    /// Where somebody wants to stop: gives up who has read nothing for too long.
+    /// After a request to stop: gives up readers that have not read for too long.
     pub fn give_up(&self) {
         self.give_up_in(&mut locked(&self.state));
     }
@@ -223,11 +222,11 @@ impl PrintQueue {
         }
     }
 
-    /// Waits until a look at what is left says so.
+    /// Waits until a condition on the state is true.
     async fn until(&self, look: impl Fn(&State) -> bool) {
         loop {
             let mut less = std::pin::pin!(self.less.notified());
-            // From here on no change is overlooked.
+            // From here on, no change is missed.
             less.as_mut().enable();
             if look(&locked(&self.state)) {
                 return;
@@ -243,7 +242,7 @@ impl PrintQueue {
         }
     }
 
-    /// Whether a lane has a thread; perhaps it is started here. Where this node allows none, it is done without.
+    /// Whether a lane has a thread. Starts it if necessary. If the node allows no thread, printing blocks.
     fn has_thread(self: &Arc<Self>, way: usize, state: &mut State) -> bool {
         let lane = &mut state.lanes[way];
         if !lane.has_thread {
@@ -254,7 +253,7 @@ impl PrintQueue {
         lane.has_thread
     }
 
-    /// Writes what a lane holds, for as long as this process lives; nobody waits for the end of it.
+    /// Writes the output of a lane until the process ends. Nothing joins this thread.
     fn serve(&self, way: usize) {
         let mut state = locked(&self.state);
         loop {
@@ -279,7 +278,7 @@ impl PrintQueue {
         }
     }
 
-    /// Writes a piece on a stream, unless nothing is printed there any more.
+    /// Writes a piece to a stream, unless the stream is lost.
     fn write(&self, stream: Stream, piece: &[u8]) {
         if locked(&self.state).lost[stream as usize].is_some() {
             return;
@@ -290,7 +289,7 @@ impl PrintQueue {
         };
         let lost = match (stream, written) {
             (_, Ok(())) => return,
-            // Nowhere is left to say it, and stderr may lead elsewhere later.
+            // There is no place to report this, and stderr may be redirected later.
             (Stream::Stderr, Err(_)) => return,
             (_, Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Lost::Gone,
             (_, Err(error)) => Lost::Failed(error),
@@ -300,7 +299,7 @@ impl PrintQueue {
 }
 
 impl State {
-    /// How much is left to be written.
+    /// The number of unwritten bytes.
     fn left(&self) -> usize {
         self.lanes.iter().map(|lane| lane.left).sum()
     }
@@ -334,7 +333,7 @@ impl Lane {
     }
 }
 
-/// Whether stdout and stderr lead to one place, where their order is seen.
+/// Whether stdout and stderr are the same file, so that their order matters.
 fn is_one_place() -> bool {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     if stdout.is_terminal() && stderr.is_terminal() {
@@ -345,13 +344,13 @@ fn is_one_place() -> bool {
     matches!(places, (Ok(stdout), Ok(stderr)) if stdout == stderr)
 }
 
-/// Writes all, however long that takes.
+/// Writes all bytes. May block.
 fn write_all(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(stream, bytes) {
             Ok(taken) => bytes = &bytes[taken..],
             Err(rustix::io::Errno::INTR) => {}
-            // Somebody else has it so that nobody waits.
+            // Another process has made the stream non-blocking.
             Err(rustix::io::Errno::AGAIN) => {
                 let mut fds = [PollFd::new(stream, PollFlags::POLLOUT)];
                 let _ = poll(&mut fds, PollTimeout::NONE);

@@ -1,4 +1,4 @@
-//! What goes to stdout: results, for people or for programs.
+//! The printer: results on stdout, for people or for programs.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -18,25 +18,25 @@ use crate::paint::{BAD, for_stream, painted};
 use crate::print_queue::{Lost, PrintQueue};
 use crate::wrap;
 
-/// Stdout, and how to print on it.
+/// Prints results on stdout.
 #[derive(Debug)]
 pub struct Printer {
     queue: Arc<PrintQueue>,
     format: Cell<Format>,
     /// How results are coloured.
     results: Cell<ColorChoice>,
-    /// Whether people want results and errors alone.
+    /// Whether only results and errors are printed.
     quiet: bool,
-    /// How words on stderr are coloured.
+    /// How messages on stderr are coloured.
     words: Cell<ColorChoice>,
-    /// Whether a document was begun.
+    /// Whether a document has been started.
     has_begun: Cell<bool>,
-    /// Whether the command's results are those of targets: a failure of the whole then has their form.
+    /// Whether the results are those of targets. A failure of the command then has the same form.
     has_items: Cell<bool>,
 }
 
 impl Printer {
-    /// Stdout, as the global options want it.
+    /// A printer with the settings of the global options.
     pub fn new(global: &GlobalOptions) -> Self {
         let mut printer = Self::plain(global.format.unwrap_or(Format::Human));
         printer.quiet = global.quiet;
@@ -44,12 +44,12 @@ impl Printer {
         printer
     }
 
-    /// Whether people want results and errors alone.
+    /// Whether only results and errors are printed.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Stdout, before it is known what the global options want.
+    /// A printer for errors before the global options are known.
     pub fn plain(format: Format) -> Self {
         Self {
             queue: Arc::default(),
@@ -62,36 +62,36 @@ impl Printer {
         }
     }
 
-    /// Prints in another way from now on.
+    /// Changes the format from now on.
     pub fn print_as(&self, format: Format) {
         self.format.set(format);
     }
 
-    /// Colours in another way from now on.
+    /// Changes the colours from now on.
     pub fn colour(&self, when: ColorWhen) {
         self.results.set(when.on(&io::stdout()));
         self.words.set(when.on(&io::stderr()));
     }
 
-    /// What prints: whatever else prints in this process does it there, too.
+    /// The print queue, which all output of this process uses.
     pub fn queue(&self) -> &Arc<PrintQueue> {
         &self.queue
     }
 
-    /// Who reads the results, and how.
+    /// The format of the results.
     pub fn format(&self) -> Format {
         self.format.get()
     }
 
-    /// Prints a text, in which nothing but our own colours is acted upon by a terminal.
+    /// Prints a text. Control sequences other than our own colours are made harmless.
     ///
-    /// A reader who has gone away (`| head`) wants no more, and no complaint. One who is there and
-    /// reads nothing is waited for, but does not keep a run from being stopped.
+    /// If the reader has closed the stream (`| head`), this is no error. A reader that does not read is waited for, but
+    /// cannot prevent the end of a run.
     pub fn text(&self, text: &str) {
         self.coloured(&painted(text));
     }
 
-    /// Prints a text as it is, to the byte, unless a terminal would act upon it.
+    /// Prints a text unchanged, byte by byte, unless it goes to a terminal.
     pub fn exact(&self, text: &str) {
         if io::stdout().is_terminal() {
             self.text(text);
@@ -100,11 +100,11 @@ impl Printer {
         }
     }
 
-    /// Prints a painted text, with its colours where they are wanted.
+    /// Prints a painted text, with colours if they are enabled.
     fn coloured(&self, text: &str) {
         let bytes = match self.format() {
             Format::Human => for_stream(text, self.results.get()),
-            // Nothing is taken out of what a program reads: U+007F is a character, too.
+            // Output for programs is not changed: U+007F is a valid character.
             Format::Json | Format::Jsonl => text.as_bytes().into(),
         };
         self.queue.print(Stream::Stdout, &bytes);
@@ -115,24 +115,24 @@ impl Printer {
         self.text(&format!("{}\n", line.as_ref()));
     }
 
-    /// Prints why a request could not be carried out at all.
+    /// Prints why a command failed as a whole.
     pub fn refuse(&self, failure: Failure) -> ExitStatus {
         self.complain(&failure.msg);
         self.failure(failure);
         ExitStatus::Failure
     }
 
-    /// A document is begun: whatever ends the command, there is no other.
+    /// Notes that a document has been started, so that no other one is printed.
     pub fn begin(&self) {
         self.has_begun.set(true);
     }
 
-    /// From now on a failure of the whole is told in the form that results of targets have.
+    /// From now on, a failure of the command is printed in the form of target results.
     pub fn expect_items(&self) {
         self.has_items.set(true);
     }
 
-    /// Prints a failure for programs; people have read it on stderr.
+    /// Prints a failure for programs. People read it on stderr.
     pub fn failure(&self, failure: Failure) {
         let mut value = failure.into_value();
         if self.has_begun.get() && self.format() == Format::Json {
@@ -146,7 +146,7 @@ impl Printer {
         }
     }
 
-    /// Waits until all is printed; gives why results could not be: a full disk must not pass for a success.
+    /// Waits until all is printed. Fails if results could not be printed: a full disk is no success.
     pub async fn end(&self) -> Option<Lost> {
         self.queue.done().await;
         let lost = self.queue.take_lost(Stream::Stdout);
@@ -158,7 +158,7 @@ impl Printer {
         lost.or_else(|| self.queue.take_lost(Stream::Stderr))
     }
 
-    /// Says on stderr what is wrong.
+    /// Prints an error on stderr.
     pub fn complain(&self, message: &str) {
         let line = painted(&format!("{BAD}error:{BAD:#} {message}\n"));
         let line = wrap::wrapped(&line, wrap::width(&io::stderr()));
@@ -171,7 +171,7 @@ impl Printer {
         Writer(self)
     }
 
-    /// Prints one document that people read and nobody copies: no line of it is wider than the terminal.
+    /// Prints one document for reading. Lines are wrapped to the width of the terminal.
     pub fn page(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
         match self.format() {
             Format::Human => self.fitted(&human()),
@@ -179,12 +179,12 @@ impl Printer {
         }
     }
 
-    /// Prints a text, of which no line is wider than the terminal.
+    /// Prints a text, wrapped to the width of the terminal.
     pub fn fitted(&self, text: &str) {
         self.coloured(&wrap::wrapped(&painted(text), wrap::width(&io::stdout())));
     }
 
-    /// Prints one document: as JSON for programs, else as the text that `human` makes.
+    /// Prints one document: JSON for programs, else the text of `human`.
     pub fn document(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
         let expected = "results have text keys";
         match self.format() {
@@ -195,7 +195,7 @@ impl Printer {
     }
 }
 
-/// What was printed is written, also after a panic.
+/// Writes what was printed, also after a panic.
 impl Drop for Printer {
     fn drop(&mut self) {
         self.queue.settle();
@@ -216,7 +216,7 @@ impl Write for Writer<'_> {
     }
 }
 
-/// A time as people read it: `0.12 sec`, `2 min, 3 sec`.
+/// A duration for people: `0.12 sec`, `2 min, 3 sec`.
 pub fn seconds(time: Duration) -> String {
     match time.as_secs() {
         whole @ 60.. => format!("{} min, {} sec", whole / 60, whole % 60),
@@ -244,7 +244,7 @@ pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// Remarks behind a name: ` (sensitive, required)`; nothing where there are none.
+/// Remarks after a name, such as ` (sensitive, required)`, or an empty text.
 pub fn in_brackets(remarks: &[String]) -> String {
     if remarks.is_empty() {
         String::new()
@@ -253,7 +253,7 @@ pub fn in_brackets(remarks: &[String]) -> String {
     }
 }
 
-/// Whether somebody watches stderr.
+/// Whether stderr is a terminal.
 pub fn is_watched() -> bool {
     io::stderr().is_terminal()
 }

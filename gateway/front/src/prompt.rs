@@ -1,4 +1,4 @@
-//! Asking a person for a secret, on the terminal and not on stdin: that may be data.
+//! Prompts for a secret on the terminal. Stdin is not used, because it may contain data.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
@@ -12,21 +12,21 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-/// Whoever sits at the terminal of this process.
+/// Prompts the user at the terminal of this process.
 #[derive(Debug)]
 pub struct Terminal;
 
 #[async_trait]
 impl SecretPrompt for Terminal {
     async fn ask(&self, question: &str) -> Result<Value, String> {
-        let terminal = terminal()
-            .map_err(|_| format!("there is no terminal on which to ask \"{question}\""))?;
+        let terminal =
+            terminal().map_err(|_| format!("there is no terminal to ask \"{question}\""))?;
         let answer = ask(terminal, format!("{question}: ")).await;
         answer.map_err(|error| format!("cannot read the answer: {error}"))
     }
 }
 
-/// The terminal of this process, whatever stdin and stdout are; else the one that stdin is.
+/// The controlling terminal of this process, else stdin if it is a terminal.
 pub fn terminal() -> io::Result<File> {
     let own = OpenOptions::new().read(true).write(true).open("/dev/tty");
     own.or_else(|error| {
@@ -39,13 +39,13 @@ pub fn terminal() -> io::Result<File> {
     })
 }
 
-/// Asks at a terminal that shows nothing of what is typed until this is dropped or answered.
+/// Prompts without an echo. The echo is restored after the answer, or when the future is dropped.
 pub async fn ask(terminal: File, question: String) -> io::Result<Value> {
     let _quiet = Quiet::new(&terminal)?;
     let mut screen = terminal.try_clone()?;
     screen.write_all(question.as_bytes())?;
     let (answered, answer) = oneshot::channel();
-    // A thread of its own: nothing waits for one that still reads when the program ends.
+    // A separate thread, because nothing waits for it when the program ends.
     thread::Builder::new().spawn(move || {
         let mut line = Zeroizing::new(String::new());
         let read = BufReader::new(terminal).read_line(&mut line);
@@ -57,7 +57,7 @@ pub async fn ask(terminal: File, question: String) -> io::Result<Value> {
     Ok(Value::from(line.trim_end_matches(['\n', '\r'])).into_sensitive())
 }
 
-/// A terminal without an echo, for as long as this lives.
+/// Disables the echo of a terminal until it is dropped.
 struct Quiet {
     terminal: OwnedFd,
     before: Termios,

@@ -1,8 +1,6 @@
-//! The wish to stop: Ctrl-C, `kill`, a terminal that has gone away, or time that is over, and what each
-//! one asks for.
+//! Signals that stop a run: Ctrl-C, `kill`, a closed terminal, or a time limit.
 //!
-//! What each one does is for whoever listens. One that has come stays known: who listens later is told at
-//! once.
+//! The listener decides what a signal does. A received signal is remembered: a later listener gets it at once.
 
 use std::future::poll_fn;
 use std::num::NonZeroU32;
@@ -19,19 +17,19 @@ use nix::sys::signal::{SigSet, Signal as Name};
 use nix::unistd::alarm;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signal that came last, by its number, for those who cannot wait for one; 0 is none.
+/// The number of the last signal, or 0, for callers that cannot wait.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// Whether signals are heard, and end this process no more by themselves.
+/// Whether signals are handled, so that they do not end this process by themselves.
 static ARE_HEARD: AtomicBool = AtomicBool::new(false);
 
 /// How many signals were heard.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// How many seconds this process may take in all, and who says so.
+/// The time limit of this process in seconds, and its source.
 static LIMIT: OnceLock<(NonZeroU32, &str)> = OnceLock::new();
 
-/// Whether whoever started this process has it ignore SIGHUP: it is to outlive a terminal.
+/// Whether the process was started with SIGHUP ignored, as by `nohup`.
 static IS_HANGUP_IGNORED: LazyLock<bool> = LazyLock::new(|| {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -39,34 +37,34 @@ static IS_HANGUP_IGNORED: LazyLock<bool> = LazyLock::new(|| {
     ignored.is_some_and(|mask| mask >> (Name::SIGHUP as u32 - 1) & 1 == 1)
 });
 
-/// The signal by which this process was asked to stop.
+/// The signal that requested this process to stop.
 pub fn asked() -> Option<Name> {
     let number = i32::try_from(ASKED.load(Ordering::Relaxed)).ok()?;
     Name::try_from(number).ok()
 }
 
-/// Whether signals are heard, and end this process no more by themselves.
+/// Whether signals are handled, so that they do not end this process by themselves.
 pub fn are_heard() -> bool {
     ARE_HEARD.load(Ordering::Relaxed)
 }
 
-/// How many signals have asked this process to stop, as far as somebody listened.
+/// How many signals to stop were received while a listener existed.
 pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// The next signal, where they are heard.
+/// Waits for the next signal, if there is a listener.
 pub async fn next(listener: Option<&mut SignalListener>) -> Option<Name> {
     Some(listener?.signal().await)
 }
 
-/// Asks this process to stop after so many seconds, as `said` says, like an alarm clock: by a signal
-/// (SIGALRM), which reaches whoever listens then. Only the first limit counts.
+/// Sets a time limit for this process: SIGALRM stops it. `said` names the source of the limit. Only the first limit
+/// counts.
 pub fn stop_after(seconds: NonZeroU32, said: &'static str) {
     alarm::set(LIMIT.get_or_init(|| (seconds, said)).0.get());
 }
 
-/// What a signal asks of a run: to end, as somebody wishes or because its time is over.
+/// The reason to stop a run on a signal: a request, or its time limit.
 pub fn reason(signal: Name) -> Reason {
     match LIMIT.get().filter(|_| signal == Name::SIGALRM) {
         Some((seconds, said)) => Reason::Deadline(format!("{seconds} s ({said})")),
@@ -74,7 +72,7 @@ pub fn reason(signal: Name) -> Reason {
     }
 }
 
-/// The signal whose exit code tells a reason.
+/// The signal whose exit code reports a reason.
 pub fn signal_of(reason: &Reason) -> Name {
     match reason {
         Reason::Signal(signal) => *signal,
@@ -83,15 +81,15 @@ pub fn signal_of(reason: &Reason) -> Name {
     }
 }
 
-/// Waits for what comes before a run, or for a signal: then it is left, and what it had started is ended.
+/// Does work that precedes a run. A signal drops it, and ends what it has started.
 ///
 /// # Errors
-/// That there was a signal, or what the work has failed with.
+/// A signal, or the failure of the work.
 pub async fn or_interrupted<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     let mut work = pin!(work);
-    // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
+    // Work that is ready at once needs no signal handler, which could never be removed.
     if let Poll::Ready(done) = futures_util::poll!(&mut work) {
         return done;
     }
@@ -104,20 +102,20 @@ pub async fn or_interrupted<T>(
     }
 }
 
-/// Hears the signals that ask a run to stop.
+/// Listens to the signals that stop a run.
 #[derive(Debug)]
 pub struct SignalListener {
     signals: Vec<(Name, Signal)>,
     first: Option<Name>,
-    /// Whether the first was told.
+    /// Whether the first signal was returned.
     is_told: bool,
 }
 
 impl SignalListener {
-    /// From now on these signals no longer end this process by themselves. `nohup` has us ignore SIGHUP, which stays so.
+    /// From now on, these signals do not end this process by themselves. If `nohup` ignores SIGHUP, it stays ignored.
     ///
     /// # Errors
-    /// That they cannot be heard.
+    /// Signal handlers cannot be installed.
     pub fn hear() -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         let mut signals = Vec::new();
@@ -131,24 +129,24 @@ impl SignalListener {
             wanted.add(name);
             signals.push((name, signal(SignalKind::from_raw(number))?));
         }
-        // Who has started us may have blocked them, and with them all that ends us.
+        // The parent process may have blocked these signals.
         wanted.thread_unblock()?;
         Ok(Self {
             signals,
-            // One that comes right here is heard twice, and what runs gets no grace: that is all.
+            // A signal at this moment counts twice, so that running work gets no grace period. This is harmless.
             first: asked(),
             is_told: false,
         })
     }
 
-    /// The signal that came first.
+    /// The first signal.
     pub fn first(&self) -> Option<Name> {
         self.first
     }
 
     /// Waits for the next signal.
     pub async fn signal(&mut self) -> Name {
-        // It had come before anybody listened here.
+        // The signal came before this listener existed.
         if let (false, Some(first)) = (self.is_told, self.first) {
             self.is_told = true;
             COUNT.fetch_max(1, Ordering::Relaxed);

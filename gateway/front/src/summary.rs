@@ -5,7 +5,7 @@ pub fn first_line(desc: &str) -> String {
     desc.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The first sentence of a description of ours, for lists: a paragraph of it may be one line.
+/// The first sentence of one of our descriptions, for lists. A paragraph may be one line.
 pub fn first_sentence(desc: &str) -> String {
     let line = first_line(desc);
     let starts = |rest: &str| rest.starts_with(|first: char| first.is_uppercase() || first == '`');

@@ -1,14 +1,14 @@
-//! Lines that are no wider than the terminal: a terminal breaks them in the middle of words.
+//! Wraps lines to the width of the terminal, between words.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
 
-/// Narrower than this nothing can be read, whatever is done.
+/// Below this width, wrapping is useless.
 const LEAST: usize = 20;
 
-/// How wide the terminal is that a stream leads to; nothing where it leads to a pipe or a file.
+/// The width of the terminal of a stream; `None` for a pipe or a file.
 pub fn width(stream: &(impl AsFd + IsTerminal)) -> Option<usize> {
     let columns = stream
         .is_terminal()
@@ -18,8 +18,8 @@ pub fn width(stream: &(impl AsFd + IsTerminal)) -> Option<usize> {
     (columns > 0).then(|| usize::from(columns).max(LEAST))
 }
 
-/// A text whose lines are broken at blanks where they are wider than `width`. What follows is indented as the line's
-/// last column is, or else a little more than the line. A word that is wider alone stays whole.
+/// Wraps the lines of a text at blanks to `width`. Continuation lines are indented like the last column, or else a
+/// little more than the line. A longer word is not broken.
 pub fn wrapped(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -40,9 +40,9 @@ pub fn wrapped(text: &str, width: Option<usize>) -> String {
     wrapped
 }
 
-/// A command line for a shell, broken so that it still is one.
+/// Wraps a shell command so that it stays a valid command.
 pub fn command(line: &str, width: usize) -> String {
-    // The comment behind a command goes first.
+    // The comment after a command moves before it.
     let (command, comment) = match line.split_once("  #") {
         Some((command, comment)) => (command.trim_end(), Some(comment)),
         None => (line, None),
@@ -51,7 +51,7 @@ pub fn command(line: &str, width: usize) -> String {
     let mut text = match comment {
         Some(comment) if shown(line) > width => {
             let comment = format!("{indent}#{comment}");
-            // Each line of a comment is one.
+            // Each line of a comment begins with its mark.
             let comment = broken(&comment, width, "").replace("\n  ", "\n");
             format!("{}\n", comment.replace('\n', &format!("\n{indent}# ")))
         }
@@ -66,7 +66,7 @@ pub fn command(line: &str, width: usize) -> String {
     text
 }
 
-/// One line, broken at blanks; `mark` stands at the end of each but the last.
+/// Wraps one line at blanks, with `mark` at the end of each line except the last.
 fn broken(line: &str, width: usize, mark: &str) -> String {
     let indent = hanging(line, width);
     let mut text = String::new();
@@ -90,7 +90,7 @@ fn broken(line: &str, width: usize, mark: &str) -> String {
     text
 }
 
-/// How far the lines are indented that follow a broken one.
+/// The indentation of continuation lines.
 fn hanging(line: &str, width: usize) -> usize {
     let own = line.len() - line.trim_start_matches(' ').len();
     let columns = line.rmatch_indices("  ");
@@ -117,7 +117,7 @@ fn words(line: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// How many columns a text takes: colours take none.
+/// The width of a text in columns, without colours.
 fn shown(text: &str) -> usize {
     let mut columns = 0;
     let mut chars = text.chars();

@@ -1,4 +1,4 @@
-//! The time of day as IOS writes it, always in UTC: the practice switch has no time zone.
+//! Times as IOS writes them, always in UTC, because the practice switch has no time zone.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

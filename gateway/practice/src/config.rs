@@ -1,4 +1,4 @@
-//! What a switch is told to be: the configuration, as values.
+//! The configuration of a switch, as values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,7 +15,7 @@ pub(super) const DEFAULT_VLANS: [(u16, &str); 5] = [
     (1005, "trnet-default"),
 ];
 
-/// Whether a switch may be called this.
+/// Whether a switch may have this name.
 pub(super) fn is_hostname(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=63).contains(&name.len()) && name.chars().all(legal)
@@ -25,16 +25,16 @@ pub(super) fn is_hostname(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Config {
     pub(super) hostname: String,
-    /// The VLANs beyond the default ones; without a name of its own one is called `VLAN0030`.
+    /// The VLANs besides the default ones. The default name is like `VLAN0030`.
     pub(super) vlans: BTreeMap<u16, Option<String>>,
     pub(super) interfaces: BTreeMap<InterfaceName, Interface>,
     /// Static routes with their distances.
     pub(super) routes: BTreeMap<Route, u8>,
-    /// Settings that are kept as they are written: `ntp server 192.0.2.1`.
+    /// Settings that are stored as text: `ntp server 192.0.2.1`.
     pub(super) lines: BTreeSet<String>,
 }
 
-/// A static route; two that differ in their distance alone are the same one.
+/// A static route. Routes that differ only in their distance are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Route {
     pub(super) prefix: Ipv4Addr,
@@ -42,12 +42,12 @@ pub(super) struct Route {
     pub(super) next_hop: NextHop,
 }
 
-/// Where a static route sends its packets.
+/// The next hop of a static route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NextHop {
-    /// To a neighbour.
+    /// A neighbour.
     Address(Ipv4Addr),
-    /// Nowhere.
+    /// The null interface.
     Null0,
 }
 
@@ -61,8 +61,7 @@ impl fmt::Display for NextHop {
 }
 
 impl Config {
-    /// The configuration that a practice switch starts with: small, but with something of
-    /// everything, so that there is something to look at and to change.
+    /// The initial configuration of a practice switch: small, but with an example of everything.
     pub(super) fn factory(hostname: &str) -> Self {
         let mut interfaces: BTreeMap<InterfaceName, Interface> = (1..=PORTS)
             .map(InterfaceName::Gigabit)
@@ -104,7 +103,7 @@ impl Config {
         }
     }
 
-    /// Every VLAN with its name, the default ones too.
+    /// Every VLAN with its name, including the default ones.
     pub(super) fn vlan_names(&self) -> BTreeMap<u16, String> {
         let default = DEFAULT_VLANS
             .iter()

@@ -1,4 +1,4 @@
-//! What a practice server can play: a device, and a shell on it for each session.
+//! The devices of a practice server, with a shell for each session.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -8,35 +8,35 @@ use super::terminal::Terminal;
 use super::vty::Mode;
 use devgate_core::lock::locked;
 
-/// A device at which several may be logged in.
+/// A device for several sessions.
 pub(super) trait Device: Debug + Send + Sync {
-    /// A shell for someone who has just logged in.
+    /// Opens a shell after a login.
     fn shell(&self, user: &str) -> Box<dyn Shell>;
 }
 
-/// What one session sees: bytes in, bytes out.
+/// The shell of one session: bytes in, bytes out.
 pub(super) trait Shell: Send {
-    /// Takes the size of the screen; 0 means that it is not known.
+    /// Sets the size of the screen. 0 means unknown.
     fn resize(&mut self, columns: u32, rows: u32);
 
-    /// What is shown before anything is typed.
+    /// The output before the first input.
     fn greet(&mut self) -> Vec<u8>;
 
-    /// Takes what was typed, and tells what is shown for it.
+    /// Takes input, and returns its output.
     fn input(&mut self, bytes: &[u8]) -> Vec<u8>;
 
-    /// Runs one command as `ssh host command` does.
+    /// Runs one command, as for `ssh host command`.
     fn exec(&mut self, command: &str) -> Vec<u8>;
 
     /// Whether the session is over.
     fn is_closed(&self) -> bool;
 }
 
-/// The practice switch: what one session configures, the others see.
+/// The practice switch, whose configuration all sessions share.
 #[derive(Debug)]
 pub(super) struct SharedSwitch {
     pub(super) switch: Arc<Mutex<Switch>>,
-    /// In which mode sessions start.
+    /// The initial mode of sessions.
     pub(super) mode: Mode,
 }
 

@@ -1,33 +1,33 @@
-//! The line being typed, and what editing it makes the screen show.
+//! The line editor, and its effect on the screen.
 
-/// IOS takes no more characters than these in a line.
+/// The maximum length of a line in IOS.
 const LONGEST: usize = 254;
 
-/// How far a line that reaches the right margin is moved to the left.
+/// How far a line is moved to the left when it reaches the right margin.
 const SCROLL: usize = 10;
 
 /// A line that is edited at its end.
 #[derive(Debug, Default)]
 pub(super) struct Editor {
     line: Vec<u8>,
-    /// How many characters are out of sight on the left, behind a `$`.
+    /// How many characters are hidden on the left, behind a `$`.
     hidden: usize,
 }
 
 impl Editor {
-    /// What has been typed.
+    /// The typed text.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.line).into_owned()
     }
 
-    /// What has been typed, and an empty line for what comes.
+    /// Takes the typed text, and starts an empty line.
     pub(super) fn take(&mut self) -> String {
         let text = self.text();
         *self = Self::default();
         text
     }
 
-    /// Adds a character where the line has this much room on the screen; tells what to echo.
+    /// Adds a character, if the line has room on the screen. Returns the echo.
     pub(super) fn push(&mut self, byte: u8, room: usize) -> Vec<u8> {
         if self.line.len() == LONGEST {
             return vec![b'\x07'];
@@ -42,7 +42,7 @@ impl Editor {
         self.redrawn(before)
     }
 
-    /// Takes the last character away.
+    /// Removes the last character.
     pub(super) fn erase(&mut self) -> Vec<u8> {
         let before = self.shown();
         if self.line.is_empty() {
@@ -57,7 +57,7 @@ impl Editor {
         b"\x08 \x08".to_vec()
     }
 
-    /// Takes the last word away.
+    /// Removes the last word.
     pub(super) fn erase_word(&mut self) -> Vec<u8> {
         let mut echo = vec![];
         while self.line.last() == Some(&b' ') {
@@ -69,14 +69,14 @@ impl Editor {
         echo
     }
 
-    /// Takes everything away.
+    /// Removes everything.
     pub(super) fn clear(&mut self) -> Vec<u8> {
         let before = self.shown();
         *self = Self::default();
         self.redrawn(before)
     }
 
-    /// Replaces the line without a word to the screen.
+    /// Replaces the line without an output.
     pub(super) fn set(&mut self, text: &str) {
         *self = Self {
             line: text.as_bytes().to_vec(),
@@ -89,7 +89,7 @@ impl Editor {
         self.line.len() - self.hidden + usize::from(self.hidden > 0)
     }
 
-    /// Goes back over what was shown and writes the line anew.
+    /// Moves back over the old text and redraws the line.
     fn redrawn(&self, before: usize) -> Vec<u8> {
         let mut echo = vec![b'\x08'; before];
         if self.hidden > 0 {

@@ -1,4 +1,4 @@
-//! What stands after the `|` of a `show`: include, exclude, begin, section, count.
+//! The filters after the `|` of a `show`: include, exclude, begin, section, count.
 
 use fancy_regex::Regex;
 
@@ -28,19 +28,19 @@ const KINDS: [(&str, Keep); 5] = [
     ("section", Keep::Section),
 ];
 
-/// Why a text is no filter.
+/// Why a filter is invalid.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadFilter {
-    /// Nothing begins so: the character at this offset cannot be.
+    /// The character at this offset is invalid.
     At(usize),
     /// The kind or the expression is missing.
     Incomplete,
-    /// The expression is no regular expression.
+    /// The regular expression is invalid.
     Expression,
 }
 
 impl Filter {
-    /// Reads what follows the `|`: a kind, which may be abbreviated, and an expression.
+    /// Parses a filter: a kind, which may be abbreviated, and an expression.
     ///
     /// # Errors
     /// [`BadFilter`].

@@ -1,8 +1,7 @@
-//! The command parser: tables of patterns in, one matching rule or IOS's kind of refusal out.
+//! The command parser: finds the matching rule in tables of patterns, or refuses a line like IOS.
 //!
-//! A pattern is a line of tokens. A token in lower case, or a number, is a keyword: it may be
-//! abbreviated as long as it stays unique among what may stand there. The others are arguments,
-//! see [`argument`].
+//! A pattern is a line of tokens. A token in lower case, or a number, is a keyword, which may be abbreviated as long as
+//! it is unique at its position. The others are arguments, see [`argument`].
 
 use std::net::Ipv4Addr;
 
@@ -12,7 +11,7 @@ use super::switch::Switch;
 use super::vlans::VlanList;
 use super::vty::{Reply, Vty};
 
-/// One command: what is typed, and what it does.
+/// One command: its pattern and its function.
 pub(super) struct Rule {
     pub(super) pattern: &'static str,
     pub(super) run: fn(&mut Switch, &mut Vty, &Arguments) -> Reply,
@@ -28,8 +27,7 @@ impl Rule {
     }
 }
 
-/// What a line said besides its keywords. A field that the rule's pattern has no token for keeps
-/// its default.
+/// The arguments of a line. A field without a token in the pattern keeps its default.
 #[derive(Debug)]
 pub(super) struct Arguments {
     pub(super) number: u16,
@@ -38,34 +36,34 @@ pub(super) struct Arguments {
     pub(super) next_hop: NextHop,
     pub(super) interface: InterfaceName,
     pub(super) text: String,
-    /// Where a text up to the end of the line begins.
+    /// The start of a text up to the end of the line.
     pub(super) column: usize,
     /// The whole command with its keywords in full.
     pub(super) canonical: String,
 }
 
-/// Why a line is no command.
+/// Why a line is not a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The character at this column cannot stand there, in the word of this number (from 0).
+    /// The character at this column is invalid, in the word with this number (from 0).
     Invalid { column: usize, word: usize },
-    /// A word abbreviates several keywords.
+    /// A word is ambiguous.
     Ambiguous,
-    /// More is expected.
+    /// The line is incomplete.
     Incomplete,
 }
 
 /// Finds the rule that a line matches.
 ///
 /// # Errors
-/// [`Refusal`], as IOS would tell it. An empty line is [`Refusal::Incomplete`].
+/// [`Refusal`], as in IOS. An empty line is [`Refusal::Incomplete`].
 pub(super) fn parse<'r>(rules: &[&'r Rule], line: &str) -> Result<(&'r Rule, Arguments), Refusal> {
     let narrowed = narrow(rules, line)?;
     let rule = narrowed.complete().ok_or(Refusal::Incomplete)?;
     Ok((rule, narrowed.arguments))
 }
 
-/// The tokens that may stand where a line ends: in its last word if it ends in one, or after it.
+/// The tokens that are possible at the end of a line: in its last word, or after it.
 ///
 /// # Errors
 /// As [`parse`].
@@ -83,7 +81,7 @@ pub(super) fn expected(rules: &[&Rule], line: &str) -> Result<Vec<&'static str>,
     Ok(tokens)
 }
 
-/// The rules that are left after some words of a line.
+/// The rules that match some words of a line.
 struct Narrowed<'r> {
     live: Vec<&'r Rule>,
     depth: usize,
@@ -159,7 +157,7 @@ fn narrow<'r>(rules: &[&'r Rule], line: &str) -> Result<Narrowed<'r>, Refusal> {
     Ok(narrowed)
 }
 
-/// Which of the tokens the next words are, and how many of them it takes.
+/// The token that matches the next words, and the number of these words.
 fn choose(
     tokens: &[&'static str],
     line: &str,
@@ -193,7 +191,7 @@ fn choose(
     Err(Refusal::Invalid { column, word: 0 })
 }
 
-/// Reads an argument and says how many words it takes.
+/// Parses an argument, and returns the number of its words.
 fn argument(
     token: &str,
     line: &str,
@@ -215,7 +213,7 @@ fn argument(
             return Ok(words.len());
         }
         "INTERFACE" => {
-            // The unit may be a word of its own.
+            // The unit may be a separate word.
             let apart = words
                 .get(1)
                 .filter(|_| word.bytes().all(|b| b.is_ascii_alphabetic()));

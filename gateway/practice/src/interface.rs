@@ -17,12 +17,12 @@ pub(super) enum InterfaceName {
     Vlan(u16),
 }
 
-/// Why a word names no interface.
+/// Why a word is not an interface name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadName {
     /// The unit is missing: more is expected.
     Incomplete,
-    /// The character at this offset cannot be.
+    /// The character at this offset is invalid.
     At(usize),
 }
 
@@ -98,7 +98,7 @@ fn number(text: &str, range: std::ops::RangeInclusive<u16>, at: usize) -> Result
 /// How a port takes part in switching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PortMode {
-    /// As negotiated; nothing is printed for it.
+    /// Negotiated, which is the default and not printed.
     #[default]
     Dynamic,
     /// `switchport mode access`.
@@ -107,7 +107,7 @@ pub(super) enum PortMode {
     Trunk,
 }
 
-/// What is configured on one interface.
+/// The configuration of one interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Interface {
     pub(super) description: Option<String>,
@@ -126,7 +126,7 @@ pub(super) struct Interface {
 }
 
 impl Interface {
-    /// An interface as it is before anything is configured.
+    /// The default configuration of an interface.
     pub(super) fn new(name: InterfaceName) -> Self {
         Self {
             description: None,

@@ -1,4 +1,4 @@
-//! A line in a mode: finds its command, runs it, or says as IOS does why not.
+//! Interprets a line in a mode: finds and runs its command, or refuses it like IOS.
 
 use std::mem;
 
@@ -8,10 +8,10 @@ use super::grammar::{self, Arguments, Refusal, Rule};
 use super::switch::Switch;
 use super::vty::{Mode, Reply, Vty};
 
-/// Runs a line that was typed from a column of the screen on.
+/// Runs a line that begins at a column of the screen.
 ///
 /// # Errors
-/// The text of the refusal; nothing was done.
+/// The text of the refusal. Nothing was done.
 pub(super) fn run(
     switch: &mut Switch,
     vty: &mut Vty,
@@ -37,7 +37,7 @@ pub(super) fn run(
     })
 }
 
-/// Runs an exec command without leaving the mode one is in.
+/// Runs an exec command without leaving the current mode.
 fn exec(switch: &mut Switch, vty: &mut Vty, line: &str, column: usize) -> Reply {
     let mode = mem::replace(&mut vty.mode, Mode::Privileged);
     let reply = run(switch, vty, line, column);
@@ -49,10 +49,10 @@ fn exec(switch: &mut Switch, vty: &mut Vty, line: &str, column: usize) -> Reply 
     }
 }
 
-/// What may stand where a line ends in a mode.
+/// The tokens that are possible at the end of a line in a mode.
 ///
 /// # Errors
-/// The refusal of what stands before.
+/// The refusal of the words before.
 pub(super) fn expected(mode: &Mode, line: &str) -> Result<Vec<&'static str>, Refusal> {
     let mut found: Result<Vec<_>, _> = Err(Refusal::Incomplete);
     for rules in commands::rules(mode) {
@@ -68,12 +68,12 @@ pub(super) fn expected(mode: &Mode, line: &str) -> Result<Vec<&'static str>, Ref
     Ok(tokens)
 }
 
-/// A command as it was found.
+/// A command that was found.
 struct Found {
     rule: &'static Rule,
     said: Arguments,
     filter: Option<Filter>,
-    /// Whether it was not the mode's own rules that knew it.
+    /// Whether it is not from the rules of the mode itself.
     is_global: bool,
 }
 
@@ -109,7 +109,7 @@ fn find(mode: &Mode, line: &str) -> Result<Found, Refused> {
     Err(Refused::Parse(Refusal::Invalid { column, word }))
 }
 
-/// Reads what stands after the `|` at a column; only `show` has a use for it.
+/// Parses the filter after the `|` at a column. Only `show` uses it.
 fn read_filter(rule: &Rule, text: &str, column: usize) -> Result<Filter, Refused> {
     let invalid = |column| Refused::Parse(Refusal::Invalid { column, word: 0 });
     if !rule.pattern.starts_with("show ") {
@@ -130,7 +130,7 @@ enum Refused {
 }
 
 impl Refused {
-    /// What IOS says, for a line that begins at a column of the screen.
+    /// The message of IOS for a line that begins at a column of the screen.
     fn text(&self, column: usize, line: &str) -> String {
         match self {
             Self::Parse(Refusal::Invalid { column: at, .. }) => {

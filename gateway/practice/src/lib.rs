@@ -1,10 +1,9 @@
-//! The practice switch: an SSH server in the binary that speaks a small but true part of Cisco
-//! IOS and remembers what it is told, so that devgate can be tried without a device.
+//! The practice switch: an SSH server in the binary with a small but accurate part of Cisco IOS. It keeps its
+//! configuration, so that users can try devgate without a device.
 //!
-//! [`Practice::start`] runs one beside whoever asks, [`serve()`] runs one for a person. Everything
-//! that is IOS (`terminal` and below) is a state machine without I/O; `server` connects it to
-//! SSH. Sessions share one switch: what one configures, the others see. In its place a recorded
-//! device can be played (`replay`).
+//! [`Practice::start`] runs one in the background, [`serve()`] runs one for a person. All of IOS (`terminal` and below)
+//! is a state machine without I/O; `server` connects it to SSH. Sessions share one switch and its configuration. A
+//! recorded device can be replayed instead (`replay`).
 
 mod clock;
 mod commands;

@@ -1,7 +1,6 @@
-//! A recorded device, played: each command is answered as it was when the session was recorded.
+//! Replays a recorded device: each command has the recorded answer.
 //!
-//! It changes nothing and remembers nothing. What was not recorded is answered as the device
-//! answered a command that it does not know.
+//! It has no state. Other commands are answered as the device answered an unknown command.
 
 use std::sync::Arc;
 
@@ -10,14 +9,14 @@ use devgate_devices::Recording;
 use super::device::{Device, Shell};
 use super::editor::Editor;
 
-/// What ends a session where the recording has no other answer.
+/// The commands that end a session, unless the recording has another answer.
 const GOODBYES: [&str; 3] = ["exit", "quit", "logout"];
 
-/// A device as it was recorded.
+/// A recorded device.
 #[derive(Debug)]
 pub(super) struct Replay(pub(super) Arc<Recording>);
 
-/// A session on it.
+/// A session of a recorded device.
 struct ReplayShell {
     recording: Arc<Recording>,
     editor: Editor,
@@ -39,7 +38,7 @@ impl Device for Replay {
 }
 
 impl Shell for ReplayShell {
-    /// What was recorded keeps its width, and shows no pager.
+    /// Recorded output keeps its width, and has no pager.
     fn resize(&mut self, _: u32, _: u32) {}
 
     fn greet(&mut self) -> Vec<u8> {
@@ -110,7 +109,7 @@ impl ReplayShell {
         self.print(&prompt);
     }
 
-    /// Prints lines; the last one has an end, whether it was recorded or not.
+    /// Prints lines. The last one always has a line end.
     fn print_lines(&mut self, text: &str) {
         self.print(text);
         if !text.is_empty() && !text.ends_with('\n') {

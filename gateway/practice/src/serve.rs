@@ -18,13 +18,13 @@ use super::config::is_hostname;
 use super::{Practice, Settings};
 use devgate_core::failure::{ErrorContext, Failure};
 
-/// Run a practice switch: an SSH server that speaks a small part of Cisco IOS
+/// Run a practice switch: an SSH server with a small part of Cisco IOS
 ///
-/// It listens on the loopback, keeps what it is told in memory, and forwards nothing. It tells how
-/// to reach it and runs until Ctrl-C. Whoever can reach it can log in: its passwords are printed.
+/// It listens on the loopback interface, keeps its configuration in memory, and forwards no traffic. It prints how to
+/// connect, and runs until Ctrl-C. Everybody who can connect can log in: its passwords are printed.
 #[derive(Debug, Args)]
 pub struct PracticeArgs {
-    /// Port to listen on; 0 takes a free one
+    /// Port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 2222)]
     port: u16,
 
@@ -36,28 +36,28 @@ pub struct PracticeArgs {
     #[arg(long, default_value = "practice", value_parser = hostname)]
     hostname: String,
 
-    /// File that keeps the host key between runs; made (0600) if it is not there
+    /// File for the host key; created with mode 0600 if it does not exist
     ///
-    /// Without it the switch has a new key each time.
+    /// Without it, the switch has a new key in each run.
     #[arg(long, value_name = "FILE")]
     host_key: Option<PathBuf>,
 
-    /// Start sessions enabled, so that `enable` and its password are not needed
+    /// Start sessions in privileged mode, so that `enable` is not needed
     #[arg(long)]
     privileged: bool,
 
-    /// Play the device that `devgate record` kept in this folder, instead of the practice switch
+    /// Replay the device that `devgate record` saved in this folder, instead of the practice switch
     ///
-    /// It answers each command that was recorded as the device did, and every other one as the device
-    /// answers what it does not know. Nothing can be configured.
+    /// It answers recorded commands as the device did. It answers all other commands as the device answers unknown
+    /// commands. It cannot be configured.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["hostname", "privileged"])]
     replay: Option<PathBuf>,
 }
 
-/// Runs a practice switch until Ctrl-C, and tells on `out` how to reach it.
+/// Runs a practice switch until Ctrl-C, and prints how to connect on `out`.
 ///
 /// # Errors
-/// The port is taken, the host key file cannot be read or written, or `out` cannot.
+/// The port is in use, or the host key file or `out` cannot be used.
 pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let address = SocketAddr::new(args.listen, args.port);
     let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
@@ -73,9 +73,9 @@ pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failur
     };
     let user = settings.user.clone();
     let (password, enable) = (settings.password.clone(), settings.enable_password.clone());
-    let practice = Practice::start(settings).await.with_context(|| {
-        format!("cannot listen on {address}; --port 0 takes a port that is free")
-    })?;
+    let practice = Practice::start(settings)
+        .await
+        .with_context(|| format!("cannot listen on {address}; --port 0 selects a free port"))?;
     let reachable = Reachable {
         practice: &practice,
         user: &user,
@@ -103,7 +103,7 @@ fn hostname(name: &str) -> Result<String, String> {
     }
 }
 
-/// The key in a file, or a new one that is written there.
+/// Reads the key from a file, or writes a new key to it.
 fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
     let shown = file.display();
     match reading::text(file) {
@@ -124,14 +124,14 @@ fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
             let created = options.write(true).create_new(true).mode(0o600).open(file);
             created
                 .and_then(|mut created| created.write_all(text.as_bytes()))
-                .with_context(|| format!("{shown}: cannot keep the host key here"))?;
+                .with_context(|| format!("{shown}: cannot save the host key"))?;
             Ok(key)
         }
         Err(error) => Err(error).with_context(|| format!("{shown}: cannot read the host key")),
     }
 }
 
-/// What someone must know to log in.
+/// The data to log in.
 struct Reachable<'p> {
     practice: &'p Practice,
     user: &'p str,
@@ -140,15 +140,14 @@ struct Reachable<'p> {
 }
 
 impl Reachable<'_> {
-    /// Everything to paste. These passwords protect nothing: they are told to whoever starts the
-    /// switch.
+    /// All text to paste. These passwords are not secret: they are printed for the user who starts the switch.
     fn told(&self) -> String {
         let (address, user) = (self.practice.address(), self.user);
         let (password, enable) = (self.password(), self.enable.reveal());
         let enabled = format!("        enable_password: {enable}\n");
         format!(
-            "The practice switch listens on {address} until Ctrl-C. Then it forgets what it was \
-             told.\n\n  user {user}   password {password}   enable password {enable}\n\n{}",
+            "The practice switch listens on {address} until Ctrl-C. Then its configuration is lost.\n\n  user {user}   \
+             password {password}   enable password {enable}\n\n{}",
             self.steps("practice", &enabled)
         )
     }
@@ -162,7 +161,7 @@ impl Reachable<'_> {
             family => family,
         };
         format!(
-            "A recorded device plays on {address} until Ctrl-C: {}\n\n  user {user}   password \
+            "A recorded device is replayed on {address} until Ctrl-C: {}\n\n  user {user}   password \
              {password}\n\n{}",
             recording.desc,
             self.steps(family, "")
@@ -173,13 +172,13 @@ impl Reachable<'_> {
         self.password.reveal()
     }
 
-    /// How to reach it, as a device of a family; `more` is what else its connection info says.
+    /// How to connect to it as a device of a family. `more` is additional connection info.
     fn steps(&self, family: &str, more: &str) -> String {
         let address = self.practice.address();
         let (host, port, user) = (address.ip(), address.port(), self.user);
         let password = self.password();
         let key = self.practice.host_key();
-        // ssh leaves its own port out.
+        // ssh omits the default port.
         let known = if port == 22 {
             host.to_string()
         } else {
@@ -205,7 +204,7 @@ targets:
         password: {password}
 {more}        known_hosts_file: known_hosts
 
-3. In that folder; nobody else is to read the password:
+3. In that folder, protect the password from other users, and connect:
 
   chmod 600 inventory.yaml
   devgate verify -t practice

@@ -1,4 +1,4 @@
-//! The SSH server around the terminals: who may log in, how many, and how it ends.
+//! The SSH server for the terminals: logins, limits and shutdown.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,43 +23,43 @@ use session::Session;
 
 mod session;
 
-/// How many may be connected at once; one more is hung up on.
+/// The maximum number of connections. More are rejected.
 const SESSIONS: usize = 64;
 
-/// How often a client may try to log in before it is hung up on.
+/// The maximum number of login attempts before a client is disconnected.
 const LOGINS: usize = 3;
 
-/// How long a session may be silent before it is closed.
+/// How long a session may be idle before it is closed.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// How long [`Practice::stop`] waits for the clients to hear of it.
+/// How long [`Practice::stop`] waits for clients to disconnect.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// How a practice switch is to be reached.
+/// The settings of a practice switch.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where it listens; port 0 takes a free one.
+    /// The address to listen on. Port 0 selects a free port.
     pub address: SocketAddr,
-    /// Who may log in.
+    /// The user who may log in.
     pub user: String,
-    /// With which password.
+    /// The password of the user.
     pub password: Sensitive<String>,
-    /// Public keys that may log in too, for the same user.
+    /// Public keys for the same user.
     pub authorized_keys: Vec<PublicKey>,
     /// The password of `enable`.
     pub enable_password: Sensitive<String>,
     /// Whether a session starts enabled, with `#` for a prompt.
     pub privileged: bool,
-    /// What the switch is called at first.
+    /// The initial name of the switch.
     pub hostname: String,
-    /// The key it is known by; a new one where there is none.
+    /// The host key; a new one if there is none.
     pub host_key: Option<PrivateKey>,
-    /// What is played instead of the switch.
+    /// The recorded device to replay instead of the switch.
     pub recording: Option<Arc<Recording>>,
 }
 
 impl Default for Settings {
-    /// A free port of the loopback, user `admin`, and passwords that are no secret.
+    /// A free port on the loopback interface, user `admin`, and public passwords.
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -76,7 +76,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The device that is played.
+    /// The replayed device.
     fn device(&self) -> Arc<dyn Device> {
         if let Some(recording) = &self.recording {
             return Arc::new(Replay(Arc::clone(recording)));
@@ -94,7 +94,7 @@ impl Settings {
         })
     }
 
-    /// The version line: that of the device, where one was recorded that can be shown.
+    /// The SSH version line: that of the recorded device, if it is valid.
     fn server_id(&self) -> SshId {
         let recorded = self.recording.as_ref().map(|one| one.ssh_version.clone());
         let recorded = recorded.filter(|line| {
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// A running practice switch. It stops when it is dropped; [`stop`](Self::stop) takes leave first.
+/// A running practice switch. It stops when it is dropped. [`stop`](Self::stop) disconnects the clients first.
 #[derive(Debug)]
 pub struct Practice {
     address: SocketAddr,
@@ -120,7 +120,7 @@ impl Practice {
     /// Starts a switch with the factory configuration on the current runtime.
     ///
     /// # Errors
-    /// The address cannot be listened on, or the host key cannot be made or written.
+    /// It cannot listen on the address, or the host key cannot be created or written.
     pub async fn start(settings: Settings) -> io::Result<Self> {
         let key = match &settings.host_key {
             Some(key) => key.clone(),
@@ -159,20 +159,20 @@ impl Practice {
         })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The host key as a `known_hosts` file has it after the host's name: `ssh-ed25519 AAAA…`.
+    /// The host key in `known_hosts` format, without the host name: `ssh-ed25519 AAAA…`.
     pub fn host_key(&self) -> &str {
         &self.host_key
     }
 
-    /// Tells every client that the switch goes away, and waits until it has.
+    /// Disconnects all clients, and waits until the switch has stopped.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        // It cannot fail but by a panic, which has been told.
+        // It fails only after a panic, which was reported already.
         let _ = (&mut self.accepting).await;
     }
 }
@@ -183,7 +183,7 @@ impl Drop for Practice {
     }
 }
 
-/// Serves until it is told to stop; then until every session has ended.
+/// Serves until it is stopped, and then until every session has ended.
 async fn accept(
     listener: TcpListener,
     config: Arc<Config>,
@@ -198,12 +198,14 @@ async fn accept(
             Some(_) = sessions.join_next() => continue,
             _ = stopped.wait_for(|stop| *stop) => break,
         };
-        // A client that is gone before it is accepted concerns nobody else.
+        // A client that disconnects before it is accepted does not matter.
         let Ok((stream, peer)) = accepted else {
             continue;
         };
         if sessions.len() >= SESSIONS {
-            tracing::warn!("{peer}: the practice switch has {SESSIONS} sessions and takes no more");
+            tracing::warn!(
+                "{peer}: refused, because the practice switch already has {SESSIONS} sessions"
+            );
             continue;
         }
         let session = Session::new(Arc::clone(&settings), Arc::clone(&device));
@@ -224,7 +226,7 @@ async fn serve_one(
     session: Session,
     mut stopped: watch::Receiver<bool>,
 ) {
-    // Echoes are small; they must not wait for each other.
+    // Echoes are small, and must not wait for each other.
     let _ = stream.set_nodelay(true);
     let running = tokio::select! {
         running = russh::server::run_stream(config, stream, session) => running,
@@ -239,7 +241,7 @@ async fn serve_one(
     let ended = match ended {
         Some(ended) => ended,
         None => {
-            let reason = "the practice switch goes away".to_owned();
+            let reason = "the practice switch is shutting down".to_owned();
             let _ = handle
                 .disconnect(Disconnect::ByApplication, reason, String::new())
                 .await;

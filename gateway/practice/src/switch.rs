@@ -1,4 +1,4 @@
-//! One switch, shared by all who are logged in: what it runs, what it would start with.
+//! One switch, shared by all sessions: its running and saved configuration.
 
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use super::config::Config;
 #[derive(Debug)]
 pub(super) struct Switch {
     pub(super) running: Config,
-    /// What is saved, if anything is.
+    /// The saved configuration, if there is one.
     pub(super) startup: Option<Config>,
     /// When and by whom the running configuration was last changed.
     pub(super) changed: Option<(SystemTime, String)>,
@@ -20,8 +20,7 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// A switch that has just been powered on with the factory configuration saved; `clock` tells
-    /// it the time.
+    /// A switch after power-on, with the factory configuration saved. `clock` provides the time.
     pub(super) fn new(
         hostname: &str,
         enable_password: Sensitive<String>,
@@ -38,12 +37,12 @@ impl Switch {
         }
     }
 
-    /// What the switch's own clock says.
+    /// The time of the switch's clock.
     pub(super) fn now(&self) -> SystemTime {
         (self.clock)()
     }
 
-    /// Whether `enable` takes this password.
+    /// Whether `enable` accepts this password.
     pub(super) fn enables(&self, password: &str) -> bool {
         self.enable_password.reveal() == password
     }
@@ -53,7 +52,7 @@ impl Switch {
         self.startup = Some(self.running.clone());
     }
 
-    /// Does something that may change the configuration, and notes who did when it has.
+    /// Does work that may change the configuration. If it does, records the user and the time.
     pub(super) fn noting_changes<T>(&mut self, user: &str, act: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.running.clone();
         let result = act(self);

@@ -1,6 +1,6 @@
-//! What a person or a program at the other end of the line sees: bytes in, bytes out.
+//! The terminal that a person or a program uses: bytes in, bytes out.
 //!
-//! No clock and no socket: the server brings what was typed and takes away what is shown.
+//! It has no clock and no socket: the server passes input and output.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use super::vty::{Mode, Question, Reply, Vty};
 const TRIES: u8 = 3;
 
 const MORE: &str = " --More-- ";
-/// Takes [`MORE`] away as IOS does.
+/// Removes [`MORE`] like IOS.
 const NO_MORE: &str =
     "\x08\x08\x08\x08\x08\x08\x08\x08\x08        \x08\x08\x08\x08\x08\x08\x08\x08\x08";
 
@@ -30,7 +30,7 @@ pub(super) struct Terminal {
     shown: Vec<u8>,
 }
 
-/// What the next byte is for.
+/// The meaning of the next byte.
 #[derive(Debug)]
 enum State {
     Command,
@@ -40,7 +40,7 @@ enum State {
     Closed,
 }
 
-/// How far into an escape sequence (an arrow key, say) the input is. None does anything.
+/// The position in an escape sequence, such as an arrow key. These sequences are ignored.
 #[derive(Debug, PartialEq, Eq)]
 enum Escape {
     None,
@@ -49,7 +49,7 @@ enum Escape {
 }
 
 impl Terminal {
-    /// A terminal on which someone has just logged in.
+    /// A terminal after the login.
     pub(super) fn new(user: &str, mode: Mode) -> Self {
         Self {
             vty: Vty {
@@ -66,21 +66,21 @@ impl Terminal {
         }
     }
 
-    /// Takes the size of the screen; 0 means that it is not known, and keeps what was.
+    /// Sets the size of the screen. 0 means unknown, and changes nothing.
     pub(super) fn resize(&mut self, columns: u32, rows: u32) {
         let known = |size: u32| usize::try_from(size).ok().filter(|size| *size > 0);
         self.vty.width = known(columns).unwrap_or(self.vty.width);
         self.vty.rows = known(rows).unwrap_or(self.vty.rows);
     }
 
-    /// What is shown before anything is typed.
+    /// The output before the first input.
     pub(super) fn greet(&mut self, switch: &Switch) -> Vec<u8> {
         self.print("\n");
         self.prompt(switch);
         std::mem::take(&mut self.shown)
     }
 
-    /// Takes what was typed, and tells what is shown for it.
+    /// Takes input, and returns its output.
     pub(super) fn input(&mut self, switch: &mut Switch, bytes: &[u8]) -> Vec<u8> {
         for byte in bytes {
             self.byte(switch, *byte);
@@ -88,8 +88,8 @@ impl Terminal {
         std::mem::take(&mut self.shown)
     }
 
-    /// Runs one command as `ssh host command` does: no prompt, no pager, and every question
-    /// answered as a bare Enter would.
+    /// Runs one command, as for `ssh host command`: without prompt and pager, and with the default answer to every
+    /// question.
     pub(super) fn exec(&mut self, switch: &mut Switch, command: &str) -> Vec<u8> {
         self.print("\n");
         let reply = match self.understood(switch, command) {
@@ -217,7 +217,7 @@ impl Terminal {
         }
     }
 
-    /// Runs a line in the terminal's mode; an error is the text of the refusal.
+    /// Runs a line in the current mode. An error is the text of the refusal.
     fn understood(&mut self, switch: &mut Switch, line: &str) -> Result<Reply, String> {
         let prompt = self.vty.mode.prompt(&switch.running.hostname).len();
         interpret::run(switch, &mut self.vty, line, prompt)
@@ -262,7 +262,7 @@ impl Terminal {
         self.prompt(switch);
     }
 
-    /// Ctrl-Z runs what is typed, then leaves the configuration.
+    /// Ctrl-Z runs the typed line, then leaves the configuration mode.
     fn end_of_configuration(&mut self, switch: &mut Switch) {
         self.print("^Z");
         if !self.vty.mode.configures() {
@@ -304,7 +304,7 @@ impl Terminal {
         self.print(&line);
     }
 
-    /// Tab completes a keyword that is the only one.
+    /// Tab completes a keyword if it is unique.
     fn complete(&mut self, switch: &Switch) {
         let mut line = self.editor.text();
         let word = line.rsplit(' ').next().unwrap_or_default().len();

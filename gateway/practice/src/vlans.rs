@@ -11,7 +11,7 @@ pub(super) const IDS: std::ops::RangeInclusive<u16> = 1..=4094;
 pub(super) struct VlanList(pub(super) BTreeSet<u16>);
 
 impl VlanList {
-    /// Whether a word can only be meant as a list of VLANs.
+    /// Whether a word can only be a list of VLANs.
     pub(super) fn looks_like(word: &str) -> bool {
         word.starts_with(|c: char| c.is_ascii_digit())
             && word
@@ -22,7 +22,7 @@ impl VlanList {
     /// Reads a list.
     ///
     /// # Errors
-    /// IOS's own words, which count the character after the number that is out of range.
+    /// The message of IOS, which counts the character after the number that is out of range.
     pub(super) fn parse(list: &str) -> Result<Self, String> {
         let mut ids = BTreeSet::new();
         let mut end = 0;

@@ -1,9 +1,9 @@
-//! A terminal line of the switch: its mode, and what a command gives back to it.
+//! A terminal line of the switch: its mode, and the reply of a command.
 
 use super::interface::InterfaceName;
 use super::vlans::VlanList;
 
-/// One terminal line: who is on it, in which mode, before how large a screen.
+/// One terminal line: its user, its mode and its screen size.
 #[derive(Debug)]
 pub(super) struct Vty {
     pub(super) user: String,
@@ -13,7 +13,7 @@ pub(super) struct Vty {
     pub(super) width: usize,
 }
 
-/// Where the next line is understood.
+/// The current mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// `practice>`
@@ -34,8 +34,7 @@ impl Mode {
         !matches!(self, Self::User | Self::Privileged)
     }
 
-    /// What is typed after, for a host of this name. Config prompts have room for its first
-    /// twenty characters only.
+    /// The prompt, for a host with this name. Config prompts show only its first twenty characters.
     pub(super) fn prompt(&self, hostname: &str) -> String {
         let cut: String = hostname.chars().take(20).collect();
         match self {
@@ -48,14 +47,14 @@ impl Mode {
     }
 }
 
-/// What follows a command.
+/// The reply of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// Some text, or none, and the next prompt.
     Text(String),
     /// The password of `enable`.
     Password,
-    /// Something to be answered first.
+    /// A question to answer first.
     Ask(Question),
     /// A line in privileged mode that is run next, typed from this column on (`do`).
     Exec {
@@ -69,7 +68,7 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// Nothing to say.
+    /// No output.
     pub(super) fn done() -> Self {
         Self::Text(String::new())
     }
@@ -80,7 +79,7 @@ impl Reply {
     }
 }
 
-/// What a command asks before it acts.
+/// The question of a command before it acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// `configure` without `terminal`.
@@ -92,7 +91,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// The question, with the answer that a bare Enter stands for.
+    /// The question, with the default answer for Enter.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::ConfigureFrom => "Configuring from terminal, memory, or network [terminal]? ",

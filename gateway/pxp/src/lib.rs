@@ -1,4 +1,4 @@
-//! PXP, both ways: devgate as a module that pxp-agent drives, and as a host of the modules of others.
+//! PXP in both roles: devgate as a module for pxp-agent, and as a host for other modules.
 
 pub mod commands;
 mod host;

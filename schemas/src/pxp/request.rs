@@ -226,7 +226,7 @@ mod tests {
             ("{\"input\": {}, \"inputs\": {}}", "no key `inputs`"),
             (
                 "{\"input\": {\"noop\": true, \"noop\": \"canary\"}}",
-                "the key `noop` stands twice",
+                "the key `noop` occurs twice",
             ),
             (
                 &format!("{files}}}}}"),

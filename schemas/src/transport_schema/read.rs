@@ -36,7 +36,7 @@ impl TransportSchema {
                 })
                 .collect();
             let message = format!(
-                "`{}` does not know, and ignores: {}",
+                "`{}` ignores unknown settings: {}",
                 self.name,
                 named.join(", ")
             );

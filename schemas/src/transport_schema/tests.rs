@@ -63,7 +63,7 @@ fn defaults_are_applied_secrets_wrapped_and_bolts_own_keys_left_out() {
         .collect();
     assert_eq!(
         warnings,
-        ["`nexus` does not know, and ignores: `prot`; did you mean `port`?"]
+        ["`nexus` ignores unknown settings: `prot`; did you mean `port`?"]
     );
     assert!(!format!("{info:?} {told:?}").contains("canary"));
 }

@@ -262,7 +262,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     )
                 } else {
                     let last = one_line(&last);
-                    format!(": its last line, `{last}`, is no prompt of this dialect")
+                    format!(": its last line, `{last}`, is not a prompt of this dialect")
                 },
             },
             Interruption::Unanswered(question) | Interruption::PerhapsAnswered(question)

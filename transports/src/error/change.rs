@@ -61,21 +61,21 @@ impl fmt::Display for ConfigurationProblem {
             ),
             (Some(_), None, _) if *rolled_back => write!(
                 f,
-                "the device took back the lines before it: the configuration is unchanged"
+                "the device rolled back the lines before it: the configuration is unchanged"
             ),
             (Some(_), None, 1) => write!(f, "no other line was taken"),
             (Some(_), None, sent) => {
                 write!(
                     f,
-                    "the lines before it were taken ({} of {of}), and no other: read the \
-                     configuration back to see what stands",
+                    "the lines before it were applied ({} of {of}), and no others: read the configuration to see its \
+                     state",
                     sent - 1
                 )
             }
             (_, _, sent) => write!(
                 f,
-                "{sent} of {of} lines were sent, the last of them perhaps without effect; they \
-                 are not sent again: read the configuration back to see what stands"
+                "{sent} of {of} lines were sent, the last of them perhaps without effect; they are not sent again: \
+                 read the configuration to see its state"
             ),
         }
     }
@@ -115,15 +115,15 @@ impl fmt::Display for Unconfirmed {
         write!(f, "the change on {peer} was not confirmed ({why}); ")?;
         match then {
             Aftermath::TakenBack => {
-                f.write_str("it was taken back: the configuration is as it was before")
+                f.write_str("it was rolled back: the configuration is as it was before")
             }
             Aftermath::WillBeTakenBack(limit) => write!(
                 f,
-                "the device takes it back by itself, within {} s (`confirm_timeout`)",
+                "the device rolls it back by itself, within {} s (`confirm_timeout`)",
                 seconds(*limit)
             ),
             Aftermath::Stands => f.write_str(
-                "it stands, because the device cannot take a change back: look at what it does",
+                "it stays, because the device cannot roll a change back: check the device",
             ),
         }
     }

@@ -74,8 +74,8 @@ impl fmt::Display for Interrupted {
             Interruption::Lost => write!(f, "{peer} closed the connection during {doing}")?,
             Interruption::Unacknowledged(time) => write!(
                 f,
-                "{peer} did not acknowledge for {} s what was sent to it during {doing}: the way to it \
-                 is broken, or loses long packets (MTU)",
+                "{peer} did not acknowledge for {} s what was sent to it during {doing}: the connection is broken, or \
+                 loses long packets (MTU)",
                 seconds(*time)
             )?,
             Interruption::Silent(idle) => write!(
@@ -102,8 +102,8 @@ impl fmt::Display for Interrupted {
             )?,
             Interruption::TooMuchAtOnce(limit) => write!(
                 f,
-                "the answers that all targets send at this time have more than {limit} bytes, which \
-                 was seen during {doing}: ask fewer targets at once (`--concurrency`)"
+                "the current answers of all targets are larger than {limit} bytes, noticed during {doing}: use fewer \
+                 targets at once (`--concurrency`)"
             )?,
             Interruption::Asked(question) => {
                 write!(f, "{peer} asks `{}` during {doing}", quoted(question))?;
@@ -117,9 +117,9 @@ impl fmt::Display for Interrupted {
             )?,
             Interruption::PerhapsAnswered(question) => write!(
                 f,
-                "{peer} asked `{}` during {doing}, while it was asked for its prompt, and may have taken Return or \
-                 blanks for an answer: look what it did; then give the answer in its family's dialect (`login` \
-                 before the first prompt, `confirm` behind a command) or with the command (`--answer`)",
+                "{peer} asked `{}` during {doing}, while devgate checked its prompt, and may have read Return or \
+                 blanks as an answer: check what it did; then give the answer in its family's dialect (`login` before \
+                 the first prompt, `confirm` behind a command) or with the command (`--answer`)",
                 quoted(question)
             )?,
             Interruption::Configuring => {
@@ -154,7 +154,7 @@ impl fmt::Display for Interrupted {
         if *changing {
             write!(
                 f,
-                "; whether it took effect is not known, and it was not sent again: look first"
+                "; whether it took effect is not known, and it was not sent again: check first"
             )?;
         }
         Ok(())

@@ -194,7 +194,7 @@ pub enum Error {
     },
 
     /// Unread output exceeded the limit.
-    #[error("{peer} sent more than {limit} bytes that nobody read: they were given up")]
+    #[error("{peer} sent more than {limit} bytes that nobody read: they were discarded")]
     RawConnectionInfo {
         /// The peer.
         peer: String,
@@ -285,7 +285,7 @@ pub enum Phase {
 fn named(character: char) -> String {
     match character {
         char::REPLACEMENT_CHARACTER => {
-            "U+FFFD, which stands for bytes of the device that are no UTF-8".to_owned()
+            "U+FFFD, which replaces bytes of the device that are not UTF-8".to_owned()
         }
         control => format!("the control character {control:?}"),
     }

@@ -37,8 +37,8 @@ impl fmt::Display for RetryBudgetSpent {
         if let Some(logins) = logins {
             write!(
                 f,
-                "could not {what}: {logins} logins of this run ended before anything was answered, and \
-                 no other follows, so that no account is locked"
+                "could not {what}: {logins} logins of this run ended without an answer, and no more follow, so that \
+                 no account is locked"
             )?;
             return if *tries == 0 {
                 Ok(())

@@ -52,8 +52,7 @@ impl fmt::Display for TlsProblem {
         match why {
             Untrusted::UnknownIssuer => write!(
                 f,
-                "the certificate of {peer} is signed by nobody who is trusted here: name its \
-                 authority in `ssl_ca_file`"
+                "the certificate of {peer} is not signed by a trusted authority: name its authority in `ssl_ca_file`"
             )?,
             Untrusted::Name { presented } => {
                 write!(f, "the certificate of {peer} is not for that name")?;
@@ -82,13 +81,12 @@ impl fmt::Display for TlsProblem {
             )?,
             Untrusted::ClientCertificate { said } => write!(
                 f,
-                "{peer} does not take our certificate, or wants one ({said}): check \
-                 `ssl_cert_file` and `ssl_key_file`"
+                "{peer} rejects our certificate, or requires one ({said}): check `ssl_cert_file` and `ssl_key_file`"
             )?,
             Untrusted::TooOld { said } => write!(
                 f,
-                "no common TLS version or cipher with {peer} ({said}): TLS 1.2 with ECDHE and TLS \
-                 1.3 are spoken here, so turn one of them on at the target"
+                "no common TLS version or cipher with {peer} ({said}): devgate supports TLS 1.2 with ECDHE and TLS \
+                 1.3, so enable one of them on the target"
             )?,
             Untrusted::Other(problem) => write!(f, "no TLS with {peer}: {problem}")?,
         }

@@ -62,7 +62,7 @@ impl Http {
                 Err(error) => error,
             };
             if let (Error::RetryBudgetSpent(spent), true) = (&mut over, in_doubt) {
-                spent.last += "; whether it took effect is not known: look first";
+                spent.last += "; whether it took effect is not known: check first";
             }
             return Err(over);
         }

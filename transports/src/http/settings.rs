@@ -16,7 +16,7 @@ use crate::tls::{self, Tls};
 use crate::{Context, Error, Result, tcp};
 
 /// The advice when the server expects TLS.
-pub(super) const TLS_THERE: &str = "TLS is spoken there: say `protocol: https`";
+pub(super) const TLS_THERE: &str = "the server uses TLS: set `protocol: https`";
 
 /// How long sent data may stay unacknowledged before the connection is given up (RFC 9293, 3.8.3): half
 /// of the retry budget, so that a new connection can be tried.
@@ -78,8 +78,8 @@ impl Settings {
         let password = secret(info, "password");
         if !with_tls && (key.is_some() || password.is_some()) {
             ctx.warning(format!(
-                "the credentials for {peer} go in clear (`protocol: http`): anyone in between can \
-                 read them"
+                "the credentials for {peer} are sent in clear text (`protocol: http`): anyone in between can read \
+                 them"
             ));
         }
         let base_path = info.text("base_path").unwrap_or_default().trim_matches('/');
@@ -147,7 +147,7 @@ impl Settings {
         if self.http2_only {
             "what it answers is no HTTP/2: leave `http2_only` out, or check `port` and `protocol`"
         } else {
-            "what it answers is no HTTP: check `port` and `protocol`"
+            "its answer is not HTTP: check `port` and `protocol`"
         }
     }
 
@@ -256,7 +256,7 @@ pub(crate) fn method(name: &str) -> Result<Method> {
     match Method::from_bytes(name.as_bytes()) {
         Ok(method) if name.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(method),
         _ => Err(Error::Unsupported(format!(
-            "`{name}` is no method of HTTP: GET, POST, PUT, PATCH or DELETE are"
+            "`{name}` is not an HTTP method: use GET, POST, PUT, PATCH or DELETE"
         ))),
     }
 }

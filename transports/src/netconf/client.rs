@@ -302,7 +302,7 @@ impl Client {
                         _ => Ok((reply, errors)),
                     };
                 }
-                Ok(Message::Notification) => ctx.debug("passed over a notification"),
+                Ok(Message::Notification) => ctx.debug("ignored a notification"),
                 Err(problem) => {
                     ctx.debug(format!(
                         "{} sent no answer: {problem}",

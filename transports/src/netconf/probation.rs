@@ -137,7 +137,7 @@ impl Probation {
         committed?;
         self.since = Some(sent);
         procedure.ctx.debug(format!(
-            "what was committed is on probation for {} s",
+            "the commit waits {} s for its confirmation",
             self.limit.as_secs()
         ));
         Ok(())

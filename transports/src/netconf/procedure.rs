@@ -199,7 +199,7 @@ impl ChangeProcedure<'_> {
         }
         let took = started.elapsed().as_secs_f64();
         self.ctx.debug(format!(
-            "the change stood its check, which took {took:.1} s"
+            "the change passed its check, which took {took:.1} s"
         ));
         Ok(())
     }

@@ -237,7 +237,7 @@ impl OvsdbSession {
             Ok(Err(Unanswered::NotSent(end) | Unanswered::Sent(end))) => {
                 return Err(match end {
                     _ if self.settings.finds_tls().await => {
-                        let problem = "TLS is spoken there: say `protocol: ssl`";
+                        let problem = "the server uses TLS: set `protocol: ssl`";
                         self.nonsense(Phase::Hello, problem.to_owned())
                     }
                     End::Lost => Error::Closed {

@@ -234,7 +234,9 @@ impl Transport for PanosSession {
             for (name, fact) in FACTS {
                 match response.text_at(&format!("result/system/{name}")) {
                     Some(text) => facts.set(fact, Value::from(text)),
-                    None => ctx.notice(format!("`show system info` does not tell the fact {fact}")),
+                    None => ctx.notice(format!(
+                        "`show system info` does not provide the fact {fact}"
+                    )),
                 }
             }
         }

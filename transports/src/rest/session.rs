@@ -156,8 +156,8 @@ impl Transport for RestSession {
 
     fn leaves_credentials_open(&self) -> Option<&'static str> {
         (!self.settings.tests_credentials).then_some(
-            "whether it takes the credentials is not known: set `verify_path` to a path that only an account \
-             may see",
+            "whether it accepts the credentials is not known: set `verify_path` to a path that only an account may \
+             see",
         )
     }
 

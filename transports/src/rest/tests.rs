@@ -406,7 +406,7 @@ async fn nothing_is_sent_of_a_request_that_is_none() {
         .await
         .expect_err("no method")
         .to_string();
-    assert!(error.contains("`GE T` is no method"), "{error}");
+    assert!(error.contains("`GE T` is not an HTTP method"), "{error}");
     assert_eq!(server.lines(), [""; 0]);
 }
 

@@ -245,7 +245,7 @@ impl Transport for RestconfSession {
             let absent = source.take(&answer.text(), &mut facts);
             if !absent.is_empty() {
                 ctx.notice(format!(
-                    "{} does not tell the facts {}",
+                    "{} does not provide the facts {}",
                     source.path,
                     absent.join(", ")
                 ));

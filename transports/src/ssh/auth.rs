@@ -130,8 +130,7 @@ impl<'a> Login<'a> {
         for file in files.iter().filter(|file| others_may_read(file)) {
             let file = file.display();
             self.ctx.warning(format!(
-                "others than its owner may read the private key {file}: `chmod 600 {file}`; whoever \
-                 could read it may have it"
+                "other users can read the private key {file}: `chmod 600 {file}`; consider it compromised"
             ));
         }
     }

@@ -81,8 +81,8 @@ pub(crate) async fn connect(
         .as_ref()
         .map_or_else(String::new, |via| format!(" behind {}", via.peer().name()));
     ctx.warning(format!(
-        "telnet to {} is not encrypted{behind}: whoever is in between reads and can change all of it, \
-         the password included",
+        "telnet to {} is not encrypted{behind}: anyone in between can read and change everything, the password \
+         included",
         settings.peer()
     ));
     Ok((Telnet::over(stream), via))

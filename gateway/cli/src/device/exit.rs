@@ -7,29 +7,29 @@ use devgate_engine::run::RunSummary;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow;
 
-/// What the exit code tells.
+/// What the exit code reports.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct ExitCodes {
-    /// Exit with the sum of 1 (a device could not be worked on), 2 (changes), 4 (resources failed)
+    /// Exit with the sum of 1 (a device failed), 2 (changes), 4 (resources failed)
     #[arg(long)]
     detailed_exitcodes: bool,
-    /// Exit as Puppet does: 0 though resources have failed or were changed, 1 for all else
+    /// Exit like Puppet: 0 even if resources failed or changed, 1 for other errors
     #[arg(long)]
     puppet_exitcodes: bool,
-    /// With --noop: exit with 2 where something would change; --detailed-exitcodes adds the 2 to the sum
+    /// With --noop: exit with 2 if something would change; --detailed-exitcodes adds 2 to the sum
     #[arg(long, requires = "noop")]
     exit_code_on_drift: bool,
 }
 
-/// A target failed otherwise than by its resources.
+/// A target failed, but not because of its resources.
 const FAILURE: u8 = 1;
-/// Resources were changed; or would be, where --exit-code-on-drift asks for that.
+/// Resources were changed, or would be changed with --exit-code-on-drift.
 const CHANGES: u8 = 2;
 /// Resources could not be brought to the desired state.
 const RESOURCE_FAILURES: u8 = 4;
 
 impl ExitCodes {
-    /// How the run ends.
+    /// The exit status of the run.
     pub(super) fn exit_status(self, ran: &RunSummary, changes: Changes) -> ExitStatus {
         let exit_status = follow::exit_status(ran);
         if let ExitStatus::Interrupted(_) = exit_status {

@@ -27,7 +27,7 @@ use crate::complete;
 use crate::targets::Targets;
 use crate::terminal_view::run_operation;
 
-/// Bring devices to a desired state, or look at their resources and facts.
+/// Bring devices to a desired state, or show their resources and facts.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("what").required(true).args(["apply", "facts", "resource"]))]
 #[command(mut_arg("user_of_device", |user| user.long("login")))]
@@ -41,23 +41,23 @@ use crate::terminal_view::run_operation;
 pub struct Device {
     #[command(flatten)]
     targets: Targets,
-    /// Bring the device to the state of a manifest (YAML, JSON or .pp), or of a compiled catalog
+    /// Apply a manifest (YAML, JSON or .pp) or a compiled catalog to the device
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
-    /// Only tell what would change
+    /// Show a preview of the changes, and change nothing
     #[arg(long, conflicts_with_all = ["facts", "resource"])]
     noop: bool,
-    /// With --apply: only resources with one of these tags; a type and a title are tags, too
+    /// With --apply: only resources with one of these tags; types and titles are tags too
     #[arg(
         long,
         value_name = "TAG,...",
         value_delimiter = ',', conflicts_with_all = ["facts", "resource"]
     )]
     tags: Vec<String>,
-    /// With --apply: show every change as the lines that the device is sent, or as attributes
+    /// With --apply: show each change as lines that are sent to the device, or as attributes
     #[arg(long, conflicts_with_all = ["facts", "resource"])]
     diff: bool,
-    /// With --apply and --resource: what becomes of rows from a device that do not keep to their type
+    /// With --apply and --resource: how to handle data of a device that does not match its type
     #[arg(
         long,
         value_name = "HOW",
@@ -66,7 +66,7 @@ pub struct Device {
         conflicts_with = "facts"
     )]
     rows: Rows,
-    /// With --apply: what becomes of a device on which something has failed
+    /// With --apply: when to roll back the changes on a device
     #[arg(
         long,
         value_name = "WHEN",
@@ -74,8 +74,8 @@ pub struct Device {
         default_value_t, conflicts_with_all = ["facts", "resource"]
     )]
     rollback: Rollback,
-    /// With --apply: what becomes of a device that another run is changing: `wait`, `wait=SECONDS`
-    /// (default: 300), or `refuse`
+    /// With --apply: what to do while another run is changing the device: `wait`, `wait=SECONDS` (default: 300), or
+    /// `refuse`
     #[arg(
         long,
         value_name = "HOW",
@@ -83,7 +83,7 @@ pub struct Device {
         conflicts_with_all = ["facts", "resource"]
     )]
     busy: BusyPolicy,
-    /// Begin each device at its own moment within so many seconds, the same in each run
+    /// Spread the start of devices over this time; a device has the same delay in each run
     #[arg(
         long,
         value_name = "SECONDS",
@@ -102,7 +102,7 @@ pub struct Device {
     /// Print the device's resources of a type, or one of them, as a .pp manifest
     #[arg(short, long)]
     resource: bool,
-    /// The type, and the title of one of them
+    /// Resource type, and title of one resource
     #[arg(value_names = ["TYPE", "TITLE"], num_args = 1..=2, requires = "resource", add = complete::types())]
     words: Vec<String>,
     /// With --resource: print a YAML manifest
@@ -113,25 +113,25 @@ pub struct Device {
         requires = "resource"
     )]
     to_yaml: bool,
-    /// Where words go instead of the terminal: `console`, `syslog`, and files; .json and .jsonl are JSON
+    /// Where to log instead of the terminal: `console`, `syslog`, or files; .json and .jsonl files are JSON
     #[arg(short, long, value_name = "PLACE,...", value_delimiter = ',')]
     logdest: Vec<LogDest>,
-    /// Tell everything that happens, as --log-level debug does
+    /// Log everything, like --log-level debug
     #[arg(short, long)]
     debug: bool,
-    /// Look for Ruby in DIR/puppet/{type,provider,transport} first, then in the modules
+    /// Search Ruby code in DIR/puppet/{type,provider,transport} first, then in the modules
     #[arg(long, value_name = "DIR")]
     libdir: Option<PathBuf>,
     #[command(flatten)]
     puppet: puppet::PuppetOptions,
 }
 
-/// What becomes of a provider that does not keep to its type (Puppet's setting `strict`).
+/// How to handle data of a provider that does not match its type (Puppet's setting `strict`).
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Rows {
-    /// Tell it at the level `debug`
+    /// Log it at level `debug`
     Off,
-    /// Tell it as a warning, and use them
+    /// Log a warning, and use the data
     Warning,
     /// Fail the resource; --resource shows the others
     #[default]
@@ -149,7 +149,7 @@ impl From<Rows> for Strict {
 }
 
 impl Device {
-    /// What every command takes, with what this one says of it, too.
+    /// The global options, with those that this command adds.
     pub fn global(&self, global: &GlobalOptions) -> GlobalOptions {
         let mut global = global.clone();
         if self.debug {
@@ -159,10 +159,10 @@ impl Device {
         global
     }
 
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,
@@ -184,7 +184,7 @@ impl Device {
             };
             let bare = self.words.first().filter(|_| !self.resource);
             let hint = bare.map_or_else(String::new, |word| {
-                format!("; targets are named with -t: `devgate device -t {word}`")
+                format!("; name targets with -t: `devgate device -t {word}`")
             });
             return Err(misused(&format!(
                 "{message}, or a device.conf with devices{hint}"
@@ -234,8 +234,8 @@ impl Device {
         let is_for_a_file = printer.format() == Format::Human && !io::stdout().is_terminal();
         if count > 1 && is_for_a_file {
             let message = format!(
-                "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
-                 (`devgate device -t NAME -r {type_name} > NAME.{}`)",
+                "these are the manifests of {} devices, one after the other: to apply one, print it alone (`devgate \
+                 device -t NAME -r {type_name} > NAME.{}`)",
                 count,
                 if self.to_yaml { "yaml" } else { "pp" }
             );

@@ -1,4 +1,4 @@
-//! Options of `puppet device` that are known here and mean nothing, or something else.
+//! Options of `puppet device` that have no effect here, or another meaning.
 
 use std::convert::Infallible;
 use std::io;
@@ -9,10 +9,10 @@ use nix::unistd::{Uid, User, initgroups, setgid, setuid};
 
 use crate::targets::Refused;
 
-/// What lines of cron and unit files say that were written for `puppet device`.
+/// Options for lines of cron and unit files that were written for `puppet device`.
 #[derive(Args, Debug)]
 pub(super) struct PuppetOptions {
-    /// Run as this user of this node, as root may; an account of the device is --login
+    /// Run as this user of this node (only for root); --login is the user of the device
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     #[arg(short, long, hide = true, value_name = "SECONDS")]
@@ -27,17 +27,16 @@ pub(super) struct PuppetOptions {
     a: Option<Infallible>,
 }
 
-const NO_SERVER: &str = "--server, --port and --centrallogging are for devices that get their \
-                         catalogs from a Puppet server, which devgate does not ask: compile the \
-                         catalog and give it to --apply";
+const NO_SERVER: &str = "--server, --port and --centrallogging are for devices that get their catalogs from a Puppet \
+                         server, which devgate does not use: compile the catalog and pass it to --apply";
 
-const NO_A: &str = "-a is ambiguous in Puppet, and not known here: say --apply";
+const NO_A: &str = "-a is ambiguous in Puppet, and devgate does not have it: use --apply";
 
 impl PuppetOptions {
-    /// Becomes the user that is asked for.
+    /// Switches to the requested user.
     ///
     /// # Errors
-    /// That there is no such user, or that this one may not become another.
+    /// There is no such user, or this user cannot switch to another.
     pub(super) fn obey(&self) -> Result<(), Failure> {
         let Some(name) = &self.user else {
             return Ok(());
@@ -45,7 +44,7 @@ impl PuppetOptions {
         let user = User::from_name(name).with_context(|| format!("--user {name}"))?;
         let Some(user) = user else {
             return Err(Failure::other(format!(
-                "--user {name}: this node has no such user; an account of the device is --login"
+                "--user {name}: this node has no such user; --login is the user of the device"
             )));
         };
         if user.uid == Uid::effective() {
@@ -53,7 +52,7 @@ impl PuppetOptions {
         }
         if !Uid::effective().is_root() {
             return Err(Failure::other(format!(
-                "--user {name}: only root may become another user; an account of the device is --login"
+                "--user {name}: only root can run as another user; --login is the user of the device"
             )));
         }
         let groups = std::ffi::CString::new(name.as_str()).map_err(io::Error::from)?;

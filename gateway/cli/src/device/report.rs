@@ -1,17 +1,17 @@
-//! Reports that are kept in a folder, one file a device.
+//! Reports in a folder, one file per device.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use devgate_engine::operations::{ReportFormat, Reports};
 
-/// Where reports are kept, and how.
+/// Where reports are saved, and their format.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct ReportOptions {
-    /// With --apply: keep the report of each device in this folder, as NAME.json or NAME.yaml
+    /// With --apply: save the report of each device in this folder, as NAME.json or NAME.yaml
     #[arg(long, value_name = "DIR", conflicts_with_all = ["facts", "resource"])]
     report: Option<PathBuf>,
-    /// With --report: as whose report
+    /// With --report: format of the reports
     #[arg(
         long,
         value_name = "FORMAT",
@@ -23,7 +23,7 @@ pub(super) struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// What is asked for, if anything is.
+    /// The requested settings, if there are any.
     pub(super) fn reports(self) -> Option<Reports> {
         let format = self.report_format;
         self.report.map(|folder| Reports { folder, format })

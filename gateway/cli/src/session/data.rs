@@ -1,4 +1,4 @@
-//! `devgate session get` and `set`: data of a device, in the words of its protocol.
+//! `devgate session get` and `set`: data of a device, in the terms of its protocol.
 
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
@@ -15,44 +15,42 @@ use crate::session::source::SessionSource;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session get -t dns1 /servers            # REST: a path\n  devgate session \
-                  get -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 \
-                  1.3.6.1.2.1.1        # SNMP: an OID\n  devgate session get -t r1 '<interfaces \
-                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a \
-                  filter\n\n`devgate transport show NAME` shows what a transport takes. \
-                  In a task, or in what `devgate session run` starts, -t is not needed."
+    after_help = "Examples:\n  devgate session get -t dns1 /servers            # REST: a path\n  devgate session get \
+                  -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 1.3.6.1.2.1.1        # \
+                  SNMP: an OID\n  devgate session get -t r1 '<interfaces \
+                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a filter\n\n`devgate transport \
+                  show NAME` shows what a transport accepts. -t is not needed in a task, or in a program that \
+                  `devgate session run` starts."
 )]
 pub struct Get {
     #[command(flatten)]
     source: SessionSource,
-    /// What is asked for: a path, a filter, a table, an OID
+    /// What to get: a path, a filter, a table, an OID
     what: String,
 }
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session set -t dns1 /servers/localhost/zones - --method POST < \
-                  zone.json\n  devgate session set -t dns1 /servers/localhost/zones/example.org. --method \
-                  DELETE\n  devgate session set -t r1 - --method merge < config.xml\n  devgate session set \
-                  -t r1 '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
-                  operations.json\n\nA single - is the body. SNMP only reads. A secret \
-                  belongs on stdin: everybody on this host can read arguments. A task that runs \
-                  under --noop is refused."
+    after_help = "Examples:\n  devgate session set -t dns1 /servers/localhost/zones - --method POST < zone.json\n  \
+                  devgate session set -t dns1 /servers/localhost/zones/example.org. --method DELETE\n  devgate \
+                  session set -t r1 - --method merge < config.xml\n  devgate session set -t r1 \
+                  '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
+                  operations.json\n\nA single - is the body. SNMP is read-only. Pass secrets on stdin: all users of \
+                  this host can read arguments. In a task under --noop, the request is refused."
 )]
 pub struct Set {
     #[command(flatten)]
     source: SessionSource,
-    /// What is changed: a path, a table; nothing where the body says it all
+    /// What to change: a path, a table; omit it if the body contains it
     #[arg(required = true)]
     what: Option<String>,
-    /// What to set it to: JSON, or a text such as XML; - reads it from stdin
+    /// New value: JSON, or text such as XML; - reads it from stdin
     #[arg(allow_negative_numbers = true)]
     body: Option<String>,
-    /// How: an HTTP method, a NETCONF default-operation or `rpc`, a JSON-RPC method (default: the
-    /// protocol's usual one)
+    /// An HTTP method, a NETCONF default-operation or `rpc`, a JSON-RPC method (default: depends on the protocol)
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// Send nothing: show what would be sent, without the target's secrets
+    /// Send nothing: show what would be sent, without secrets of the target
     #[arg(long)]
     noop: bool,
 }
@@ -89,7 +87,7 @@ impl Set {
         };
         if what.is_empty() && body.is_none() {
             return Err(Failure::other(
-                "say what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
+                "specify what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
             ));
         }
         let change = Request {
@@ -113,13 +111,12 @@ impl Set {
     }
 }
 
-/// All of stdin. It is there, or comes at once: nobody types a body.
+/// Reads all of stdin. This does not wait for a user, because nobody types a body.
 fn stdin() -> Result<String, Failure> {
     reading::text_of(std::io::stdin()).context("cannot read the body from stdin")
 }
 
-/// A body as it is meant: JSON where it is some, else a text. A JSON string is a text with its
-/// quotes.
+/// Parses a body: JSON if it is valid, else text. A JSON string is text with quotes.
 fn read(body: String) -> Value {
     match serde_json::from_str(&body) {
         Ok(Json::String(_)) | Err(_) => Value::from(body),
@@ -141,7 +138,7 @@ fn would_send(mut asked: Json, body: Option<Json>, printer: &Printer) {
     printer.document(&asked, || format!("{line}\n{}", operations::ended(text)));
 }
 
-/// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.
+/// Prints the answer of a device: text unchanged, data as JSON; for programs, with the request.
 fn print(mut asked: Json, document: Document, printer: &Printer) {
     match document {
         Document::Text(text) => {

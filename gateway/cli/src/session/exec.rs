@@ -23,30 +23,29 @@ use crate::terminal_view::run_operation;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session exec show version\n  devgate session exec -t switch1 \
-                  show version\n  devgate session exec -t switches show version\n  devgate session \
-                  exec --config 'interface swp1' ' description uplink'\n  devgate session exec \
-                  --answer y 'copy running-config startup-config'\n  devgate session exec --config \
-                  --save - < lines.txt\n  printf 'show version\\nshow clock\\n' | devgate session exec \
-                  -\n\nOptions stand before the command. A word of the command that begins with -- \
-                  stands behind a -- of its own:\n  devgate session exec -t fw1 -- diag --brief\n\nA \
-                  secret belongs on stdin: everybody on this host can read arguments."
+    after_help = "Examples:\n  devgate session exec show version\n  devgate session exec -t switch1 show version\n  \
+                  devgate session exec -t switches show version\n  devgate session exec --config 'interface swp1' ' \
+                  description uplink'\n  devgate session exec --answer y 'copy running-config startup-config'\n  \
+                  devgate session exec --config --save - < lines.txt\n  printf 'show version\\nshow clock\\n' | \
+                  devgate session exec -\n\nPut options before the command. If a word of the command begins with --, \
+                  put -- before the command:\n  devgate session exec -t fw1 -- diag --brief\n\nPass secrets on stdin: \
+                  all users of this host can read arguments."
 )]
 pub struct Exec {
     #[command(flatten)]
     targets: Targets,
-    /// Type configuration instead: each argument is a line, or each line of stdin with -
+    /// Send configuration instead: each argument is a line; - reads lines from stdin
     #[arg(long)]
     config: bool,
-    /// Save the running configuration behind it
+    /// Save the running configuration afterwards
     #[arg(long, requires = "config")]
     save: bool,
-    /// Send nothing: show what would be sent, without the target's secrets
+    /// Send nothing: show what would be sent, without secrets of the target
     #[arg(long)]
     noop: bool,
-    /// Type this when the command makes the device ask, such as `[confirm]`; each question takes the next
+    /// Answer to a question of the device, such as `[confirm]`; repeat the option for more questions
     ///
-    /// A question that nobody answers ends the session. Families may know answers of their own.
+    /// A question without an answer ends the session. A family can define answers.
     #[arg(
         long,
         value_name = "TEXT",
@@ -163,8 +162,8 @@ fn for_the_device(
     let is_option = |word: &&String| word.starts_with("--") || (*word == "-t" && !has_session);
     if let Some(option) = ours.iter().find(is_option) {
         let message = format!(
-            "`{option}` stands behind the command, where options of devgate do not count: put it before \
-             the command, or behind `--` where the device is to be sent it; nothing was sent"
+            "`{option}` is after the command, where devgate reads no options: put it before the command, or after \
+             `--` to send it to the device; nothing was sent"
         );
         return Err(Failure::new("devgate/usage", message));
     }
@@ -192,7 +191,7 @@ async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
 
 fn lines_of_stdin() -> io::Result<Lines> {
     let (tells, hears) = mpsc::channel(1);
-    // A thread of its own: nothing waits for one that still reads when the program ends.
+    // A separate thread, because nothing waits for it when the program ends.
     thread::Builder::new().spawn(move || {
         for line in reading::lines(io::stdin().lock()) {
             let line = line.context("cannot read stdin");

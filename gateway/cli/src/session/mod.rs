@@ -1,4 +1,4 @@
-//! `devgate session`: using a session with a device, and lending one to a program.
+//! `devgate session`: sessions to devices, and shared sessions for programs.
 
 mod data;
 mod exec;
@@ -12,59 +12,55 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::options::GlobalOptions;
 use devgate_front::printer::Printer;
 
-/// Use a session with a device: run commands, ask for data, change it
+/// Work on a device: run commands, get and set data
 ///
-/// devgate logs in for you. With `-t TARGET` any operator asks any device once. To ask often, have a
-/// session lent: devgate then logs in once for all that is asked, instead of once for each. Two
-/// things are lent one, in DEVGATE_SESSION: a remote task, for as long as it runs on this node, and
-/// what `devgate session run` starts.
+/// devgate logs in for you. With `-t TARGET`, each command logs in once. To send many commands with one login, use a
+/// shared session: DEVGATE_SESSION names it. Remote tasks that run on this node have one, and so do programs that
+/// `devgate session run` starts.
 #[derive(Debug, Subcommand)]
 #[command(
-    after_help = "Examples:\n  devgate session exec -t switch1 show version\n  devgate session get -t \
-                  dns1 /servers\n\nA task `uptime.sh` with `{\"remote\": true}` in \
-                  uptime.json, which is lent a session with its target:\n  #!/bin/sh\n  devgate \
-                  session exec show version | grep uptime\n\nA shell with a session of its own, on \
-                  switch1:\n  devgate session run -t switch1 -- bash"
+    after_help = "Examples:\n  devgate session exec -t switch1 show version\n  devgate session get -t dns1 \
+                  /servers\n\nA task `uptime.sh` with `{\"remote\": true}` in uptime.json, which uses a shared \
+                  session:\n  #!/bin/sh\n  devgate session exec show version | grep uptime\n\nA shell with a shared \
+                  session to switch1:\n  devgate session run -t switch1 -- bash"
 )]
 pub enum Session {
-    /// Run a command on a device: for transports with a command line
+    /// Run a command on a device with a command line
     ///
-    /// A remote task that devgate runs on this node need not log in by itself: DEVGATE_SESSION names
-    /// a private socket, and this command uses the session behind it. The first use logs in, all
-    /// others find the session open, one command at a time. The device's output goes to stdout as it
-    /// is. No command is ever sent twice.
+    /// A remote task that devgate runs on this node does not need to log in: DEVGATE_SESSION names a private socket,
+    /// and this command uses the session behind it. The first command logs in. Later commands use the same session, one
+    /// at a time. The device's output goes to stdout unchanged. No command is ever sent twice.
     ///
-    /// With -t and many targets, all of them at once, each result under its target's name. JSON has the form
-    /// of every command where -t names targets, one or many; without -t it is an object for each command.
+    /// With -t, the command runs on all targets in parallel, and each result has the name of its target. With -t, JSON
+    /// has the same form as in other commands; without -t, it is one object per command.
     Exec(Box<exec::Exec>),
-    /// Ask a device for data: for REST, NETCONF, OVSDB, SNMP and the like
+    /// Get data from a device: REST, NETCONF, OVSDB, SNMP and similar
     ///
-    /// What is asked for is named in the words of the protocol. JSON is printed as JSON, everything
-    /// else as it is.
+    /// Name the data in the terms of the protocol. JSON is printed as JSON, all other data unchanged.
     Get(data::Get),
-    /// Change data of a device: for REST, NETCONF, OVSDB and the like
+    /// Set data on a device: REST, NETCONF, OVSDB and similar
     ///
-    /// It is sent once, whatever happens: where the answer is lost, it is not known whether it took
-    /// effect, and you are told so. What the device answers is printed as by `session get`.
+    /// The request is sent only once. If the answer is lost, the command fails and reports that the result is unknown.
+    /// The answer is printed as in `session get`.
     Set(data::Set),
-    /// Run a program that is lent one session with a target
+    /// Run a program with a shared session to a target
     ///
-    /// All that the program starts may use it with `devgate session exec`, `get` and `set`, and so
-    /// may the tasks of every `devgate task run` in it whose target is the same: they log in once.
-    /// The exit code is the program's.
+    /// The program and its child processes use the session with `devgate session exec`, `get` and `set`. Tasks that
+    /// they start with `devgate task run` on the same target use it too. All of them share one login. The exit code is
+    /// that of the program.
     Run(run::Run),
 }
 
 impl Session {
-    /// Whether its results are those of targets, one item each.
+    /// Whether it has one result per target.
     pub fn has_items(&self) -> bool {
         matches!(self, Self::Exec(exec) if exec.names_targets())
     }
 
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         global: &GlobalOptions,

@@ -1,4 +1,4 @@
-//! `devgate session run`: a program that is lent a session.
+//! `devgate session run`: a program with a shared session.
 
 use std::ffi::OsString;
 
@@ -23,13 +23,12 @@ use crate::terminal_view::TerminalView;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
 pub struct Run {
-    /// The target: one
+    /// The target (only one)
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: String,
     #[command(flatten)]
     direct: Direct,
-    /// Refuse `devgate session exec --config` and `devgate session set`, as a task is refused under
-    /// --noop
+    /// Refuse `devgate session exec --config` and `devgate session set`, as in a task under --noop
     #[arg(long)]
     noop: bool,
     /// The program and its arguments
@@ -50,7 +49,7 @@ impl Run {
         let shown = self.program[0].display().to_string();
         let ctx = job.context();
         let lent = async |socket: Option<&str>| {
-            let socket = socket.context("there is no session to lend")?;
+            let socket = socket.context("there is no shared session")?;
             let program = Program {
                 words: self.program,
                 environment: vec![(
@@ -73,7 +72,7 @@ impl Run {
             lender.lend(&ctx, &spec, mode, lent).await
         };
         let shown = &mut TerminalView::new(&context.logger, printer);
-        // Signals are the program's, once it has been started; before, they end this process.
+        // Signals go to the program after it was started. Before, they end this process.
         let (exit, asked) = follow_until(context, &run, shown, lending, None, |_| None).await?;
         let of_program = || ExitStatus::Code(u8::try_from(exit.code()).unwrap_or(u8::MAX));
         Ok(asked.map_or_else(of_program, ExitStatus::Interrupted))

@@ -1,4 +1,4 @@
-//! The session that a command works with: one of its own, or the one that is lent to this program.
+//! The session of a command: its own one, or a shared session of this program.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::complete;
 use crate::targets::{Direct, words};
 use crate::terminal_view::TerminalView;
 
-/// Whose session is used.
+/// Which session is used.
 #[derive(Args, Debug)]
 pub(super) struct SessionSource {
-    /// The target, one: a session is opened for it, unless one with it is lent to this program
+    /// One target; opens a session unless a shared session to this target exists
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: Option<String>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct SessionSource {
 }
 
 impl SessionSource {
-    /// Does `work` with a session with the target, or with the one that is lent to this program.
+    /// Does `work` in a session to the target, or in the shared session of this program.
     pub(super) async fn session(
         &self,
         global: &GlobalOptions,
@@ -50,7 +50,7 @@ impl SessionSource {
     }
 }
 
-/// Does `work` with the session that is lent to this program. It needs no project: a task may run anywhere.
+/// Does `work` in the shared session of this program. It needs no project, because a task may run anywhere.
 pub(super) async fn lent(
     work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
 ) -> Result<ExitStatus, Failure> {
@@ -59,7 +59,7 @@ pub(super) async fn lent(
     work(&mut lent).await.map(|()| ExitStatus::Success)
 }
 
-/// Does `work` with a session with one target.
+/// Does `work` in a session to one target.
 pub(super) async fn alone(
     context: &CommandContext,
     target: &Target,
@@ -77,14 +77,14 @@ pub(super) async fn alone(
             }
         }
     };
-    // A session that does not end in time when the work is left is not waited for.
+    // A session that does not close in time is not waited for.
     let asking = async {
         tokio::select! {
             outcome = asking => outcome,
             () = overdue(&job) => Err(job.interrupted(true)),
         }
     };
-    // The first signal leaves the work and closes the session, the second does not wait.
+    // The first signal cancels the work and closes the session. The second one does not wait.
     let mut first = None;
     let on_signal = |signal| {
         if first.is_some() {
@@ -107,13 +107,13 @@ pub(super) async fn alone(
     }
 }
 
-/// Waits until the work was to be left, and for as long as what runs may take to come to its end then.
+/// Waits until the work is cancelled, and then for the grace period.
 async fn overdue(job: &TargetJob<'_>) {
     job.stop().reaches(Stage::End).await;
     let _ = timeout(GRACE, pending::<()>()).await;
 }
 
-/// The one target that a word names.
+/// The only target that a word names.
 pub(super) async fn one(
     context: &CommandContext,
     word: &str,
@@ -128,7 +128,7 @@ pub(super) async fn one(
         others => match missing(&chosen.inventory) {
             Some(missing) if others.is_empty() => Err(Failure::new("devgate/no-targets", missing)),
             _ => Err(Failure::other(format!(
-                "a session is with one target, and `{word}` names {}",
+                "a session has one target, but `{word}` names {}",
                 others.len()
             ))),
         },

@@ -9,33 +9,33 @@ use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 
-/// Look at tasks, and run them.
+/// Show and run tasks.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  devgate task show\n  devgate task run net::ports -t routers")]
 pub enum Task {
-    /// Name every task, or show one
+    /// List tasks, or show one
     Show(show::Show),
     /// Run a task on targets
     ///
-    /// A remote task (`"remote": true` in its metadata) runs on the target's proxy, this node by
-    /// default, with the target's connection info as `_target`. Parameters are name=value words, each
-    /// JSON where it fits the parameter's type, or one JSON object with --params.
+    /// A remote task (`"remote": true` in its metadata) runs on the target's proxy, by default this node, and receives
+    /// the target's connection info as `_target`. Give parameters as name=value, or as one JSON object with --params. A
+    /// value is read as JSON if that fits the parameter's type.
     ///
-    /// Ctrl-C once: nothing new begins, and what runs may end within 10 seconds. Twice: what runs is
-    /// killed. Every target has a result in any case.
+    /// Ctrl-C once: no new target starts, and running tasks have 10 seconds to finish. Ctrl-C twice: running tasks are
+    /// killed. Every target gets a result in any case.
     Run(Box<run::Run>),
 }
 
 impl Task {
-    /// Whether its results are those of targets, one item each.
+    /// Whether it has one result per target.
     pub fn has_items(&self) -> bool {
         matches!(self, Self::Run(_))
     }
 
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         context: &CommandContext,

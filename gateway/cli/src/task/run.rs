@@ -24,29 +24,27 @@ use crate::terminal_view::run_operation;
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets", "rerun"]))]
 #[command(
-    after_help = "Examples:\n  devgate task run facts::collect -t routers\n  devgate task run \
-                        vlan::add -t 'switch[1-3],lab' id=30 name=guests\n  devgate task run \
-                        vlan::add -t @switches.txt --params @vlan.json --noop\n  devgate task run \
-                        vlan::add --rerun failure id=30\n  devgate task run slow::check -t all \
-                        --timeout 5m --stream\n  devgate task run vlan::add -t \
-                        switch1 id=30 --explain\n  devgate task run facts::collect -t all --format \
-                        jsonl | jq -r .target\n\nFormats: human; json is one document, written as \
-                        results come and whole whatever ends the run (then with _error); jsonl is \
-                        one result a line and nothing else.\n\nExit codes: 0 all went well, 1 a \
-                        target failed or the request was wrong, 130 it was interrupted (143 by SIGTERM, \
-                        129 by SIGHUP)."
+    after_help = "Examples:\n  devgate task run facts::collect -t routers\n  devgate task run vlan::add -t \
+                        'switch[1-3],lab' id=30 name=guests\n  devgate task run vlan::add -t @switches.txt --params \
+                        @vlan.json --noop\n  devgate task run vlan::add --rerun failure id=30\n  devgate task run \
+                        slow::check -t all --timeout 5m --stream\n  devgate task run vlan::add -t switch1 id=30 \
+                        --explain\n  devgate task run facts::collect -t all --format jsonl | jq -r \
+                        .target\n\nFormats: human; json is one document, written as results arrive, and complete even \
+                        if the run is interrupted (then with _error); jsonl is one result per line.\n\nExit codes: 0 \
+                        success, 1 a target failed or the request was invalid, 130 interrupted by Ctrl-C (143 by \
+                        SIGTERM, 129 by SIGHUP)."
 )]
 pub struct Run {
-    /// The task's name
+    /// Name of the task
     #[arg(add = complete::tasks())]
     name: String,
     /// Parameters: name=value
     #[arg(value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// Run on targets of the last run instead, by how it went there
+    /// Run on targets of the last run, selected by their results
     #[arg(long, value_name = "WHICH")]
     rerun: Option<Rerun>,
-    /// Remember nothing of this run for --rerun
+    /// Do not save this run for --rerun
     #[arg(long, overrides_with = "save_rerun")]
     no_save_rerun: bool,
     #[arg(long, hide = true, overrides_with = "no_save_rerun")]
@@ -54,18 +52,18 @@ pub struct Run {
     /// Parameters as a JSON object; @FILE reads it from a file, - from stdin
     #[arg(long, value_name = "JSON")]
     params: Option<String>,
-    /// Tell the task to change nothing; refused by tasks that do not support it
+    /// Run the task in noop mode, which changes nothing; the task must support it
     #[arg(long)]
     noop: bool,
-    /// How long the task may take on a target: 90, 90s, 5m, 1h (default: as the inventory says)
+    /// Time limit of the task on each target: 90, 90s, 5m, 1h (default: from the inventory)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
-    /// Print what would run, where and with what, and run nothing
+    /// Show what would run, where and with which parameters, without running it
     ///
-    /// Nobody is connected to; what the inventory leaves to plugins is looked up.
+    /// No connection is opened. Plugins of the inventory run.
     #[arg(long)]
     explain: bool,
-    /// Show what the task writes while it runs
+    /// Show the output of the task while it runs
     #[arg(long)]
     stream: bool,
     #[command(flatten)]
@@ -95,7 +93,7 @@ impl Run {
             (Some(which), Some(file)) => file.targets(which)?,
             (Some(_), None) => {
                 return Err(Failure::other(
-                    "there is no run to repeat: this folder is no project",
+                    "there is no run to repeat: this folder is not a project",
                 ));
             }
         };
@@ -128,7 +126,7 @@ impl Run {
         let twice = self.targets.targets.iter().any(|word| word == "-");
         if twice && self.params.as_deref() == Some("-") {
             return Err(Failure::other(
-                "--targets - and --params - cannot both be read from stdin: let one be @FILE",
+                "--targets - and --params - cannot both be read from stdin: use @FILE for one of them",
             ));
         }
         let json = self
@@ -140,7 +138,7 @@ impl Run {
         Ok(task.parameters(read_argument)?)
     }
 
-    /// A run that cannot be remembered has gone as it has gone.
+    /// Saves the run for --rerun. If that fails, the result of the run does not change.
     fn remember(&self, context: &CommandContext, file: &RerunFile, statuses: &[(String, Status)]) {
         let asked = self.save_rerun || context.workspace.project().save_rerun;
         if self.no_save_rerun || !asked {
@@ -148,7 +146,7 @@ impl Run {
         }
         if let Err(error) = file.save(statuses) {
             let path = file.path().display();
-            let message = format!("the run is not remembered for --rerun: {path}: {error}");
+            let message = format!("the run was not saved for --rerun: {path}: {error}");
             context.logger.say(Level::Warning, &message);
         }
     }

@@ -1,4 +1,4 @@
-//! `devgate task show`: which tasks there are, and what one is for.
+//! `devgate task show`: lists tasks, or shows one.
 
 use clap::Args;
 use devgate_core::failure::Failure;
@@ -13,20 +13,20 @@ use devgate_schemas::task::Metadata;
 
 use crate::complete;
 
-/// Name every task, or show one.
+/// List tasks, or show one.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate task show\n  devgate task show --filter vlan\n  devgate \
                         task show vlan::add"
 )]
 pub struct Show {
-    /// The task's name: MODULE::TASK, or MODULE for its init task
+    /// Name of the task: MODULE::TASK, or MODULE for its init task
     #[arg(add = complete::tasks())]
     name: Option<String>,
-    /// Name only tasks with this text in their names
+    /// List only tasks with this text in their names
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     filter: Option<String>,
-    /// Name private tasks too, and those that the project does not list
+    /// Also list private tasks, and tasks that the project does not list
     #[arg(long, conflicts_with = "name")]
     all: bool,
 }
@@ -120,10 +120,10 @@ fn show(task: &Task) -> String {
     let description = description.as_deref().unwrap_or("No description");
     let mut text = format!("{name}\n  {description}\n");
     if metadata.private {
-        text.push_str("  Private: for other tasks, and not listed.\n");
+        text.push_str("  Private: for use by other tasks, and not listed.\n");
     }
     if metadata.remote {
-        text.push_str("  Remote: it runs on a proxy, for a remote target.\n");
+        text.push_str("  Remote: runs on a proxy, for a remote target.\n");
     }
     text.push_str(&format!("\nUsage\n  devgate task run {name} -t TARGETS"));
     if *supports_noop {

@@ -1,4 +1,4 @@
-//! When facts were collected, and from whom: their target, or the cache.
+//! When facts were collected, and their source: the target, or the cache.
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 
-/// When and from whom facts were collected.
+/// When facts were collected, and their source.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Collected {
     /// When (RFC 3339).
@@ -30,7 +30,7 @@ pub enum Origin {
     Cache,
 }
 
-/// A failure in few words: it stands beside what was asked for.
+/// A short text for a failure.
 fn in_short(failure: &mut Schema) {
     failure.remove("additionalProperties");
     failure.insert(

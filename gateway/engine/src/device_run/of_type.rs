@@ -328,7 +328,9 @@ impl<'a> OfType<'a> {
             let left = match rows.of(&entry.name) {
                 Ok(None) if entry.is_believed(&*self.provider) => {
                     let what = &entry.report.reference;
-                    let message = format!("{what} is taken as set: its provider does not show it");
+                    let message = format!(
+                        "{what} is assumed to be set, because its provider does not return it"
+                    );
                     ctx.say(Level::Info, message);
                     Ok(Vec::new())
                 }
@@ -346,7 +348,7 @@ impl<'a> OfType<'a> {
                     let left: Vec<String> = left.iter().map(Difference::open).collect();
                     let left = left.join("; ");
                     entry.fail(&format!(
-                        "the device took it without a word, but does not hold it: {left}"
+                        "the device accepted it without an error, but does not have it: {left}"
                     ));
                 }
                 Err(message) => entry.fail(&message),

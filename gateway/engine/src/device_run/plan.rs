@@ -192,7 +192,7 @@ impl<'r> Planner<'r, '_> {
         if let Audit::Only(names) = &meta.audit {
             for attribute in names {
                 let problem = match schema.attributes().get(attribute) {
-                    Some(known) if known.sensitive => "is a secret, and secrets are not kept",
+                    Some(known) if known.sensitive => "is a secret, and secrets are not saved",
                     Some(_) => continue,
                     None => "is no attribute of its type",
                 };

@@ -81,7 +81,7 @@ impl<'c> Relations<'c> {
                 let (place, first) = (&declared.place, &self.catalog.resources[first]);
                 (!std::ptr::eq(first, declared)).then(|| {
                     format!(
-                        "{place}: {} is the same resource as [{}] at {}: say it once",
+                        "{place}: {} is the same resource as [{}] at {}: declare it once",
                         declared.name, first.name.title, first.place
                     )
                 })

@@ -78,7 +78,7 @@ impl Strictness {
                     ctx.debug(message);
                 }
                 if warned == Self::MOST_WARNINGS {
-                    ctx.warning("from here on such warnings are told at the level `debug` only");
+                    ctx.warning("further warnings of this kind are logged at level `debug`");
                 }
             }
         }
@@ -124,8 +124,8 @@ impl Checked {
         self.sound.retain(|row| !held.contains_key(&row.name));
         let told = held.into_iter().map(|(name, count)| {
             let message = format!(
-                "the device holds {count} of the name {}[{name}], which its type cannot tell apart: \
-                 none of them is changed; leave one of them on the device, or manage them there",
+                "the device has {count} resources named {}[{name}], which its type cannot distinguish: none of them \
+                 is changed; keep one of them on the device, or manage them there",
                 schema.name()
             );
             (name, message)

@@ -41,7 +41,7 @@ pub fn text(report: &Report, diff: bool) -> String {
     let plural = if sum.total == 1 { "" } else { "s" };
     text.push_str(&format!("{} resource{plural}: {counts}\n", sum.total));
     if report.rolled_back {
-        text.push_str("rolled back: the device is where it was before the run\n");
+        text.push_str("rolled back: the device has its state from before the run\n");
     }
     if let Some(problem) = &report.problem {
         text.push_str(&format!("{problem}\n"));
@@ -136,7 +136,7 @@ mod tests {
         };
         let told = text(&report, false);
         assert!(told.starts_with("vlan[1]: rolled back\n  of 1\n"), "{told}");
-        let end = "rolled back: the device is where it was before the run\nmore is wrong\n";
+        let end = "rolled back: the device has its state from before the run\nmore is wrong\n";
         assert!(told.ends_with(end), "{told}");
     }
 }

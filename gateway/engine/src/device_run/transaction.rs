@@ -304,7 +304,7 @@ impl<'a> Run<'a> {
         report.notified_by = told_by.collect();
         for by in &report.notified_by {
             about.debug(format!(
-                "{by} has changed: there is nothing to refresh here"
+                "{by} has changed, but this resource has nothing to refresh"
             ));
         }
         if report.changed {

@@ -25,8 +25,9 @@ impl<'a> WayBack<'a> {
     pub(super) async fn mark(&mut self, ctx: &Context<'_>) -> Result<(), String> {
         if let (Some(rollback), None) = (self.rollback, &self.mark) {
             let mark = rollback.begin(ctx).await;
-            let refused =
-                |error| format!("nothing was changed: there would be no way back: {error}");
+            let refused = |error| {
+                format!("nothing was changed, because a rollback would not be possible: {error}")
+            };
             self.mark = Some(mark.map_err(refused)?);
         }
         Ok(())
@@ -46,17 +47,23 @@ impl<'a> WayBack<'a> {
                 format!("the device does not keep the changes: {error}"),
             );
         }
-        ctx.notice("something has failed: going back to where the device was before");
+        ctx.notice("a change has failed: rolling back the device");
         match rollback.restore(ctx, mark).await {
             Ok(()) => {
                 report.rolled_back = true;
                 for resource in report.resources.iter_mut().filter(|one| one.changed) {
                     resource.changed = false;
-                    let message = "rolled back: the device is where it was before the run";
+                    let message = "rolled back: the device has its state from before the run";
                     resource.messages.push(message.to_owned());
                 }
             }
-            Err(error) => add(report, format!("the device may not be as before: {error}")),
+            Err(error) => add(
+                report,
+                format!(
+                    "the rollback has failed, and the state of the device is not known: \
+                                               {error}"
+                ),
+            ),
         }
     }
 }

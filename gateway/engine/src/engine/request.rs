@@ -69,7 +69,7 @@ impl Engine {
             return Ok(known);
         }
         if self.under_way.is_closing() {
-            let message = "devgate is about to end: nothing was done";
+            let message = "devgate is shutting down: nothing was done";
             return Err(Failure::new("devgate/shutdown", message));
         }
         if request.key.is_some() {
@@ -122,8 +122,7 @@ impl Engine {
         let ended = ended.position(|(_, handle)| handle.has_ended());
         let Some(at) = ended else {
             let message = format!(
-                "{KEYS} requests with idempotency keys are under way: nothing was done; ask again when \
-                 some have ended"
+                "{KEYS} requests with idempotency keys are running: nothing was done; retry when some have ended"
             );
             return Err(Failure::new("devgate/too-many-requests", message));
         };
@@ -142,8 +141,8 @@ impl Engine {
             Some((known, handle)) if known == digest => Ok(Some(handle.clone())),
             Some(_) => {
                 let message = format!(
-                    "the idempotency key `{name}` was used for another request: nothing was done; give each \
-                     request a key of its own"
+                    "the idempotency key `{name}` was used for another request: nothing was done; use a new key for \
+                     each request"
                 );
                 Err(Failure::new("devgate/key-in-use", message))
             }
@@ -167,7 +166,8 @@ impl End {
 impl Drop for End {
     fn drop(&mut self) {
         if self.told.borrow().is_none() {
-            let message = "devgate has ended before: what had been done by then is not known";
+            let message =
+                "devgate ended before the request was finished: what was done is not known";
             self.tell(Err(Failure::new("devgate/shutdown", message)));
         }
         self.events.close();

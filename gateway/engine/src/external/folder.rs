@@ -81,7 +81,7 @@ impl Programs {
         match type_name {
             _ if mode & 0o111 == 0 => {
                 let file = file.display();
-                let message = format!("{file} is not executable: `chmod +x` it, or take it away");
+                let message = format!("{file} is not executable: `chmod +x` it, or remove it");
                 self.wrong.push(message);
             }
             None => self.transport = Some(program),
@@ -106,7 +106,7 @@ impl Programs {
         let mut wrong = self.wrong.clone();
         if let (Some(transport), Some(_)) = (&self.transport, &declared) {
             wrong.push(format!(
-                "{} stands beside a family.yaml: a family is reached by one of them",
+                "{} is beside a family.yaml: a family can have only one of them",
                 transport.file().display()
             ));
         }
@@ -117,7 +117,7 @@ impl Programs {
         for kind in data {
             let name = kind.schema().name();
             if self.type_names().any(|own| own == name) {
-                wrong.push(format!("the type `{name}` is declared and a program, too"));
+                wrong.push(format!("the type `{name}` is both declared and a program"));
             }
         }
         if !wrong.is_empty() {

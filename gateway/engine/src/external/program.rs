@@ -173,9 +173,9 @@ pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
 pub(super) fn timed_out(action: Action, limits: &ProcessLimits) -> String {
     let seconds = limits.time.unwrap_or_default().as_secs_f64();
     let (limit, hint) = if action == Action::Schema {
-        ("", "what it is, it must say without a device")
+        ("", "its metadata must not depend on a device")
     } else {
-        (" (`task-timeout`)", "what it had changed by then stands")
+        (" (`task-timeout`)", "changes that were made before stay")
     };
     format!(
         "it gave no results within {seconds} s{limit}, and was ended with all its processes; {hint}"

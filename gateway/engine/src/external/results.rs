@@ -72,7 +72,7 @@ pub(super) fn said(error: &Value) -> Problem {
 /// Describes how a program ended, with its last words on stderr.
 pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
     match stderr.last_words() {
-        None => format!("{how}, without a word on stderr"),
+        None => format!("{how}, with nothing on stderr"),
         Some(words) => format!("{words} ({how})"),
     }
 }
@@ -162,7 +162,7 @@ mod tests {
         );
         assert_eq!(
             problem(3, "", " \n"),
-            "it ended with exit code 3, without a word on stderr"
+            "it ended with exit code 3, with nothing on stderr"
         );
         assert!(problem(0, r#"{"_error": {"message": "x"}}"#, "").contains("`{\"msg\": …}`"));
     }

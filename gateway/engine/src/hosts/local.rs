@@ -135,7 +135,9 @@ fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
         left,
     } = ended;
     if !left.is_empty() {
-        tracing::warn!("task {task}: these processes cannot be killed, and still live: {left:?}");
+        tracing::warn!(
+            "task {task}: these processes cannot be killed, and are still running: {left:?}"
+        );
     }
     let (task, said) = (task.to_owned(), TaskOutputs::new(stdout, stderr));
     match limit {

@@ -158,7 +158,7 @@ impl Device {
         let mut warnings = Vec::new();
         if fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o004 != 0) {
             warnings.push(format!(
-                "{file} may be read by everybody on this node, and holds credentials: chmod 640"
+                "all users of this node can read {file}, which contains credentials: chmod 640"
             ));
         }
         let options = self.renamed(info).into_iter().chain(target.options);

@@ -67,8 +67,8 @@ impl<'n> InventoryReader<'n> {
         let differs = |other: &Data| other.uri.is_some() && uri.is_some() && other.uri != uri;
         if entry.is_some_and(|entry| entry.said().any(differs)) {
             let message = format!(
-                "entries of the target {name} give different uris: that of the innermost group \
-                 counts, among siblings the first"
+                "entries of the target {name} give different uris: the innermost group wins, among siblings the \
+                 first"
             );
             self.warning(place, Some(group), message);
         }

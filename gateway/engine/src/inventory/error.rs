@@ -57,7 +57,7 @@ pub enum InventoryError {
     #[error("{0}")]
     Strict(Arc<Self>),
     /// The user did not want to wait for plugins any longer.
-    #[error("interrupted while plugins were asked: nothing was done")]
+    #[error("interrupted while plugins were running: nothing was done")]
     Interrupted,
     /// No target matches a pattern.
     #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
@@ -215,13 +215,13 @@ pub fn unknown_target(target: &Target) -> Failure {
              `{other}`, which has this URI?"
         ),
         None if name.contains("://") => {
-            "; what the group `all` says counts for a URI, and that names no transport of devices"
+            "; a URI has the settings of the group `all`, which names no transport of devices"
                 .to_owned()
         }
         None => String::new(),
     };
     let message =
-        format!("{name} is not in the inventory{why}; `devgate inventory show` names what is");
+        format!("{name} is not in the inventory{why}; `devgate inventory show` lists all targets");
     Failure::new("devgate/unknown-target", message)
 }
 

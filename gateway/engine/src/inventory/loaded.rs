@@ -88,8 +88,8 @@ impl Inventory {
                 node,
                 None,
                 format!(
-                    "`{name}` stands here in clear, and others than its owner may read the file: \
-                     `chmod 600 {file}`, or let a plugin look it up (`_plugin: prompt`, `env_var`, `age`)"
+                    "`{name}` is here in clear text, and other users can read the file: `chmod 600 {file}`, or use a \
+                     plugin (`_plugin: prompt`, `env_var`, `age`)"
                 ),
             );
         }

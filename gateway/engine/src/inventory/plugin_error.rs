@@ -59,7 +59,7 @@ pub(crate) enum PluginError {
         plugin: String,
     },
     /// References refer to each other without an end.
-    #[error("a reference stands for itself, or references stand for each other without an end")]
+    #[error("a reference refers to itself, or references form a circle")]
     Loop,
 }
 

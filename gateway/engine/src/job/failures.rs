@@ -6,7 +6,7 @@ use devgate_core::failure::Failure;
 /// Returns the failure of a target that was unfinished when the run was cancelled.
 pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
     let done = if begun {
-        "what had been done by then is not known"
+        "what was done is not known"
     } else {
         "nothing was done"
     };
@@ -16,7 +16,7 @@ pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
 
 /// Returns the failure of a target whose work panicked. A bug in devgate fails only this target; the others go on.
 pub fn panicked() -> Failure {
-    let message = "devgate itself has failed here: what it says on stderr is a bug, and worth a \
-                   report; what had been done by then is not known";
+    let message = "this is an internal error of devgate: please report the message on stderr as a bug; what was done \
+                   is not known";
     Failure::new("devgate/bug", message)
 }

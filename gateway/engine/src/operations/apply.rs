@@ -55,10 +55,10 @@ pub struct Apply {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rollback {
-    /// Never: what has succeeded stays
+    /// Never: successful changes stay
     #[default]
     Never,
-    /// When a resource has failed, or the run was stopped: nothing stays of the run
+    /// When a resource failed or the run was stopped: all changes of the run are undone
     OnError,
 }
 
@@ -172,9 +172,8 @@ impl Apply {
         for family in families {
             if self.rollback == Rollback::OnError && registry.family(family)?.rollback().is_none() {
                 let message = format!(
-                    "devices of `{family}` have no way back: those of NETCONF have one, and those with a \
-                     command line whose family says `checkpoint`; ask for no rollback (`never`), or \
-                     apply to other devices"
+                    "devices of `{family}` cannot be rolled back: NETCONF devices can, and devices with a command \
+                     line whose family has a `checkpoint`; use no rollback (`never`), or apply to other devices"
                 );
                 return Err(Failure::new("devgate/no-way-back", message));
             }
@@ -248,7 +247,7 @@ impl Apply {
                 .kept(StoredKind::Audits, owner)
                 .await
                 .unwrap_or_else(|problem| {
-                    let message = format!("{problem}: what is audited is recorded anew");
+                    let message = format!("{problem}: audited values are recorded again");
                     job.context().warning(message);
                     None
                 });
@@ -267,7 +266,7 @@ impl Apply {
             if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
                 let audited = StoredValue::now(job.without_secrets(audited.into_json()));
                 let kept = store.keep(StoredKind::Audits, owner, audited).await;
-                let lost = |error| unusable(format!("what was audited is not kept: {error}"));
+                let lost = |error| unusable(format!("cannot save the audited values: {error}"));
                 unsaved = kept.err().map(lost);
             }
             // After a failed rollback, the state of the device should not be saved.
@@ -276,7 +275,7 @@ impl Apply {
                 && let Err(error) = family.save(ctx).await
             {
                 let message = format!(
-                    "the device holds the changes, but would lose them when it restarts: {error}"
+                    "the changes are active, but the device will lose them when it restarts: {error}"
                 );
                 unsaved = Some(Failure::new("devgate/not-saved", message));
             }

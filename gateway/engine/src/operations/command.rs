@@ -125,7 +125,7 @@ impl CommandOrder {
         {
             text = match self.lines.len() {
                 1 => "1 line was typed".to_owned(),
-                lines => format!("{lines} lines were typed"),
+                lines => format!("{lines} lines were sent"),
             };
             text.push_str(if *save { ", and saved" } else { "" });
         }

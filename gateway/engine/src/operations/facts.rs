@@ -78,7 +78,7 @@ impl Facts {
         let ctx = job.context();
         let kept = store.kept(StoredKind::Facts, owner).await;
         let kept = kept.unwrap_or_else(|problem| {
-            ctx.warning(format!("the kept facts are not used: {problem}"));
+            ctx.warning(format!("the cached facts are not used: {problem}"));
             None
         });
         let young = |kept: &StoredValue| self.cached.is_some_and(|limit| age(kept) <= limit);
@@ -93,11 +93,13 @@ impl Facts {
         match kept {
             Some(kept) if failure.is_down() => {
                 let because = Failure::new(&failure.kind, job.masked(&failure.msg));
-                ctx.warning(format!("the last facts stand in: {because}"));
+                ctx.warning(format!("using the last facts: {because}"));
                 Ok(cached(kept, Some(because)))
             }
             Some(_) => {
-                ctx.notice("kept facts stand in for a target that is down, and this one is not");
+                ctx.notice(
+                    "cached facts are used only for a target that is down, and this one is not",
+                );
                 Err(failure)
             }
             None => Err(failure),
@@ -130,7 +132,7 @@ async fn keep(
     let at = kept.at;
     let mut answer = TargetResult::success(kept.what.clone());
     if let Err(error) = store.keep(StoredKind::Facts, owner, kept).await {
-        let message = format!("the facts are not kept: {error}");
+        let message = format!("cannot cache the facts: {error}");
         job.context().warning(message);
     }
     answer.collected = Some(Collected {

@@ -29,8 +29,6 @@ pub fn nothing_to_do(log: &dyn Sink, allowed: bool, why: &str) -> Result<(), Fai
         say(log, Level::Warning, format!("{why}: nothing was done"));
         return Ok(());
     }
-    let message = format!(
-        "{why}: nothing was done; --allow-empty makes a success of a command that has nothing to do"
-    );
+    let message = format!("{why}: nothing was done; with --allow-empty, this is a success");
     Err(Failure::new("devgate/no-targets", message))
 }

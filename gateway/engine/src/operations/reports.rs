@@ -28,9 +28,9 @@ pub enum ReportFormat {
     /// As `--format json` prints it
     #[default]
     Devgate,
-    /// As Puppet's agents send it to their server
+    /// As Puppet agents send it to their server
     PuppetJson,
-    /// As Puppet's servers keep it
+    /// As Puppet servers store it
     PuppetYaml,
 }
 
@@ -68,7 +68,7 @@ impl Reports {
             .join(format!("{}.{extension}", file_name(device)));
         let written = atomic_file::replace(&path, text.as_bytes(), 0o640);
         written.map_err(|error| {
-            let message = format!("the report is not kept: {}: {error}", path.display());
+            let message = format!("cannot save the report: {}: {error}", path.display());
             Failure::new("devgate/no-report", message)
         })
     }

@@ -38,7 +38,7 @@ impl Splay {
             return Ok(());
         }
         let seconds = moment.as_secs();
-        job.context().info(format!("begins in {seconds} s, splay"));
+        job.context().info(format!("starts in {seconds} s (splay)"));
         match timeout(moment, job.stop().reaches(Stage::Finish)).await {
             Ok(()) => Err(job.interrupted(false)),
             Err(_) => Ok(()),

@@ -29,8 +29,8 @@ pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         )
         .await?;
         let text = match open {
-            None => "It can be reached, and takes the credentials.".to_owned(),
-            Some(open) => format!("It can be reached; {open}."),
+            None => "It is reachable and accepts the credentials.".to_owned(),
+            Some(open) => format!("It is reachable; {open}."),
         };
         Ok(TargetResult::success(json!(Reached {})).with_text(text))
     })

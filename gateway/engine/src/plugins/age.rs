@@ -57,8 +57,7 @@ pub(super) fn resolve(folder: &Path, options: Options<'_>) -> Result<Value, Plug
     if others_may_read(&path) {
         let path = path.display();
         tracing::warn!(
-            "others than its owner may read the age identity {path}: `chmod 600 {path}`; whoever could \
-             read it may have it"
+            "other users can read the age identity {path}: `chmod 600 {path}`; consider it compromised"
         );
     }
     let identities = identities(&text).ok_or_else(|| {

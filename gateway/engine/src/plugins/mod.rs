@@ -139,7 +139,7 @@ impl Plugins {
                 "yaml" => yaml::resolve(&self.folder, &options(said)),
                 "prompt" => {
                     let Some(person) = &self.person else {
-                        let why = "nobody can be asked here: have another plugin look it up";
+                        let why = "a prompt is not possible here: use another plugin";
                         return Err(options(said).failed(why));
                     };
                     let _alone = self.terminal.acquire().await;

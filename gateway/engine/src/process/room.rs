@@ -58,7 +58,7 @@ pub(super) async fn wait(
             return Err(Some(error));
         }
         if !is_written && !TOLD.swap(true, Ordering::Relaxed) {
-            tracing::warn!("tasks wait for room on this node: {error} (see `ulimit -a`)");
+            tracing::warn!("tasks wait for resources of this node: {error} (see `ulimit -a`)");
         }
         tokio::select! {
             _ = pause.tick() => {}

@@ -87,7 +87,7 @@ impl<'v> Hosts<'v> {
             let ctx = member.teller.ctx();
             match member.health() {
                 Health::Opening => {
-                    ctx.notice("it was not reached before all was done: no task has run here");
+                    ctx.notice("it was not reached before the run ended: no task has run here");
                 }
                 Health::Preparing if !in_time => ctx.warning(format!(
                     "it has not answered for {PREPARING:?}: an empty directory devgate-* may be left"

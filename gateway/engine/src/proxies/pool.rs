@@ -156,7 +156,7 @@ impl<'v> HostPool<'v> {
         if !others.is_empty() {
             let ctx = self.members[at].teller.ctx();
             ctx.notice(format!(
-                "no task runs here in this run, but on {}: {why}",
+                "this host runs no tasks in this run; they run on {}: {why}",
                 others.join(", ")
             ));
         }

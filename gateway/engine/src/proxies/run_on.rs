@@ -41,8 +41,8 @@ pub(super) async fn hosts(
         let has_scheme = host.uri.as_ref().is_some_and(|uri| uri.scheme.is_some());
         if host.listed == Listed::No && !has_scheme {
             let message = format!(
-                "`run-on: {run_on}` names {}, which is not in the inventory; `devgate inventory \
-                 show` names what is",
+                "`run-on: {run_on}` names {}, which is not in the inventory; `devgate inventory show` lists all \
+                 targets",
                 host.name
             );
             return Err(Failure::new("devgate/unknown-target", message));

@@ -42,7 +42,7 @@ pub(super) enum Code {
 
 /// The result for a family whose programs have not been asked yet.
 static UNASKED: LazyLock<Result<Family, String>> =
-    LazyLock::new(|| Err("its programs have not been asked what they are".to_owned()));
+    LazyLock::new(|| Err("the metadata of its programs was not read".to_owned()));
 
 impl FamilySource {
     pub(super) fn new(declared: Option<Declared>, code: Option<Code>) -> Self {

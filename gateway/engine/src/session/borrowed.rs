@@ -43,10 +43,9 @@ impl BorrowedSession {
             None => Err(Failure::new(
                 "devgate/no-session",
                 format!(
-                    "there is no session here: {SESSION_VARIABLE} is not set. It is set in remote tasks that \
-                     devgate runs on this node for a target whose transport it knows, and in what \
-                     `devgate session run -t TARGET -- PROGRAM` starts. Elsewhere name the target \
-                     with -t, and a session is opened for it"
+                    "there is no shared session: {SESSION_VARIABLE} is not set. devgate sets it in remote tasks on \
+                     this node for a target with a known transport, and in programs that `devgate session run -t \
+                     TARGET -- PROGRAM` starts. Outside a session, name a target with -t"
                 ),
             )),
         }
@@ -55,8 +54,8 @@ impl BorrowedSession {
     pub(super) async fn at(path: &str) -> Result<Self, Failure> {
         let ended = |problem: &dyn std::fmt::Display| {
             let message = format!(
-                "the session of {SESSION_VARIABLE} is not there ({path}: {problem}): it ends with the task \
-                 or the program that it was given to"
+                "the session of {SESSION_VARIABLE} does not exist any more ({path}: {problem}): it ends with its task \
+                 or program"
             );
             Failure::new("devgate/session-ended", message)
         };
@@ -68,7 +67,7 @@ impl BorrowedSession {
             Ok(Self { stream })
         } else {
             let message = format!(
-                "{SESSION_VARIABLE} names a socket of another user ({path}): it is not asked"
+                "{SESSION_VARIABLE} names a socket of another user ({path}): it is not used"
             );
             Err(Failure::new("devgate/session-refused", message))
         }

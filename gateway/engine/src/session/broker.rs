@@ -85,7 +85,7 @@ impl Room {
             done = doing => Ok(done),
             // Only one client is dropped before the next one is notified.
             _ = is_wanted.wait_for(|is_wanted| *is_wanted) => {
-                let message = "it was silent, and others wait";
+                let message = "it was idle, and others wait";
                 Err(io::Error::new(io::ErrorKind::TimedOut, message))
             }
         }
@@ -120,15 +120,15 @@ impl<'p> SessionBroker<'p> {
         if let Some(outer) = outer
             && outer.identity == lending.identity()
         {
-            ctx.debug("the session that this devgate was lent is handed on");
+            ctx.debug("the shared session of this devgate is passed on");
             return work(Some(&outer.socket)).await;
         }
         let socket = match self.socket(ctx.environment()) {
             Ok(socket) => socket,
             Err(problem) => {
                 ctx.warning(format!(
-                    "no session is lent, for want of a socket ({problem}): set XDG_RUNTIME_DIR or \
-                     TMPDIR to a folder with a short name"
+                    "cannot share a session without a socket ({problem}): set XDG_RUNTIME_DIR or TMPDIR to a folder \
+                     with a short name"
                 ));
                 return work(None).await;
             }
@@ -185,7 +185,7 @@ impl<'a> LentSession<'a> {
                 client = socket.accept(), if next.is_none() => match client {
                     Ok(client) => next = Some(client),
                     Err(error) => {
-                        self.ctx.debug(format!("a client of the session cannot be let in: {error}"));
+                        self.ctx.debug(format!("cannot accept a client of the session: {error}"));
                         // The accepted clients give their file descriptors back.
                         let rest = async {
                             while clients.next().await.is_some() {}
@@ -214,7 +214,7 @@ impl<'a> LentSession<'a> {
         };
         if let Err(error) = outcome {
             self.ctx
-                .debug(format!("a client of the session is gone: {error}"));
+                .debug(format!("a client of the session has disconnected: {error}"));
         }
     }
 
@@ -369,8 +369,7 @@ fn told(document: Document) -> Json {
 }
 
 fn noop() -> Failure {
-    let message = "this run changes nothing (--noop): what would change the device was not sent. A \
-                   task that supports noop tells what it would do instead (`_noop` is true in its \
-                   input)";
+    let message = "this run is under --noop: the change was not sent to the device. A task that supports noop reports \
+                   what it would do (`_noop` is true in its input)";
     Failure::new("devgate/noop", message)
 }

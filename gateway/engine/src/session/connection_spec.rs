@@ -173,8 +173,8 @@ pub(super) fn not_by_proxy(target: &Target) -> Result<(), Failure> {
     }
     let (name, run_on) = (&target.name, target.run_on());
     let message = format!(
-        "{name} has `run-on: {run_on}`, and only tasks can go through a proxy so far: nothing was sent; \
-         use a task, or --direct to connect to {name} from this node"
+        "{name} has `run-on: {run_on}`, but only tasks can use a proxy: nothing was sent; use a task, or --direct to \
+         connect to {name} from this node"
     );
     Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
 }
@@ -186,17 +186,15 @@ pub(crate) fn no_transport(target: &Target) -> Failure {
     }
     if let Kind::Remote { .. } = target.kind {
         let message = format!(
-            "{} has no `remote-transport`: nothing but a task that logs in by itself can reach it; add \
-             `config: {{remote: {{remote-transport: FAMILY}}}}` to it in the inventory; `devgate \
-             transport list` names the transports",
+            "{} has no `remote-transport`: only a task that logs in by itself can reach it; add `config: {{remote: \
+             {{remote-transport: FAMILY}}}}` to it in the inventory; `devgate transport list` lists all transports",
             target.name
         );
         return Failure::new("devgate/not-a-device", message);
     }
     let message = format!(
-        "{} is no remote target with a transport: give it `config: {{transport: remote, remote: \
-         {{remote-transport: FAMILY}}}}` in the inventory; `devgate transport list` names the \
-         transports",
+        "{} is not a remote target with a transport: give it `config: {{transport: remote, remote: \
+         {{remote-transport: FAMILY}}}}` in the inventory; `devgate transport list` lists all transports",
         target.name
     );
     Failure::new("devgate/not-a-device", message)

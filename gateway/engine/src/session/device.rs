@@ -235,7 +235,7 @@ impl SessionTurn<'_> {
         if !waited.is_zero() {
             retry_budget.share(waited);
             ctx.notice(format!(
-                "others have waited {:.0} s for this device in vain: {:.0} s of patience are left",
+                "other work has waited {:.0} s for this device without success: {:.0} s of patience are left",
                 waited.as_secs_f64(),
                 retry_budget.left().as_secs_f64()
             ));
@@ -305,7 +305,7 @@ impl SessionTurn<'_> {
             }
             match session.transport.verify(ctx).await {
                 Ok(()) => return Some(idle),
-                Err(error) => ctx.debug(format!("the session is opened anew: {error}")),
+                Err(error) => ctx.debug(format!("reopening the session: {error}")),
             }
             idle.take().transport.close(ctx).await;
         }

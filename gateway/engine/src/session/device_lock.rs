@@ -76,7 +76,7 @@ impl FromStr for BusyPolicy {
             ("wait", seconds) => seconds
                 .parse()
                 .map(|seconds| Self::Wait(Duration::from_secs(seconds)))
-                .map_err(|_| "expected a number of seconds behind `wait=`"),
+                .map_err(|_| "expected a number of seconds after `wait=`"),
             _ => Err("expected `wait`, `wait=SECONDS` or `refuse`"),
         }
     }
@@ -183,12 +183,12 @@ fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, Strin
 
 fn lock(path: &Path) -> io::Result<Result<File, String>> {
     let mut file = open(path).map_err(|error| {
-        let message = format!("{}: {error}: take it away", path.display());
+        let message = format!("{}: {error}: remove it", path.display());
         io::Error::new(error.kind(), message)
     })?;
     let data = file.metadata()?;
     if !data.is_file() || data.nlink() != 1 {
-        let message = format!("{} is no file of its own: take it away", path.display());
+        let message = format!("{} is not a plain file: remove it", path.display());
         return Err(io::Error::other(message));
     }
     match file.try_lock() {
@@ -303,7 +303,7 @@ fn private_folder(folder: PathBuf) -> io::Result<PathBuf> {
         Ok(folder)
     } else {
         let message = format!(
-            "{} is there and not a folder of this user alone: take it away",
+            "{} exists, but is not a private folder of this user: remove it",
             folder.display()
         );
         Err(io::Error::other(message))

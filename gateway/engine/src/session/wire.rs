@@ -174,11 +174,10 @@ fn check_version(said: &mut Map<String, Json>) -> Result<(), Failure> {
     match said.remove("version").as_ref().and_then(Json::as_u64) {
         Some(VERSION) => Ok(()),
         Some(other) => Err(bad(format!(
-            "version {other} was spoken, and {VERSION} is understood here: use the same devgate on \
-             both sides"
+            "expected protocol version {VERSION}, found {other}: use the same devgate on both sides"
         ))),
         None => Err(bad(format!(
-            "`version`: {VERSION} is missing in what was said"
+            "`version`: {VERSION} is missing in the message"
         ))),
     }
 }
@@ -263,18 +262,18 @@ mod tests {
             (r#"{"exec": "a-canary"}"#, "`version`: 1 is missing"),
             (
                 r#"{"version": 2, "exec": "a-canary"}"#,
-                "version 2 was spoken",
+                "expected protocol version 1, found 2",
             ),
             (r#"{"version": 1}"#, "one of `hello`"),
             (r#"{"version": 1, "a-canary": 1}"#, "one of `hello`"),
             (r#"{"version": 1, "exec": ["a-canary"]}"#, "one of `hello`"),
             (
                 r#"{"version": 1, "exec": "a-canary", "exec": "another-canary"}"#,
-                "the key `exec` stands twice",
+                "the key `exec` occurs twice",
             ),
             (
                 r#"{"version": 1, "set": {"body": {"a": "a-canary", "a": 1}}}"#,
-                "the key `a` stands twice",
+                "the key `a` occurs twice",
             ),
             (r#"{"version": 1, "configure": ["a", 1]}"#, "one of `hello`"),
             (r#"{"version": 1, "get": ["a-canary"]}"#, "one of `hello`"),

@@ -87,7 +87,7 @@ impl Files {
             }
         };
         private_folder(&folder)
-            .with_context(|| format!("cannot keep anything in {}", folder.display()))?;
+            .with_context(|| format!("cannot save data in {}", folder.display()))?;
         Ok(known.get_or_init(|| folder).clone())
     }
 }

@@ -163,7 +163,7 @@ fn text(value: &Json) -> String {
     let path = plain(at("/implementation/path"));
     let mut lines = vec![format!("runs:        {path}{requires}")];
     for (file, why) in at("/passed_over").as_object().into_iter().flatten() {
-        lines.push(format!("passed over: {file}: {}", plain(why)));
+        lines.push(format!("skipped:     {file}: {}", plain(why)));
     }
     for host in at("/hosts").as_array().into_iter().flatten() {
         let mut line = format!(

@@ -79,7 +79,7 @@ pub enum TaskError {
     BothForms,
     /// A word is not of the form `name=value`. It is not quoted, because it may be a value.
     #[error(
-        "parameter {place} on the command line has no '=': write name=value; targets are named with -t"
+        "parameter {place} on the command line has no '=': write name=value; name targets with -t"
     )]
     NoPair { place: usize },
     /// The text of `--params` is not a JSON object.
@@ -93,8 +93,8 @@ pub enum TaskError {
     RemoteTaskOnNormalTarget { task: String, target: String },
     /// A normal task cannot run on a remote target.
     #[error(
-        "task {task} is no remote task, and {target} is a remote target that runs no programs: use \
-         a task with \"remote\": true, or run this one on its proxy {proxy}"
+        "task {task} is not a remote task, and {target} is a remote target that runs no programs: use a task with \
+         \"remote\": true, or run this one on its proxy {proxy}"
     )]
     NormalTaskOnRemoteTarget {
         task: String,
@@ -152,8 +152,8 @@ pub enum TaskError {
     },
     /// The task took too long.
     #[error(
-        "task {task} ran longer than {limit:?} and was ended with all its processes; what it had \
-         changed by then stands"
+        "task {task} ran longer than {limit:?} and was ended with all its processes; changes that were made before \
+         stay"
     )]
     TimedOut {
         task: String,
@@ -162,7 +162,7 @@ pub enum TaskError {
     },
     /// The run was cancelled.
     #[error(
-        "task {task} {stopped}, and ended with all its processes: what it had done by then is not known"
+        "task {task} {stopped}, and all its processes were ended: what it has done is not known"
     )]
     Stopped {
         task: String,

@@ -1,5 +1,4 @@
-//! What is written to `tracing`: by us at places that no run reaches, and by libraries. It belongs to the run that is
-//! worked on, if one is.
+//! Events of `tracing`, from our code outside runs and from libraries. They belong to the current run, if there is one.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -16,7 +15,7 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::logger::Logger;
 use crate::options::LogLevel;
 
-/// Has a voice say what is written to `tracing`, as it says everything else.
+/// Sends the events of `tracing` to a logger.
 pub(super) fn listen(logger: &Logger, least: LogLevel) {
     let own = match least {
         LogLevel::Trace => "trace",
@@ -25,8 +24,8 @@ pub(super) fn listen(logger: &Logger, least: LogLevel) {
         LogLevel::Notice | LogLevel::Warn => "warn",
         LogLevel::Error => "error",
     };
-    // What a library warns of, it also gives as an error, which we tell with its place. Their finer levels print
-    // packets: what is in them no mask can find.
+    // Libraries also return their warnings as errors, which we report. Their debug levels print packets, which may
+    // contain secrets that no mask finds.
     let libraries = if least <= LogLevel::Debug {
         "warn"
     } else {
@@ -34,7 +33,7 @@ pub(super) fn listen(logger: &Logger, least: LogLevel) {
     };
     let filter =
         format!("{libraries},devgate={own},devgate_transports={own},devgate_devices={own}");
-    // A second voice in one process (a test's) leaves the first one's subscriber in place.
+    // A second logger in one process (in tests) keeps the subscriber of the first.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_writer(logger.clone())
@@ -43,7 +42,7 @@ pub(super) fn listen(logger: &Logger, least: LogLevel) {
         .try_init();
 }
 
-/// The words alone; those of a library under its name.
+/// The message, with the name of the library.
 struct Plain;
 
 impl<S, N> FormatEvent<S, N> for Plain
@@ -65,7 +64,7 @@ where
     }
 }
 
-/// Says what is written, at one level.
+/// Collects the message of an event.
 #[derive(Debug)]
 pub struct Said {
     logger: Logger,

@@ -1,5 +1,4 @@
-//! What is tried again, at a terminal: one line a target, each in place of the one before, above the bar of
-//! the run.
+//! Retries on a terminal: one line per target, above the progress bar of the run.
 
 use std::sync::Arc;
 
@@ -10,16 +9,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::logger::terminal::Terminal;
 use crate::print_queue::PrintQueue;
 
-/// So many targets have a line: no more may fit on the terminal.
+/// The maximum number of lines.
 const SHOWN: usize = 10;
 
-/// How often it is drawn in a second, at most.
+/// The maximum number of redraws per second.
 const RATE: u8 = 20;
 
-/// How a run over many targets is shown.
+/// The progress bar of a run with many targets.
 const COUNT: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
 
-/// The lines, and whether there is a bar below them.
+/// The lines, and whether a bar is below them.
 #[derive(Debug)]
 pub(super) struct Retries {
     queue: Arc<PrintQueue>,
@@ -37,7 +36,7 @@ impl Retries {
         }
     }
 
-    /// From now on there is a bar, or none.
+    /// Shows or hides the bar.
     pub(super) fn count(&mut self, counts: bool, bar: &ProgressBar) {
         self.counts = counts;
         self.draw(bar);
@@ -49,7 +48,7 @@ impl Retries {
         self.draw(bar);
     }
 
-    /// Shows no line of a target any more.
+    /// Removes the line of a target.
     pub(super) fn settled(&mut self, target: &str, bar: &ProgressBar) {
         if self.lines.shift_remove(target).is_some() {
             self.draw(bar);
@@ -78,7 +77,7 @@ impl Retries {
         bar.set_prefix(self.text(usize::from(width)));
     }
 
-    /// The lines, as wide as they may be.
+    /// The lines, truncated to the width.
     fn text(&self, width: usize) -> String {
         let mut lines: Vec<String> = self
             .lines
@@ -87,7 +86,7 @@ impl Retries {
             .map(|line| truncate_str(line, width, "…").into_owned())
             .collect();
         if let Some(more @ 1..) = self.lines.len().checked_sub(SHOWN) {
-            lines.push(format!("{more} more targets are tried again"));
+            lines.push(format!("{more} more targets are retried"));
         }
         lines.join("\n")
     }
@@ -109,7 +108,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 11);
         assert_eq!((lines[0], lines[1]), ("r0: try 3 f…", "r1: try 2"));
-        assert_eq!(lines[10], "2 more targets are tried again");
+        assert_eq!(lines[10], "2 more targets are retried");
         for number in 0..12 {
             retries.settled(&format!("r{number}"), &bar);
         }

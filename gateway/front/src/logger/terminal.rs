@@ -1,4 +1,4 @@
-//! The terminal on which lines are drawn in place of others.
+//! A terminal on which lines are redrawn.
 
 use std::fmt::Write as _;
 use std::io;
@@ -11,17 +11,17 @@ use indicatif::TermLike;
 
 use crate::print_queue::PrintQueue;
 
-/// Leaves the cursor at the beginning of the last line that was drawn. At its end, where it would be, the `^C` that a
-/// terminal shows for Ctrl-C begins another line, and the one above it is not found any more when all is drawn anew.
+/// Leaves the cursor at the beginning of the last drawn line. At its end, the `^C` of Ctrl-C would begin another line,
+/// and the next redraw would miss the line above it.
 #[derive(Debug)]
 pub(super) struct Terminal {
     queue: Arc<PrintQueue>,
-    /// What is drawn at once.
+    /// The output of one redraw.
     drawn: Mutex<String>,
 }
 
 impl Terminal {
-    /// The one of stderr.
+    /// The terminal of stderr.
     pub(super) fn stderr(queue: &Arc<PrintQueue>) -> Box<Self> {
         Box::new(Self {
             queue: Arc::clone(queue),
@@ -29,7 +29,7 @@ impl Terminal {
         })
     }
 
-    /// Moves the cursor, by the control sequence that ends with this letter (ECMA-48, 8.3).
+    /// Moves the cursor with the control sequence that ends with this letter (ECMA-48, 8.3).
     fn moved(&self, steps: usize, letter: char) -> io::Result<()> {
         if steps > 0 {
             // Writing to a String cannot fail.
@@ -77,7 +77,7 @@ impl TermLike for Terminal {
         self.write_str("\r\u{1b}[2K")
     }
 
-    /// All has been drawn.
+    /// Ends a redraw.
     fn flush(&self) -> io::Result<()> {
         let mut drawn = std::mem::take(&mut *locked(&self.drawn));
         drawn.push('\r');

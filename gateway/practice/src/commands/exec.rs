@@ -1,4 +1,4 @@
-//! The exec commands: `show`, saving, the terminal, and the ways into other modes.
+//! The exec commands: `show`, saving, the terminal, and changing the mode.
 
 use crate::clock;
 use crate::grammar::{Arguments, Rule};
@@ -6,7 +6,7 @@ use crate::show::{interface, interfaces, routes, running, system, vlans};
 use crate::switch::Switch;
 use crate::vty::{Mode, Question, Reply, Vty};
 
-/// What anyone may do.
+/// Commands for all users.
 pub(super) const USER: &[Rule] = &[
     Rule::new("enable", enable),
     Rule::new("exit", |_, _, _| Reply::Close),
@@ -42,7 +42,7 @@ pub(super) const USER: &[Rule] = &[
     Rule::new("terminal width <0-512>", terminal_width),
 ];
 
-/// What needs `enable`.
+/// Commands that need `enable`.
 pub(super) const PRIVILEGED: &[Rule] = &[
     Rule::new("configure", |_, _, _| Reply::Ask(Question::ConfigureFrom)),
     Rule::new("configure terminal", configure),
@@ -120,7 +120,7 @@ fn save(switch: &mut Switch, _: &mut Vty, _: &Arguments) -> Reply {
 }
 
 fn show_clock(switch: &mut Switch, _: &mut Vty, _: &Arguments) -> Reply {
-    // The asterisk says that nothing vouches for the time.
+    // The asterisk means that the time is not synchronized.
     Reply::line(format!("*{}", clock::to_the_millisecond(switch.now())))
 }
 

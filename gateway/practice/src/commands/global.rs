@@ -9,14 +9,14 @@ use crate::switch::Switch;
 use crate::vlans::VlanList;
 use crate::vty::{Mode, Reply, Vty};
 
-/// What leads out of a config mode, or looks out of it.
+/// Commands that leave a config mode, or run exec commands in it.
 pub(super) const ANYWHERE: &[Rule] = &[
     Rule::new("do LINE", exec),
     Rule::new("end", end),
     Rule::new("exit", exit),
 ];
 
-/// What is configured outside of any interface or VLAN.
+/// Global configuration commands.
 pub(super) const RULES: &[Rule] = &[
     Rule::new("default interface INTERFACE", default_interface),
     Rule::new("hostname WORD", hostname),
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new("vlan VLANS", vlan),
 ];
 
-/// Runs an exec command without leaving the mode one is in.
+/// Runs an exec command without leaving the current mode.
 fn exec(switch: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
     Reply::Exec {
         line: said.text.clone(),
@@ -141,7 +141,7 @@ fn route(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
     if matches!(said.next_hop, NextHop::Address(address) if own(address)) {
         return Reply::line("%Invalid next hop address (it's this router)");
     }
-    // A distance cannot be 0 when it is said.
+    // An explicit distance cannot be 0.
     let distance = u8::try_from(said.number.max(1)).unwrap_or(u8::MAX);
     let route = Route {
         prefix,

@@ -9,7 +9,7 @@ use crate::switch::Switch;
 use crate::vlans::{IDS, VlanList};
 use crate::vty::{Mode, Reply, Vty};
 
-/// What every interface has.
+/// Commands of every interface.
 pub(super) const ANY: &[Rule] = &[
     Rule::new("description LINE", description),
     Rule::new("ip address A.B.C.D MASK", address),
@@ -28,7 +28,7 @@ pub(super) const ANY: &[Rule] = &[
     Rule::new("shutdown", |s, v, _| on(s, v, |i| i.shutdown = true)),
 ];
 
-/// What only a port has.
+/// Commands of ports only.
 pub(super) const PORT: &[Rule] = &[
     Rule::new("duplex auto", |s, v, _| on(s, v, |i| i.duplex = None)),
     Rule::new("duplex full", |s, v, _| {
@@ -82,7 +82,7 @@ pub(super) const PORT: &[Rule] = &[
     Rule::new("switchport trunk native vlan <1-4094>", native_vlan),
 ];
 
-/// Changes the interface that the terminal is in.
+/// Changes the current interface of the terminal.
 fn on(switch: &mut Switch, vty: &Vty, change: impl FnOnce(&mut Interface)) -> Reply {
     if let Some((_, interface)) = current(switch, vty) {
         change(interface);
@@ -90,7 +90,7 @@ fn on(switch: &mut Switch, vty: &Vty, change: impl FnOnce(&mut Interface)) -> Re
     Reply::done()
 }
 
-/// Changes how the port that the terminal is in switches, if it does.
+/// Changes the switchport settings of the current port, if it is one.
 fn port(switch: &mut Switch, vty: &Vty, change: impl FnOnce(&mut Interface)) -> Reply {
     match current(switch, vty) {
         Some((name, interface)) if !interface.switched => Reply::line(format!(
@@ -105,7 +105,7 @@ fn port(switch: &mut Switch, vty: &Vty, change: impl FnOnce(&mut Interface)) -> 
     }
 }
 
-/// The interface that the terminal is in, unless another session has removed it.
+/// The current interface of the terminal, unless another session has removed it.
 fn current<'s>(switch: &'s mut Switch, vty: &Vty) -> Option<(InterfaceName, &'s mut Interface)> {
     let Mode::Interface(name) = vty.mode else {
         return None;

@@ -1,4 +1,4 @@
-//! The commands: one table for each mode, with what each command does below its table.
+//! The commands: one table per mode, with the functions of the commands below it.
 
 mod exec;
 mod global;
@@ -12,8 +12,8 @@ use super::vty::Mode;
 
 pub(super) use exec::answer;
 
-/// The rules of a mode: where the first list does not know a line, the next one may, and
-/// then the terminal is in `configure terminal` again.
+/// The rules of a mode. If the first list does not match a line, the next one is tried. If that matches, the terminal
+/// returns to `configure terminal`.
 pub(super) fn rules(mode: &Mode) -> Vec<Vec<&'static Rule>> {
     let global = || global::RULES.iter().chain(settings::RULES);
     let within = |own: &'static [Rule], more: &'static [Rule]| {
@@ -32,7 +32,7 @@ pub(super) fn rules(mode: &Mode) -> Vec<Vec<&'static Rule>> {
     }
 }
 
-/// What `?` says of a token.
+/// The help of `?` for a token.
 pub(super) fn help(token: &str) -> &'static str {
     match HELP.binary_search_by_key(&token, |(token, _)| *token) {
         Ok(index) => HELP[index].1,

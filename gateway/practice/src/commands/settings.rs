@@ -1,10 +1,10 @@
-//! The settings that a switch only keeps: name servers, clocks, who to tell.
+//! Settings that the switch only stores, such as name servers and NTP servers.
 
 use crate::grammar::{Arguments, Rule};
 use crate::switch::Switch;
 use crate::vty::{Reply, Vty};
 
-/// Each as it is set and as it is taken back.
+/// Each setting, and its `no` form.
 pub(super) const RULES: &[Rule] = &[
     Rule::new("ip default-gateway A.B.C.D", set_one),
     Rule::new("ip domain-name WORD", set_one),
@@ -26,13 +26,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new("snmp-server location LINE", set_one),
 ];
 
-/// A setting there can be several of.
+/// A setting that can occur several times.
 fn add(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
     switch.running.lines.insert(said.canonical.clone());
     Reply::done()
 }
 
-/// A setting that replaces what was set before: the line that begins with the same two words.
+/// A setting that replaces the old one: the line that begins with the same two words.
 fn set_one(switch: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
     let key: Vec<&str> = said.canonical.split(' ').take(2).collect();
     switch

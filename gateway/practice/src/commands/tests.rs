@@ -1,4 +1,4 @@
-//! What the commands tell and change, and that their tables hold together.
+//! Tests of the commands and their tables.
 
 use std::time::UNIX_EPOCH;
 
@@ -12,7 +12,7 @@ use super::super::vty::{Reply, Vty};
 
 use super::*;
 
-/// A fresh switch and what it told for some lines of configuration.
+/// A new switch, and its output for some configuration lines.
 fn configured(lines: &[&str]) -> (Switch, String) {
     let mut switch = Switch::new("practice", Sensitive::new("canary".to_owned()), || {
         UNIX_EPOCH
@@ -33,7 +33,7 @@ fn configured(lines: &[&str]) -> (Switch, String) {
     (switch, told)
 }
 
-/// The configuration of the third port after some lines there, and what was told.
+/// The configuration of the third port after some lines, and the output.
 fn port(lines: &[&str]) -> (String, String) {
     let (switch, told) = configured(&[&["interface gi0/3"], lines].concat());
     let shown = running::of_interface(&switch.running, InterfaceName::Gigabit(3));
@@ -44,7 +44,7 @@ fn port(lines: &[&str]) -> (String, String) {
     (lines.collect::<Vec<_>>().join("\n"), told)
 }
 
-/// What one line tells.
+/// The output of one line.
 fn told(line: &str) -> String {
     configured(&[line]).1
 }

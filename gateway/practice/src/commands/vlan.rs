@@ -4,7 +4,7 @@ use crate::grammar::{Arguments, Rule};
 use crate::switch::Switch;
 use crate::vty::{Mode, Reply, Vty};
 
-/// What can be said of a VLAN.
+/// The commands for a VLAN.
 pub(super) const RULES: &[Rule] = &[Rule::new("name WORD", name), Rule::new("no name", no_name)];
 
 fn name(switch: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {

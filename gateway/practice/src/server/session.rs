@@ -13,10 +13,10 @@ use crate::device::{Device, Shell};
 /// How many channels a client may have open at once.
 const CHANNELS: usize = 8;
 
-/// How much may wait for a client that types but does not read, in bytes.
+/// The maximum output in bytes for a client that does not read.
 const UNREAD: usize = 32 << 20;
 
-/// What the switch knows of one client.
+/// The state of one client.
 pub(super) struct Session {
     settings: Arc<Settings>,
     device: Arc<dyn Device>,
@@ -27,7 +27,7 @@ pub(super) struct Session {
 struct Line {
     terminal: Box<dyn Shell>,
     started: bool,
-    /// What has been shown since the client has last read everything.
+    /// The output since the client has last read everything.
     unread: usize,
 }
 
@@ -46,7 +46,7 @@ impl Session {
         user == self.settings.user && known.iter().any(|known| known.key_data() == key.key_data())
     }
 
-    /// Starts the channel's one program, a shell or a command, and tells whether it may.
+    /// Starts the only program of the channel, a shell or a command. Returns whether this is allowed.
     fn start(&mut self, id: ChannelId) -> Option<&mut dyn Shell> {
         let line = self.terminals.get_mut(&id).filter(|line| !line.started)?;
         line.started = true;
@@ -220,7 +220,7 @@ impl Handler for Session {
         id: ChannelId,
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        // Nobody will type any more; what was typed has been answered.
+        // There is no more input, and all input was answered.
         self.close(id, session)
     }
 

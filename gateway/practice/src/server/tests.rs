@@ -1,4 +1,4 @@
-//! The practice switch as an SSH client meets it.
+//! Tests of the practice switch with an SSH client.
 
 use std::future;
 
@@ -45,7 +45,7 @@ async fn logged_in(practice: &Practice) -> Result<Handle<Client>, Box<dyn std::e
     Ok(client)
 }
 
-/// What comes until a text, or until the channel is closed.
+/// Reads until a text, or until the channel is closed.
 async fn read_until(channel: &mut Channel<Msg>, end: &str) -> String {
     let mut shown = String::new();
     while !shown.ends_with(end) || end.is_empty() {

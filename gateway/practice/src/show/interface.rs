@@ -1,4 +1,4 @@
-//! `show interfaces`: everything about one interface. Nothing passes here, so its counters are 0.
+//! `show interfaces`: everything about one interface. There is no traffic, so its counters are 0.
 
 use std::fmt::Write;
 

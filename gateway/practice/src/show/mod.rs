@@ -1,4 +1,4 @@
-//! What `show` shows, as text with bare line feeds.
+//! The output of `show` commands, with bare line feeds.
 
 pub(super) mod interface;
 pub(super) mod interfaces;

@@ -1,4 +1,4 @@
-//! Configurations as text: `show running-config` and `show startup-config`.
+//! Prints configurations: `show running-config` and `show startup-config`.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::interface::{Interface, InterfaceName, PortMode};
 use crate::switch::Switch;
 
-/// How much a saved configuration may have, in bytes.
+/// The maximum size of a saved configuration in bytes.
 const NVRAM: usize = 65_536;
 
 /// `show running-config`

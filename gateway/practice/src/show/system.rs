@@ -1,4 +1,4 @@
-//! What the switch is: `show version` and `show inventory`.
+//! The system: `show version` and `show inventory`.
 
 use crate::clock;
 use crate::interface::{InterfaceName, PORTS};

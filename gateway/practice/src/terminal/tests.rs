@@ -26,7 +26,7 @@ fn typed(terminal: &mut Terminal, switch: &mut Switch, text: &str) -> String {
     String::from_utf8(terminal.input(switch, text.as_bytes())).expect("text")
 }
 
-/// What a fresh switch shows for some lines typed at `practice#`.
+/// The output of a new switch for some lines at `practice#`.
 fn dialogue(lines: &str) -> String {
     typed(&mut enabled(), &mut switch(), lines)
 }

@@ -20,12 +20,12 @@ pub struct Attend {
 }
 
 impl Attend {
-    /// Answers a line of JSON: `null` when the module was started, else why it was not.
+    /// Prints a line of JSON: `null` when the module was started, else the error.
     pub(super) async fn run(self, printer: &Printer, stop: &CancelToken) -> ExitStatus {
         match self.attend(printer, stop).await {
             Ok(()) => ExitStatus::Success,
             Err(failure) => {
-                // Nobody hears it any more, where the module was started.
+                // After the module was started, nobody reads this.
                 let failure = serde_json::to_string(&failure).expect("a failure has text keys");
                 printer.line(failure);
                 ExitStatus::Failure

@@ -13,16 +13,16 @@ use crate::host::spool::{self, Spool, TransactionId};
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate pxp cancel change-4711 --spool-dir spool\n\nThe module is asked to end \
-                  (SIGTERM) with all that it has started, and killed 15 seconds later, or when this is called again. \
-                  What it had done by then stands. What has ended stays as it is.\n\nExit codes: 0 the action was ended, or had ended \
-                  before; 1 it was not, or nobody knows of it."
+    after_help = "Examples:\n  devgate pxp cancel change-4711 --spool-dir spool\n\nThe module and all its processes \
+                  get SIGTERM. They are killed 15 seconds later, or when you run the command again. Changes that were \
+                  made before stay. A finished action is not affected.\n\nExit codes: 0 the action was cancelled or \
+                  had finished before, 1 it was not cancelled or is unknown."
 )]
 pub struct Cancel {
-    /// The transaction's id
+    /// Transaction ID
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     transaction: TransactionId,
-    /// The folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    /// Folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(long, value_name = "DIR")]
     spool_dir: Option<PathBuf>,
 }
@@ -36,7 +36,11 @@ impl Cancel {
         let mut answer = json!(report);
         answer["cancelled"] = json!(cancelled);
         printer.document(&answer, || {
-            let before = if cancelled { "" } else { "nothing was ended: " };
+            let before = if cancelled {
+                ""
+            } else {
+                "nothing was cancelled: "
+            };
             format!("{before}{}", status::as_text(&report))
         });
         Ok(if report.status.is_known() {

@@ -1,4 +1,4 @@
-//! Where modules and their configuration are.
+//! The folders of modules and their configuration.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use devgate_core::failure::Failure;
 
 use crate::host::ModulesDir;
 
-/// Where modules are.
+/// The folders of modules.
 #[derive(Args, Debug)]
 pub(super) struct Folders {
-    /// The folder of the modules: each of its files without an extension is one
+    /// Folder of the modules: each file without an extension is a module
     #[arg(long, value_name = "DIR")]
     pub(super) modules_dir: PathBuf,
-    /// The folder of their configuration, MODULE.conf
+    /// Folder of the configuration files, MODULE.conf
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
 }
 
 impl Folders {
-    /// Opens them.
+    /// Opens the folders.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// A folder cannot be read.
     pub(super) fn open(self) -> Result<ModulesDir, Failure> {
         ModulesDir::open(self.modules_dir, self.config_dir)
     }

@@ -1,4 +1,4 @@
-//! `devgate pxp`: PXP modules, and being one.
+//! `devgate pxp`: hosts PXP modules, and acts as one.
 
 mod attend;
 mod cancel;
@@ -21,21 +21,21 @@ use devgate_front::signals::{self, SignalListener};
 
 pub use serve::{not_by_this_name, words};
 
-/// Look at PXP modules, run their actions as pxp-agent does, or be one
+/// Show PXP modules, run their actions as pxp-agent does, or act as a PXP module
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  devgate pxp list --modules-dir modules\n  echo '{\"input\": {\"targets\": \"routers\"}}' | devgate pxp serve verify"
 )]
 pub enum Pxp {
-    /// Name the modules of a folder, what they can do, and why those that cannot be used cannot
+    /// List the modules of a folder, their actions, and why a module is not available
     List(list::List),
-    /// Show what a module says of itself
+    /// Show the metadata of a module
     Show(show::Show),
     /// Run an action of a module
     Run(run::Run),
-    /// Tell what became of an action that nobody waits for
+    /// Show the status of a nonblocking action
     Status(status::Status),
-    /// End an action that nobody waits for
+    /// Cancel a nonblocking action
     Cancel(cancel::Cancel),
     #[command(hide = true)]
     #[expect(missing_docs, reason = "help would show it")]
@@ -45,16 +45,16 @@ pub enum Pxp {
 }
 
 impl Pxp {
-    /// Carries it out: prints results, and gives the exit status.
+    /// Runs the command: prints results, and returns the exit status.
     ///
     /// # Errors
-    /// Why it could not be carried out at all.
+    /// The command failed as a whole.
     pub async fn run(
         self,
         global: &GlobalOptions,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        // A process has one voice, and a module finds out itself how loud it is to be.
+        // A process has one logger, and a module finds its log level itself.
         let logger = || Logger::new(global, global.color(), printer.queue());
         match self {
             Self::List(list) => {
@@ -75,15 +75,15 @@ impl Pxp {
     }
 }
 
-/// What signals do, when they have come often.
+/// What repeated signals do.
 enum Signals {
-    /// They end the work, wherever it is.
+    /// They end the work at once.
     Terminate,
-    /// They ask, and the work comes to its own end: it has something to write down.
+    /// They only request the end: the work has results to record.
     Request,
 }
 
-/// Does work that signals end, with what it has started.
+/// Does work that signals end, including its child processes.
 async fn stoppable(
     work: impl AsyncFnOnce(&CancelToken) -> Result<ExitStatus, Failure>,
 ) -> Result<ExitStatus, Failure> {
@@ -103,13 +103,13 @@ async fn stopped_by(
             ending = &mut work => {
                 return match listener.first() {
                     None => ending,
-                    // What it says of its end is that it was interrupted.
+                    // It reports itself that it was interrupted.
                     Some(signal) => ending.map(|_| ExitStatus::Interrupted(signal)),
                 };
             }
             signal = listener.signal() => cancel_source.cancel(signals::reason(signal)),
             stage = cancel_source.next() => match stage {
-                // What a module does cannot be left half done by waiting: it is asked to end at once.
+                // Waiting does not help a module to finish: it is requested to end at once.
                 Some(stage) => cancel_source.raise(stage.max(Stage::End), None),
                 None => match signals {
                     Signals::Terminate => {

@@ -1,4 +1,4 @@
-//! `devgate pxp run --nonblocking`: an action that nobody waits for.
+//! `devgate pxp run --nonblocking`: starts a nonblocking action.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,39 +17,39 @@ use crate::host::spool::{self, Claim, Spool, Transaction, TransactionId};
 
 #[derive(Args, Debug)]
 pub(super) struct Nonblocking {
-    /// Start the action and do not wait for its end: `devgate pxp status` tells of it
-    #[arg(long, help_heading = "Without waiting")]
+    /// Start the action and do not wait: `devgate pxp status` shows its status
+    #[arg(long, help_heading = "Nonblocking actions")]
     nonblocking: bool,
-    /// The transaction's id, for which the action runs once, however often this is called (default: a new one)
+    /// Transaction ID; the action runs only once for the same ID (default: a new ID)
     #[arg(
         long,
         value_name = "ID",
         requires = "nonblocking",
         allow_hyphen_values = true,
-        help_heading = "Without waiting"
+        help_heading = "Nonblocking actions"
     )]
     transaction: Option<TransactionId>,
-    /// The folder of the transactions, on this node (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    /// Folder of the transactions, on this node (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(
         long,
         value_name = "DIR",
         requires = "nonblocking",
-        help_heading = "Without waiting"
+        help_heading = "Nonblocking actions"
     )]
     spool_dir: Option<PathBuf>,
-    /// How long ended transactions are kept, whoever has begun them: 14d, 1h
+    /// How long to keep finished transactions, of all callers: 14d, 1h
     #[arg(
         long,
         value_name = "TIME",
         requires = "nonblocking",
         value_parser = duration,
         default_value = "14d",
-        help_heading = "Without waiting"
+        help_heading = "Nonblocking actions"
     )]
     keep: Duration,
 }
 
-/// A transaction that is to be begun, if nobody has yet.
+/// A transaction to start, unless it exists already.
 pub(super) struct Wish {
     spool: Spool,
     id: TransactionId,
@@ -57,7 +57,7 @@ pub(super) struct Wish {
 }
 
 impl Nonblocking {
-    /// What is asked for, if it is.
+    /// The requested transaction, if there is one.
     ///
     /// # Errors
     /// The spool cannot be used.
@@ -74,21 +74,21 @@ impl Nonblocking {
     }
 }
 
-/// Tells with a failure whose it is: the id may be one that nobody has chosen.
+/// Adds the transaction ID to a failure, because the caller may not have chosen the ID.
 fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
     let (id, spool) = (&transaction.id, spool.folder().display());
-    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` tells what is known of it");
+    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` shows its status");
     failure.msg.push_str(&told);
     failure.with("transaction_id", id.as_str())
 }
 
 impl Wish {
-    /// The transaction, if it was begun before: then the module need not even be there.
+    /// The transaction, if it was started before. The module need not exist any more then.
     pub(super) fn begun(&self) -> Option<Transaction> {
         self.spool.find(&self.id)
     }
 
-    /// Begins the transaction, and answers when the module was started.
+    /// Starts the transaction, and returns when the module was started.
     pub(super) async fn begin(
         self,
         call: &Call,
@@ -98,7 +98,7 @@ impl Wish {
     ) -> Result<ExitStatus, Failure> {
         let removed = self.spool.remove_old(self.keep).await;
         let problems = removed.unwrap_or_else(|error| {
-            let told = format!("no old transaction was removed: {error}");
+            let told = format!("cannot remove old transactions: {error}");
             vec![(Level::Warning, told)]
         });
         for (level, problem) in problems {
@@ -127,10 +127,10 @@ impl Wish {
     }
 }
 
-/// Answers as the first time, with the status that it has now.
+/// Prints the same answer as the first time, with the current status.
 ///
 /// # Errors
-/// The id is of another action.
+/// The ID belongs to another action.
 pub(super) async fn repeated(
     transaction: &Transaction,
     asked: [&str; 2],
@@ -148,8 +148,8 @@ pub(super) async fn repeated(
         let id = &transaction.id;
         let [asked_module, asked_action] = asked;
         let message = format!(
-            "transaction {id} is of the action `{action}` of module `{module}`; `{asked_action}` of \
-             `{asked_module}` was not started: a new action needs a new id"
+            "transaction {id} belongs to the action `{action}` of module `{module}`; `{asked_action}` of \
+             `{asked_module}` was not started: a new action needs a new ID"
         );
         return Err(Failure::new("devgate/id-taken", message));
     }
@@ -163,7 +163,7 @@ pub(super) async fn repeated(
     printer.document(&answer, || {
         let id = &transaction.id;
         format!(
-            "{id}: {}; it was begun before, and is not run again\n",
+            "{id}: {}; it was started before, and does not run again\n",
             report.status
         )
     });

@@ -21,30 +21,30 @@ use crate::host::{Call, Verdict};
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input \
-                  '{\"argument\": \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules \
-                  --config-dir modules.d --input @input.json --format json\n\nA command line can be read by \
-                  everybody on this node: input with a secret belongs into a file or stdin.\n\nExit codes: 0 the \
-                  action ended with 0 and its results fit their schema, else 1."
+    after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input '{\"argument\": \
+                  \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules --config-dir modules.d \
+                  --input @input.json --format json\n\nAll users of this node can read command lines: pass input with \
+                  secrets in a file or on stdin.\n\nExit codes: 0 the action ended with 0 and its results match their \
+                  schema, 1 otherwise."
 )]
 pub struct Run {
-    /// The module's name: that of its file
+    /// Name of the module: the name of its file
     module: String,
-    /// The action's name
+    /// Name of the action
     action: String,
     #[command(flatten)]
     folders: Folders,
-    /// The input as a JSON object; @FILE reads it from a file, - from stdin
+    /// Input as a JSON object; @FILE reads it from a file, - from stdin
     #[arg(long, value_name = "JSON", default_value = NOTHING)]
     input: String,
-    /// How long the action may take: 90, 90s, 5m, 1h
+    /// Time limit of the action: 90, 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1h")]
     timeout: Duration,
     #[command(flatten)]
     nonblocking: Nonblocking,
 }
 
-/// The input where none is given.
+/// The default input.
 const NOTHING: &str = "{}";
 
 impl Run {
@@ -73,7 +73,7 @@ impl Run {
         }
         let mask = call.mask();
         let verdict = call.run(self.timeout, stop).await;
-        // What a module says of its failure is read by whoever asks for no more than that.
+        // The stderr of a failed action is logged at the default level, that of a success at `info`.
         let level = if verdict.is_success() {
             Level::Info
         } else {
@@ -86,7 +86,7 @@ impl Run {
     }
 }
 
-/// Prints what became of the action.
+/// Prints the result of the action.
 fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitStatus {
     let well = verdict.is_success();
     let mut answer = json!({
@@ -118,8 +118,8 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitS
     }
 }
 
-/// Takes the input from the command line, which everybody on this node can read for as long as the action
-/// runs: this process becomes one that reads it from stdin.
+/// Removes the input from the command line, which all users of this node can read: this process executes itself again,
+/// and reads the input from stdin.
 fn hide_input(input: &str) -> Result<(), Failure> {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let joined = format!("--input={input}");
@@ -132,10 +132,10 @@ fn hide_input(input: &str) -> Result<(), Failure> {
     }
     let stdin = Sensitive::new(input.as_bytes().to_vec());
     process::reexec(&words, &stdin)
-        .context("--input cannot be taken from the command line: give it as @FILE")
+        .context("--input cannot be removed from the command line: use --input @FILE")
 }
 
-/// The input that was given; it is not quoted, for it may hold secrets.
+/// The given input. It is not quoted in errors, because it may contain secrets.
 fn input(text: &str) -> Result<Json, Failure> {
     read_unique(text.as_bytes()).map_err(|error| {
         let message = format!("--input: expected a JSON object: {error}");

@@ -1,4 +1,4 @@
-//! `devgate pxp serve`: being a PXP module, by this command or by another name of the program.
+//! `devgate pxp serve`: acts as a PXP module, with this command or under another name of the program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,19 +11,18 @@ use devgate_front::printer::Printer;
 
 use crate::module;
 
-/// Be a PXP module: say what it is, or do the action that a request on stdin asks for
+/// Act as a PXP module: print the metadata, or run the action of a request on stdin
 ///
-/// A link to devgate under another name, in a folder of modules, is the same without a word more. So is
-/// a script of one line, which may give options, too: `exec devgate --project DIR pxp serve "$@"`.
+/// A link to devgate with another name, in a folder of modules, does the same without arguments. A one-line script can
+/// also pass options: `exec devgate --project DIR pxp serve "$@"`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 5 the files \
-                  of `output_files` cannot be written, 142 it took longer than it may, 143 it was \
-                  ended by SIGTERM.\n\nExample:\n  echo '{\"input\": {\"targets\": \"all\"}}' | devgate \
-                  pxp serve verify"
+    after_help = "Exit codes: 0 success, 1 a target failed or the request was invalid, 5 the files of `output_files` \
+                  cannot be written, 142 time limit exceeded, 143 ended by SIGTERM.\n\nExample:\n  echo '{\"input\": \
+                  {\"targets\": \"all\"}}' | devgate pxp serve verify"
 )]
 pub struct Serve {
-    /// The action; `metadata`, or nothing, prints what this module is
+    /// The action; `metadata` or no action prints the metadata of the module
     action: Option<String>,
 }
 
@@ -35,8 +34,8 @@ impl Serve {
 
 /// That `devgate` is the command line: pxp-agent logs this where a module is called so.
 pub fn not_by_this_name() -> Failure {
-    let message = "a PXP module that is devgate has another name than `devgate`: link to it as, say, \
-                   `gateway`, or let the module be a script, `exec devgate pxp serve \"$@\"`";
+    let message = "a PXP module cannot have the name `devgate`: link to devgate with another name, such as `gateway`, \
+                   or use a script, `exec devgate pxp serve \"$@\"`";
     Failure::new("devgate/usage", message)
 }
 

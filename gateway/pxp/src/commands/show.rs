@@ -1,4 +1,4 @@
-//! `devgate pxp show`: what a module says of itself.
+//! `devgate pxp show`: shows the metadata of a module.
 
 use clap::Args;
 use devgate_core::cancel::CancelToken;
@@ -19,7 +19,7 @@ use crate::host::Module;
                   --modules-dir modules --format json | jq '.metadata.actions[0].input'"
 )]
 pub struct Show {
-    /// The module's name: that of its file
+    /// Name of the module: the name of its file
     module: String,
     #[command(flatten)]
     folders: Folders,
@@ -95,7 +95,7 @@ fn as_text(module: &Module) -> String {
     text
 }
 
-/// The members of an object that a schema describes, a line each; the schema itself, where it has none.
+/// The members of an object schema, one per line, or else the schema itself.
 fn members(schema: &JsonSchema, mut say: impl FnMut(&str)) {
     let schema = schema.source();
     let Some(Json::Object(properties)) = schema.get("properties") else {

@@ -1,4 +1,4 @@
-//! `devgate pxp status`: what became of a non-blocking action.
+//! `devgate pxp status`: shows the status of nonblocking actions.
 
 use std::path::PathBuf;
 
@@ -15,14 +15,14 @@ use crate::host::spool::{self, Report, Spool, TransactionId};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate pxp status --spool-dir spool\n  devgate pxp status change-4711 --spool-dir \
-                  spool\n  devgate pxp status change-4711 --spool-dir spool --format json | jq .results\n\nExit codes: \
-                  0 the action is running, or was a success; 1 it was a failure, or nobody knows."
+                  spool\n  devgate pxp status change-4711 --spool-dir spool --format json | jq .results\n\nExit \
+                  codes: 0 the action is running or succeeded, 1 it failed or its status is unknown."
 )]
 pub struct Status {
-    /// The transaction's id (default: all, without what they have written)
+    /// Transaction ID (default: all, without their output)
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     transaction: Option<TransactionId>,
-    /// The folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    /// Folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(long, value_name = "DIR")]
     spool_dir: Option<PathBuf>,
 }
@@ -38,7 +38,7 @@ impl Status {
             return all(&spool, printer).await;
         };
         let report = spool.transaction(id).report().await;
-        // What a module says of its failure is read by whoever asks for no more than that.
+        // The stderr of a failed action is logged at the default level, that of a success at `info`.
         let level = if report.status.is_good() {
             Level::Info
         } else {
@@ -60,7 +60,7 @@ impl Status {
     }
 }
 
-/// Names all transactions: the last to begin is the last.
+/// Lists all transactions in the order of their start.
 async fn all(spool: &Spool, printer: &Printer) -> Result<ExitStatus, Failure> {
     let mut reports = Vec::new();
     for transaction in spool.all()? {
@@ -79,7 +79,7 @@ fn as_row(report: &Report) -> [String; 5] {
         Some(known) => [&known.module, &known.action, &known.start].map(String::as_str),
         None => ["-"; 3],
     };
-    // Who looks at a list looks at seconds.
+    // In a list, seconds are precise enough.
     let start = start.split('.').next().unwrap_or_default();
     [
         report.transaction_id.to_string(),
@@ -90,7 +90,7 @@ fn as_row(report: &Report) -> [String; 5] {
     ]
 }
 
-/// A line, then the results.
+/// One line, then the results.
 pub(super) fn as_text(report: &Report) -> String {
     let mut text = format!("{}: {}", report.transaction_id, report.status);
     if let Some(known) = &report.known {

@@ -1,4 +1,4 @@
-//! One action of a module: its input checked, then run to its end.
+//! Runs one action of a module, after checking its input.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use serde_json::{Map, Value as Json};
 
 use crate::host::{Module, NOT_AVAILABLE, Verdict, describe, secrets};
 
-/// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
-/// leave its devices as they should be.
+/// How long a module may take to end before it is killed. devgate as a module needs ten seconds to leave its devices in
+/// order.
 pub(super) const GRACE: Duration = Duration::from_secs(15);
 
-/// How long a module has that was asked twice: devgate as one says then what it has finished.
+/// How long a module may take after a second request. devgate as a module then reports what it has finished.
 const RESPITE: Duration = Duration::from_secs(3);
 
-/// An action that may be run: the module has it, and the input fits.
+/// A checked call: the module has the action, and the input is valid.
 pub(crate) struct Call {
     module: Module,
     action: Action,
@@ -26,7 +26,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Checks what is to be run.
+    /// Checks a call.
     ///
     /// # Errors
     /// The module has no such action, or in what the input does not fit it.
@@ -62,7 +62,7 @@ impl Call {
         &self.action
     }
 
-    /// What the module is given on stdin; `files` take its output, where nobody waits for it.
+    /// The request on the module's stdin. For a nonblocking action, `files` take its output.
     pub(crate) fn request(&self, files: Option<OutputFiles>) -> Request {
         Request {
             input: self.input.clone(),
@@ -114,12 +114,12 @@ impl Call {
     }
 }
 
-/// That an action took longer than it may.
+/// The message for an action that exceeded its time limit.
 pub(super) fn timed_out(limit: Duration) -> Failure {
     let seconds = limit.as_secs_f64();
     let message = format!(
-        "it took longer than {seconds} s (--timeout), and was ended with all its processes; what it had \
-         done by then stands"
+        "it exceeded the time limit of {seconds} s (--timeout), and all its processes were ended; changes that were \
+         made before stay"
     );
     Failure::new("devgate/timed-out", message)
 }

@@ -7,12 +7,12 @@ use devgate_schemas::pxp::JsonSchema;
 use devgate_transports::reading;
 use serde_json::{Map, Value as Json};
 
-/// What a module is configured with, and what is to be told of it.
+/// The configuration of a module, with a remark.
 #[derive(Default)]
 pub(super) struct Configuration {
-    /// What goes into each request; nothing where there is nothing to say.
+    /// The configuration for each request, if there is one.
     pub(super) members: Option<Map<String, Json>>,
-    /// What is wrong with the file, where no schema says what it must be: it is left out.
+    /// Why the file is ignored, if the module has no schema for it.
     pub(super) remark: Option<String>,
 }
 
@@ -21,12 +21,12 @@ pub(super) struct Configuration {
 /// it, what is no object in JSON is left out.
 ///
 /// # Errors
-/// Why the module cannot be used with this file; its values are not quoted, for any may be a secret.
+/// Why the module cannot be used with this file. Its values are not quoted, because they may be secrets.
 pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configuration, String> {
     let read = fs::metadata(file).and_then(|found| match found.is_file() {
         true => reading::bytes(file),
-        // It may never end.
-        false => Err(io::Error::other("it is no file")),
+        // Such a file may never end.
+        false => Err(io::Error::other("it is not a file")),
     });
     let text = match read {
         Ok(text) => text,
@@ -44,7 +44,7 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
     let read = serde_json::from_slice::<Json>(&text);
     if let (Ok(configuration), Some(schema)) = (&read, schema) {
         schema.check(configuration).map_err(|misfit| {
-            format!("its configuration {shown} does not fit its schema: {misfit}")
+            format!("its configuration {shown} does not match its schema: {misfit}")
         })?;
     }
     let problem = match read {
@@ -54,15 +54,15 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
                 remark: None,
             });
         }
-        Ok(_) => format!("its configuration {shown} is other JSON: expected an object"),
-        // An error of syntax quotes nothing.
-        Err(error) => format!("its configuration {shown} is no JSON: {error}"),
+        Ok(_) => format!("its configuration {shown} is not a JSON object"),
+        // Syntax errors quote no values.
+        Err(error) => format!("its configuration {shown} is not JSON: {error}"),
     };
     match schema {
         Some(_) => Err(problem),
         None => Ok(Configuration {
             members: None,
-            remark: Some(format!("{problem}; it is left out")),
+            remark: Some(format!("{problem}; it is ignored")),
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Asking a module what it is: started in every way that its authors may have read of, within limits.
+//! Reads the metadata of a module within limits, in every documented way to start it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use devgate_schemas::Sensitive;
 use devgate_schemas::pxp::Metadata;
 use devgate_schemas::task::{Exit, Outcome};
 
-/// How long a module may take to say what it is. pxp-agent waits for ever.
+/// How long a module may take to print its metadata. pxp-agent waits forever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How large metadata may be, in bytes.
+/// The maximum size of metadata in bytes.
 const LARGEST: usize = 4 << 20;
 
-/// Asks a module for its metadata: with `metadata`, as pxp-agent does, and without an argument, as
-/// the specification does, where that brings nothing of use.
+/// Requests the metadata with `metadata`, as pxp-agent does. If that fails, requests it without an argument, as in the
+/// specification.
 pub(super) async fn ask(
     file: &Path,
     stop: &CancelToken,
@@ -28,15 +28,15 @@ pub(super) async fn ask(
     };
     match told(file, None, stop).await {
         Ok(metadata) => {
-            let remark = "it gives its metadata only without an argument: pxp-agent asks with \
-                          `metadata`, and would refuse it";
+            let remark = "it prints its metadata only without an argument: pxp-agent calls it with `metadata`, and \
+                          would refuse it";
             Ok((metadata, vec![remark.to_owned()]))
         }
         Err(_) => Err(problem),
     }
 }
 
-/// How a module is started: with one word at most. It inherits our locale, as it would pxp-agent's.
+/// Starts a module with at most one argument. It inherits the locale, as under pxp-agent.
 pub(super) fn program(
     file: &Path,
     word: Option<&str>,
@@ -52,9 +52,9 @@ pub(super) fn program(
 
 /// Why there is no metadata.
 enum Silence {
-    /// The module has said something else.
+    /// The module has printed something else.
     Answered(String),
-    /// It could not be asked, or does not end.
+    /// It could not be started, or does not end.
     Mute(String),
 }
 
@@ -68,14 +68,14 @@ async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Met
     let excess = OutputLimit::over(LARGEST);
     let outcome = tokio::select! {
         outcome = process::run(&program, &limits, stop, &excess) => outcome,
-        // Some never stop: what is not awaited any more is ended.
+        // Some modules never stop: they are ended after the limit.
         () = excess.comes() => return Err(Silence::Mute(too_long())),
     };
     let outcome = outcome.map_err(|failure| {
         Silence::Mute(match failure {
             process::Failure::Start(error) => process::not_started(&error),
             process::Failure::Ended(ended) if ended.limit.is_some() => format!(
-                "it did not say what it is within {} s, and was ended",
+                "it did not print its metadata within {} s, and was ended",
                 PATIENCE.as_secs()
             ),
             process::Failure::Ended(_) => "interrupted".to_owned(),
@@ -88,12 +88,12 @@ fn too_long() -> String {
     format!("its metadata is longer than {LARGEST} bytes")
 }
 
-/// Reads what a module has answered. Its exit code does not matter to pxp-agent, but a byte on stderr does.
+/// Reads the answer of a module. As in pxp-agent, the exit code does not matter, but output on stderr is an error.
 fn read(outcome: &Outcome) -> Result<Metadata, String> {
     if !outcome.stderr.bytes.is_empty() {
         let words = outcome.stderr.last_words();
         return Err(format!(
-            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {}",
+            "it wrote to stderr while it printed its metadata, and pxp-agent refuses such modules: {}",
             words.as_deref().unwrap_or("blank lines")
         ));
     }

@@ -1,4 +1,4 @@
-//! PXP modules: those of others, which are asked and run here as pxp-agent does it, and being one.
+//! Hosts PXP modules of others, as pxp-agent does.
 
 mod call;
 mod configuration;

@@ -1,4 +1,4 @@
-//! The modules of a folder: which there are, and what each says of itself.
+//! The modules of a folder, and their metadata.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,28 +14,28 @@ use serde_json::{Map, Value as Json};
 
 use crate::host::{configuration, describe};
 
-/// A folder of modules, and the one of their configuration.
+/// The folder of modules, and the folder of their configuration.
 #[derive(Debug)]
 pub(crate) struct ModulesDir {
     folder: PathBuf,
     configuration: Option<PathBuf>,
 }
 
-/// A module that can be used.
+/// An available module.
 pub(crate) struct Module {
     /// Its name, which is that of its file, whatever link leads there.
     pub(crate) name: String,
     /// The program.
     pub(crate) file: PathBuf,
-    /// What it says of itself.
+    /// Its metadata.
     pub(crate) metadata: Metadata,
-    /// What goes into each of its requests.
+    /// Its configuration, for each request.
     pub(super) configuration: Option<Map<String, Json>>,
-    /// What is no fault here, and worth knowing.
+    /// Remarks that are no errors.
     pub(crate) remarks: Vec<String>,
 }
 
-/// The kind of what is wrong with a module that cannot be used.
+/// The error kind of a module that is not available.
 pub(crate) const NOT_AVAILABLE: &str = "devgate/module-not-available";
 
 /// How many modules are asked at once: interpreters take their time, and much of it is the processor's.
@@ -45,14 +45,14 @@ impl ModulesDir {
     /// The modules of a folder; `configuration` is the folder of their `.conf` files.
     ///
     /// # Errors
-    /// That one of them is no folder.
+    /// A path is not a folder.
     pub(crate) fn open(folder: PathBuf, configuration: Option<PathBuf>) -> Result<Self, Failure> {
         for (option, folder) in [
             ("--modules-dir", Some(&folder)),
             ("--config-dir", configuration.as_ref()),
         ] {
             if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-                let message = format!("{option}: {} is no folder", folder.display());
+                let message = format!("{option}: {} is not a folder", folder.display());
                 return Err(Failure::new("devgate/no-such-folder", message));
             }
         }
@@ -75,7 +75,7 @@ impl ModulesDir {
         let mut files: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for entry in fs::read_dir(&self.folder).map_err(unreadable)? {
             let found = entry.map_err(unreadable)?.path();
-            // What leads nowhere is named by the link, so that somebody hears of it.
+            // A broken link keeps the name of the link, so that it is reported.
             let file = fs::canonicalize(&found).unwrap_or(found);
             let name = file.file_name().map(OsStr::to_string_lossy);
             let name = name.unwrap_or_default().into_owned();
@@ -86,7 +86,7 @@ impl ModulesDir {
         Ok(files)
     }
 
-    /// Asks all modules what they are, some at once: each, or why it is not available.
+    /// Reads the metadata of all modules, some in parallel: each module, or why it is not available.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -98,16 +98,16 @@ impl ModulesDir {
             let module = self.describe(&name, &files, stop).await;
             (name, module)
         });
-        // In the order of their answers: one that takes its time holds nobody up.
+        // In the order of their answers, so that a slow module delays no other.
         let mut modules: Vec<_> = modules.buffer_unordered(AT_ONCE).collect().await;
         modules.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(modules)
     }
 
-    /// Asks a module what it is, and reads its configuration.
+    /// Reads the metadata and the configuration of a module.
     ///
     /// # Errors
-    /// There is no such module, or why it is not available.
+    /// The module does not exist, or is not available.
     pub(crate) async fn load(&self, name: &str, stop: &CancelToken) -> Result<Module, Failure> {
         let files = self.files()?;
         let Some(found) = files.get(name) else {
@@ -127,10 +127,7 @@ impl ModulesDir {
     ) -> Result<Module, String> {
         let file = only(files)?;
         if !file.exists() {
-            return Err(format!(
-                "{} leads nowhere: it is a link to what is not there",
-                file.display()
-            ));
+            return Err(format!("{} is a broken link", file.display()));
         }
         let (metadata, mut remarks) = describe::ask(file, stop).await?;
         remarks.extend(metadata.remarks.iter().cloned());
@@ -166,7 +163,7 @@ impl ModulesDir {
     }
 }
 
-/// The only file of a name.
+/// The only file with a name.
 fn only(files: &BTreeSet<PathBuf>) -> Result<&Path, String> {
     let mut paths = files.iter().map(PathBuf::as_path);
     match (paths.next(), paths.next()) {

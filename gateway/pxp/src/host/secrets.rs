@@ -14,12 +14,12 @@ pub(super) fn of(members: &Map<String, Json>, schema: Option<&Json>) -> Vec<Valu
     secrets
 }
 
-/// The schemas in one document.
+/// The schemas of one document.
 struct Schemas<'s> {
     whole: &'s Json,
 }
 
-/// How many references are followed, one after the other.
+/// The maximum number of references to follow in a row.
 const FURTHEST: usize = 16;
 
 impl<'s> Schemas<'s> {
@@ -94,7 +94,7 @@ impl<'s> Schemas<'s> {
     }
 }
 
-/// All that a secret value holds, as the texts by which it would be found.
+/// All texts in a secret value, for masking.
 fn texts(value: &Json, secrets: &mut Vec<Value>) {
     match value {
         Json::String(_) => secrets.push(Value::from(value.clone())),

@@ -1,4 +1,4 @@
-//! What became of an action: "Success or failure?" of the PXP module specification.
+//! The verdict on an action: "Success or failure?" of the PXP module specification.
 
 use devgate_core::failure::Failure;
 use devgate_engine::process::Ended;
@@ -7,24 +7,24 @@ use devgate_schemas::read_json;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use serde_json::{Value as Json, json};
 
-/// What became of an action.
+/// The verdict on an action.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
-    /// Its results, where they fit their schema.
+    /// Its results, if they match their schema.
     pub(crate) results: Option<Json>,
-    /// How it ended, where it did so by itself.
+    /// Its exit status, if it ended by itself.
     pub(crate) exit: Option<Exit>,
-    /// What it said of errors.
+    /// Its output on stderr.
     pub(crate) stderr: String,
-    /// Why it is no success.
+    /// Why it failed.
     pub(crate) error: Option<Failure>,
 }
 
-/// The kind of an error of an action, as pxp-agent has it.
+/// The error kind of an action, as in pxp-agent.
 pub(super) const EXECUTION_ERROR: &str = "puppetlabs.pxp-agent/execution-error";
 
 impl Verdict {
-    /// Judges what an action has left: it succeeded if its results fit the schema and its exit code is 0.
+    /// Judges an action: it succeeded if its results match the schema and its exit code is 0.
     pub(crate) fn of(schema: &JsonSchema, outcome: Outcome) -> Self {
         let Outcome {
             exit,
@@ -48,7 +48,7 @@ impl Verdict {
         }
     }
 
-    /// An action that was not begun: why.
+    /// An action that was not started.
     pub(super) fn not_begun(why: Failure) -> Self {
         Self {
             results: None,
@@ -78,12 +78,12 @@ impl Verdict {
 /// The results on an action's stdout; to pxp-agent nothing there, or `null`, is `{}`.
 ///
 /// # Errors
-/// Why they cannot be used. They are not quoted: they may hold what a device keeps secret.
+/// Why they cannot be used. They are not quoted, because they may contain secrets.
 fn results(schema: &JsonSchema, stdout: &CapturedOutput) -> Result<Json, String> {
     if stdout.cut {
         let length = stdout.bytes.len();
         return Err(format!(
-            "it wrote more than {length} bytes to stdout: its results are not whole"
+            "it wrote more than {length} bytes to stdout: its results are incomplete"
         ));
     }
     let results = if stdout.bytes.iter().all(u8::is_ascii_whitespace) {
@@ -97,8 +97,8 @@ fn results(schema: &JsonSchema, stdout: &CapturedOutput) -> Result<Json, String>
     match schema.check(&results) {
         Ok(()) => Ok(results),
         Err(misfit) if nothing => Err(format!(
-            "it returned nothing on stdout, which counts as {{}}: {misfit}"
+            "it returned nothing on stdout, which is read as {{}}: {misfit}"
         )),
-        Err(misfit) => Err(format!("its results do not fit their schema: {misfit}")),
+        Err(misfit) => Err(format!("its results do not match their schema: {misfit}")),
     }
 }

@@ -1,4 +1,4 @@
-//! The results of an action, as they come: one document.
+//! Collects the results of an action in one document.
 
 use std::time::Instant;
 
@@ -13,10 +13,10 @@ use serde_json::{Value as Json, json};
 
 use crate::module::results::Results;
 
-/// Does the work of a run; beside what it gives, the results of the targets. What is said meanwhile goes to stderr.
+/// Does the work of a run, and collects the results of the targets. Messages go to stderr.
 ///
 /// # Errors
-/// That signals cannot be heard; then nothing has been done.
+/// Signal handlers cannot be installed. Nothing has been done then.
 pub(super) async fn collect<T>(
     context: &CommandContext,
     run: &Run,
@@ -32,7 +32,7 @@ struct Collected<'v> {
     action: Option<Action>,
     begun: Instant,
     items: Vec<Json>,
-    /// There when the run has ended.
+    /// Set when the run has ended.
     document: Json,
 }
 

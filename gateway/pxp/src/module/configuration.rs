@@ -1,4 +1,4 @@
-//! The module's configuration: which project and inventory, and how much an action may take.
+//! The configuration of the module: project, inventory and limits.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(super) struct Configuration {
     pub(super) limits: Limits,
 }
 
-/// An inventory's file, or the inventory itself, which may hold secrets.
+/// The file of an inventory, or the inventory itself, which may contain secrets.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Inventory {
@@ -56,8 +56,7 @@ pub(super) struct Limits {
 }
 
 impl Default for Limits {
-    /// Results are far from the 64 MiB that a pcp-broker lets through (its `max-message-size`): they are
-    /// not all that a message holds.
+    /// Much less than the 64 MiB of a pcp-broker (`max-message-size`), because a message contains more than results.
     fn default() -> Self {
         Self {
             time: NonZeroU32::new(3600).expect("it is not zero"),
@@ -68,16 +67,16 @@ impl Default for Limits {
 }
 
 impl Configuration {
-    /// Reads what a request holds of it.
+    /// Reads the configuration in a request.
     ///
     /// # Errors
-    /// What does not fit; no value is quoted.
+    /// What does not match. No value is quoted.
     pub(super) fn read(said: Option<Map<String, Json>>) -> Result<Self, Failure> {
         let said = Json::Object(said.unwrap_or_default());
         read_part("configuration", said)
     }
 
-    /// The options of a command line, with what the configuration says over them.
+    /// The options of the command line, overridden by the configuration.
     pub(super) fn over(&self, global: &GlobalOptions) -> GlobalOptions {
         let mut global = global.for_programs();
         if let Some(project) = &self.project {

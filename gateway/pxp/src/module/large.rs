@@ -1,7 +1,7 @@
-//! Results that are larger than a message may be: values go to files of this node, and a reference stands
-//! for each. Statuses and errors stay, as long as they fit.
+//! Results that are too large for a message: values are written to files on this node, and replaced by references.
+//! Statuses and errors stay, as long as they fit.
 //!
-//! A file is named by what it holds. It is there for 14 days, as long as pxp-agent keeps results.
+//! A file is named by the hash of its content. It is kept for 14 days, as long as pxp-agent keeps results.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -23,29 +23,29 @@ use crate::module::results::{Failed, File, Statuses};
 /// How long files are kept.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// How many files results may become: one that holds all is better than thousands, and sooner on the disk.
+/// The maximum number of files. One file with all results is better than thousands of files.
 const MOST: usize = 1000;
 
-/// How many characters of an error's message stand beside a reference; the file has it whole.
+/// How many characters of an error message are kept beside a reference. The file contains the whole message.
 const MESSAGE: usize = 1000;
 
 /// The key of a reference.
 const FILE: &str = "_file";
 
-/// Something that is to be kept, and the reference to it.
+/// A value for a file, and the reference to it.
 struct Kept {
-    /// Whose value it is, by the item's index; nobody's, where it is all results.
+    /// The index of the item; `None` for all results.
     at: Option<usize>,
     text: String,
     path: PathBuf,
-    /// What stands for it.
+    /// The reference.
     reference: Json,
 }
 
-/// The results of an action so that they are no larger than `limit` bytes. The largest values go first; where
-/// references would be too large, or too many, all results go to one file.
+/// Reduces the results of an action to `limit` bytes. The largest values are replaced first. If references are too
+/// large or too many, all results go to one file.
 ///
-/// Beside them, why something could not be kept: it is lost.
+/// Also returns why something could not be saved and is lost.
 pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
     let folder = folder();
     if let Ok(folder) = &folder {
@@ -54,20 +54,20 @@ pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
     if results.to_string().len() <= limit {
         return (results, Ok(()));
     }
-    // Without a folder nothing can be kept, and results must fit all the same.
+    // Without a folder, nothing can be saved, but the results must still fit.
     let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
     let (results, kept) = replaced(results, limit, place);
     match folder.and_then(|folder| write(&folder, &kept)) {
         Ok(()) => (results, Ok(())),
         Err(error) => {
-            let message = format!("results larger than {limit} bytes are not kept: {error:#}");
+            let message = format!("results larger than {limit} bytes are not saved: {error:#}");
             let failure = Failure::new("devgate/not-kept", message);
             (lost(results, &kept, &failure), Err(failure))
         }
     }
 }
 
-/// How an action ends whose results could be kept, or could not: then it has failed, and says why.
+/// The exit status of an action. It has failed if its results could not be saved.
 pub(super) fn exit_status(
     exit_status: ExitStatus,
     kept: &Result<(), Failure>,
@@ -91,7 +91,7 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(place.join("devgate/pxp/results"))
 }
 
-/// The results with references, and what they refer to.
+/// The results with references, and the values of these.
 fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<Kept>) {
     let mut excess = results.to_string().len().saturating_sub(limit);
     let items = results["items"].as_array();
@@ -126,8 +126,8 @@ fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<Kept>)
     (results, all)
 }
 
-/// What stands for results that are in a file as a whole: how many went which way, and who failed and why, as
-/// far as there is room.
+/// The summary for results in one file: how many targets succeeded and failed, and the failures, as far as there is
+/// room.
 fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
     let mut summary = whole.reference.clone();
     for key in ["target_count", "elapsed_time", "statuses"] {
@@ -144,7 +144,7 @@ fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
             });
             of("failure").map(failure_of).collect()
         }
-        // They are a summary themselves, for which there was more room.
+        // They are a summary already, with more room.
         (None, Some(failed)) => failed.clone(),
         (None, None) => return summary,
     };
@@ -161,7 +161,7 @@ fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
     summary
 }
 
-/// Which target failed, and why.
+/// A failed target, and its error.
 fn failure_of(item: &Json) -> Json {
     json!(Failed {
         target: item["target"].as_str().unwrap_or_default().to_owned(),
@@ -169,7 +169,7 @@ fn failure_of(item: &Json) -> Json {
     })
 }
 
-/// An error without its details, and with the beginning of its message.
+/// An error without details, and with a shortened message.
 fn shortened(error: &Json) -> Json {
     let msg = error["msg"].as_str().unwrap_or_default();
     let short: String = msg.chars().take(MESSAGE).collect();
@@ -178,7 +178,7 @@ fn shortened(error: &Json) -> Json {
 }
 
 impl Kept {
-    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
+    /// Writes a value to a file in this folder. Its error is kept in short form beside the reference.
     fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
         let text = value.to_string();
         let sha256 = hexadecimal(Sha256::digest(&text));
@@ -200,7 +200,7 @@ impl Kept {
         }
     }
 
-    /// Lets something stand for it in the results.
+    /// Replaces the value in the results.
     fn stand_in(&self, results: &mut Json, value: Json) {
         if let Some(at) = self.at {
             results["items"][at]["value"] = value;
@@ -210,7 +210,7 @@ impl Kept {
 
 fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
     let made = store::private_folder(folder);
-    made.with_context(|| format!("cannot make {}", folder.display()))?;
+    made.with_context(|| format!("cannot create {}", folder.display()))?;
     for kept in all {
         let written = atomic_file::write(&kept.path, kept.text.as_bytes());
         written.with_context(|| format!("cannot write {}", kept.path.display()))?;
@@ -218,7 +218,7 @@ fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The results where nothing could be kept: errors stand for the references.
+/// The results if nothing could be saved: errors replace the references.
 fn lost(mut results: Json, all: &[Kept], failure: &Failure) -> Json {
     for kept in all {
         let error = kept.reference.get("_error");
@@ -232,7 +232,7 @@ fn lost(mut results: Json, all: &[Kept], failure: &Failure) -> Json {
     results
 }
 
-/// Removes what was kept long enough.
+/// Removes old files.
 fn age_out(folder: &Path, now: SystemTime) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
@@ -241,7 +241,7 @@ fn age_out(folder: &Path, now: SystemTime) {
             .ok()
             .and_then(|modified| now.duration_since(modified).ok());
         if age.is_some_and(|age| age > KEPT) {
-            // One that another process has removed meanwhile is gone as well.
+            // Another process may have removed the file already.
             let _ = fs::remove_file(entry.path());
         }
     }

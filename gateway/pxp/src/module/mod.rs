@@ -1,8 +1,7 @@
-//! Being a PXP module: whoever has pxp-agent, or another host of modules, drives devgate through it.
+//! devgate as a PXP module, for pxp-agent or another host of modules.
 //!
-//! The module says what it is, or does one action that a request on stdin asks for. Its caller has no
-//! limits and cannot cancel, so both are here: a limit of time, and an end by SIGTERM that leaves nothing
-//! behind and still answers.
+//! The module prints its metadata, or runs one action of a request on stdin. Its caller has no time limit and cannot
+//! cancel, so the module has both: a time limit, and SIGTERM, which leaves nothing behind and still gives an answer.
 
 mod actions;
 mod collect;
@@ -33,17 +32,17 @@ use self::actions::{ACTIONS, ActionContext, Served};
 use self::configuration::Configuration;
 use self::reply::Reply;
 
-/// The word that asks a module what it is; so does no word at all.
+/// The argument that requests the metadata, like no argument at all.
 const METADATA: &str = "metadata";
 
-/// Answers as a module that is given this word, with the options of its command line.
+/// Runs as a module with this argument and the options of its command line.
 pub(crate) async fn serve(
     word: Option<&str>,
     global: &GlobalOptions,
     printer: &Printer,
 ) -> ExitStatus {
     printer.print_as(Format::Json);
-    // Words may go to a file.
+    // Messages may go to a file.
     printer.colour(ColorWhen::Never);
     match word {
         None | Some(METADATA) => {
@@ -57,7 +56,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// What this module is: what the specification's schema wants, and what pxp-agent wants.
+/// The metadata of this module, for the schema of the specification and for pxp-agent.
 fn metadata() -> Json {
     json!({
         "description": "devgate: tasks, facts and desired state for devices that cannot run an agent",
@@ -69,15 +68,15 @@ fn metadata() -> Json {
 fn unknown(word: &str) -> Failure {
     let names = ACTIONS.map(|action| action.name).join(", ");
     let message = format!(
-        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}), \
-         or `{METADATA}`; for the command line, start it by the name `devgate`"
+        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}) or \
+         `{METADATA}`; for the command line, start it as `devgate`"
     );
     Failure::new("devgate/unknown-action", message)
 }
 
-/// Reads a request, does what it asks for, and tells what came of it.
+/// Reads a request, runs its action, and prints the results.
 async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> ExitStatus {
-    // From here on no signal ends this process before it has answered.
+    // From here on, no signal ends this process before it has answered.
     let mut listener = match SignalListener::hear() {
         Ok(listener) => listener,
         Err(error) => return printer.refuse(error.into()),
@@ -89,7 +88,7 @@ async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> E
         }
         Err(refused) => (Err(refused.failure), refused.output_files),
     };
-    // What could not be told is not begun.
+    // An action whose results could not be written is not started.
     let reply = match Reply::to(files, printer) {
         Ok(reply) => reply,
         Err(failure) => return reply::not_written(&failure, printer),
@@ -105,7 +104,7 @@ async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> E
     reply.end(results, exit_status, printer)
 }
 
-/// Does what a request asks for: its results, no larger than they may be, and how it ended.
+/// Runs the action of a request: its limited results, and its exit status.
 async fn act(
     action: &Served,
     request: Request,
@@ -122,7 +121,7 @@ async fn act(
     (results, large::exit_status(exit_status, &kept, printer))
 }
 
-/// Does an action: its results, and how it ended.
+/// Runs an action: its results and exit status.
 async fn work(
     action: &Served,
     input: Map<String, Json>,
@@ -140,7 +139,7 @@ async fn work(
     action.act(input, &work).await
 }
 
-/// Says why a request could not be carried out at all; perhaps because somebody has stopped it.
+/// Prints why a request failed as a whole, perhaps because it was cancelled.
 fn refuse(failure: Failure, printer: &Printer) -> (Json, ExitStatus) {
     let failure = match signals::asked().map(signals::reason) {
         Some(late @ Reason::Deadline(_)) => Failure {

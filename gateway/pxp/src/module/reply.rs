@@ -1,8 +1,8 @@
-//! Where results, words and exit code go: the streams, or files that are there whole or not at all.
+//! Writes results, messages and exit code to streams, or atomically to files.
 //!
-//! Whoever waits for the files reads them once `exitcode` is there ("Results, error messages, and exit
-//! code on file"), so that comes last, when the others are on the disk. Room for a summary is taken on the disk before
-//! anything is begun: a disk that fills up meanwhile takes the results, and not what became of the targets.
+//! A reader of the files waits for `exitcode` ("Results, error messages, and exit code on file"), so it is written
+//! last. Disk space for a summary is reserved before the action starts: if the disk fills up, results may be lost, but
+//! not the statuses of the targets.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -24,27 +24,27 @@ use serde_json::Value as Json;
 
 use crate::module::large;
 
-/// How large results are at most that have no room but that which was taken beforehand.
+/// The maximum size of results that fit in the reserved space.
 const SUMMARY: usize = 128 << 10;
 
-/// The room that is taken for each file: on a file system, a text may need more than its bytes.
+/// The space that is reserved for each file. A text may need more space than its size.
 const ROOM: [u64; 3] = [2 * SUMMARY as u64, 64 << 10, 4 << 10];
 
-/// Where the answer goes.
+/// The destination of the answer.
 pub(super) enum Reply {
     Streams,
     Files(Files),
 }
 
-/// The files of a request, none of which is there yet.
+/// The files of a request, which do not exist yet.
 pub(super) struct Files {
     places: OutputFiles,
     /// Takes what is said meanwhile, and keeps the room for it; it has no name, as those below have none, so nothing
     /// is left of it, however this process ends.
     said: File,
-    /// Keep the room for results and exit code.
+    /// They reserve the space for results and exit code.
     kept: [File; 2],
-    /// Where words went before.
+    /// The previous destination of messages.
     terminal: OwnedFd,
 }
 
@@ -55,10 +55,10 @@ pub(super) fn not_written(why: &Failure, printer: &Printer) -> ExitStatus {
 }
 
 impl Reply {
-    /// Prepares the files, where there are any, and says everything there from now on.
+    /// Prepares the files, if there are any, and logs to them from now on.
     ///
     /// # Errors
-    /// Which of them cannot be written.
+    /// A file cannot be written.
     pub(super) fn to(files: Option<OutputFiles>, printer: &Printer) -> Result<Self, Failure> {
         match files {
             None => Ok(Self::Streams),
@@ -66,7 +66,7 @@ impl Reply {
         }
     }
 
-    /// Tells the results and how it ended; gives how this process is to end.
+    /// Writes the results and the exit status. Returns the exit status of this process.
     pub(super) fn end(
         self,
         results: Json,
@@ -81,7 +81,7 @@ impl Reply {
             Self::Files(files) => match files.end(&results, exit_status, printer) {
                 Ok(exit_status) => exit_status,
                 Err(failure) => {
-                    // Who has called may log it, as pxp-agent does.
+                    // The caller may log it, as pxp-agent does.
                     printer.line(large::fit(results, SUMMARY).0.to_string());
                     not_written(&failure, printer)
                 }
@@ -96,11 +96,11 @@ impl Files {
         for place in [&places.stdout, &places.stderr, &places.exitcode] {
             let own = look(place).map_err(|error| unwritten(place, &error))?;
             if !known.insert(own) {
-                let error = io::Error::other("in `output_files` it is named twice");
+                let error = io::Error::other("`output_files` contains it twice");
                 return Err(unwritten(place, &error));
             }
         }
-        // One of before would say that this action has ended.
+        // An old file would mean that this action has ended.
         match fs::remove_file(&places.exitcode) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(unwritten(&places.exitcode, &error));
@@ -152,7 +152,7 @@ impl Files {
         if written.is_err() {
             printer.queue().settle();
             let _ = dup2_stderr(terminal);
-            // Nobody is to take what is there of it for an answer, the exit code least of all.
+            // No reader must take partial files for an answer, least of all the exit code.
             for there in [&places.exitcode, &places.stderr, &places.stdout] {
                 let _ = fs::remove_file(there);
             }
@@ -161,7 +161,7 @@ impl Files {
     }
 }
 
-/// Writes the results; where there is no room for them, as much of them as room was kept for.
+/// Writes the results, or as much of them as fits in the reserved space.
 fn write_results(
     place: &Path,
     results: &Json,
@@ -174,7 +174,7 @@ fn write_results(
         return Ok(exit_status);
     };
     printer.complain(&format!(
-        "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
+        "cannot write all results to {}: {error}; the largest values, or all but a summary, are omitted",
         place.display()
     ));
     let (results, moved) = large::fit(results.clone(), SUMMARY);
@@ -182,7 +182,7 @@ fn write_results(
     into_room(place, line(&results).as_bytes(), kept).map(|()| exit_status)
 }
 
-/// Writes what was said. What is said from here on is of the files, not for them.
+/// Writes the log file. Later messages are about the files, so they go elsewhere.
 fn write_words(place: &Path, mut said: File, terminal: &OwnedFd) -> io::Result<()> {
     let mut words = Vec::new();
     dup2_stderr(terminal)?;
@@ -195,13 +195,13 @@ fn write_words(place: &Path, mut said: File, terminal: &OwnedFd) -> io::Result<(
 fn room(place: &Path, bytes: u64) -> io::Result<File> {
     let kept = tempfile::tempfile_in(atomic_file::folder(place))?;
     match fallocate(&kept, FallocateFlags::KEEP_SIZE, 0, bytes) {
-        // Some file systems give room only to what is written.
+        // Some file systems allocate space only for written data.
         Ok(()) | Err(Errno::OPNOTSUPP) => Ok(kept),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Writes a file into the room that was kept for it.
+/// Writes a file into its reserved space.
 fn into_room(place: &Path, bytes: &[u8], kept: File) -> io::Result<()> {
     kept.set_len(0)?;
     drop(kept);
@@ -219,7 +219,7 @@ fn look(place: &Path) -> io::Result<(u64, u64, OsString)> {
     }
     match fs::symlink_metadata(place) {
         Ok(there) if !there.is_file() => {
-            let message = "what is there is no regular file, and stays: expected one, or nothing";
+            let message = "it exists and is not a regular file, so it was not replaced";
             return Err(io::Error::other(message));
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

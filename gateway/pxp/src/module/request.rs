@@ -1,4 +1,4 @@
-//! Reading the request, within bounds: stdin may be a terminal, may never end, or hold no end of data.
+//! Reads the request within limits: stdin may be a terminal, never end, or send endless data.
 
 use std::io::{self, IsTerminal, Read};
 use std::thread;
@@ -11,27 +11,27 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-/// How large a request may be, in bytes: no message of a pcp-broker is larger.
+/// The maximum size of a request in bytes. No message of a pcp-broker is larger.
 const LARGEST: u64 = 64 << 20;
 
-/// How long the end of a request is waited for: who calls a module writes it at once.
+/// How long to wait for the end of a request. Callers write it at once.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no request, and where to tell it, if that could be read.
+/// Why there is no request, and where to report it, if that is known.
 pub(super) struct Refused {
     pub(super) failure: Failure,
     pub(super) output_files: Option<OutputFiles>,
 }
 
-/// Reads the request that stdin holds.
+/// Reads the request from stdin.
 ///
 /// # Errors
-/// It is none, does not end, or somebody wants to stop.
+/// It is invalid, does not end, or the process was cancelled.
 pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Refused> {
     if io::stdin().is_terminal() {
         return Err(refused(
-            "expected a request on stdin, which is a terminal: write one there, \
-             `echo '{\"input\": {\"targets\": \"all\"}}' | …`",
+            "expected a request on stdin, but stdin is a terminal: send one, `echo '{\"input\": {\"targets\": \
+             \"all\"}}' | …`",
         ));
     }
     let (done, text) = oneshot::channel();
@@ -51,10 +51,14 @@ pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Refus
     let text = match text {
         Ok(Ok(Ok(text))) => text,
         Ok(Ok(Err(error))) => return Err(refused(&format!("cannot read the request: {error}"))),
-        Ok(Err(_)) => return Err(refused("cannot read the request: its reader has failed")),
+        Ok(Err(_)) => {
+            return Err(refused(
+                "cannot read the request: the thread that reads it has failed",
+            ));
+        }
         Err(_) => {
             let seconds = PATIENCE.as_secs();
-            let message = format!("the request on stdin has not ended after {seconds} s");
+            let message = format!("the request on stdin is not complete after {seconds} s");
             return Err(refused(&message));
         }
     };

@@ -1,4 +1,4 @@
-//! What our actions answer: the document that `--format json` prints.
+//! The results of actions: the document that `--format json` prints.
 
 use std::path::PathBuf;
 
@@ -71,18 +71,18 @@ pub(super) struct File {
     pub(super) sha256: String,
 }
 
-/// The schema of an action's results: what is said of its values, and what its items have besides.
+/// The schema of the results of an action.
 pub(super) fn schema<V: JsonSchema>(action: &str, about: &str, besides: &[&str]) -> Json {
     let mut results = raw::<Results>();
     let all = &mut results.ensure_object()["properties"];
     let mut value = raw::<V>();
     value.insert("description".to_owned(), about.into());
-    // Where it failed, these may stand alone.
+    // After a failure, these may be the only keys.
     value.remove("required");
     for key in ["_error", "_file"] {
         let open = value.get("additionalProperties") == Some(&json!(true));
         let schema = match open {
-            // Whatever others say is a result, under these keys, too.
+            // Values of others may use these keys, too.
             true => json!({ "description": all[key]["description"] }),
             false => all[key].clone(),
         };

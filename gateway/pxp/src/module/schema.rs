@@ -1,4 +1,4 @@
-//! Reading the parts of a request by their schemas.
+//! Reads the parts of a request with their schemas.
 
 use devgate_core::failure::Failure;
 use devgate_schemas::derived;
@@ -6,10 +6,10 @@ use devgate_schemas::pxp::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-/// Reads a part of a request, which must fit its schema.
+/// Reads a part of a request, which must match its schema.
 ///
 /// # Errors
-/// What does not fit. Keys are named, and no value is quoted.
+/// What does not match. Keys are named, and no value is quoted.
 pub(super) fn read_part<T>(what: &str, value: Json) -> Result<T, Failure>
 where
     T: DeserializeOwned + schemars::JsonSchema,

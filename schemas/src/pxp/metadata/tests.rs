@@ -53,7 +53,7 @@ fn what_is_wrong_is_told_with_its_place_all_at_once() {
         ("loading\n{}", "it is no JSON"),
         (
             "{\"actions\": [], \"actions\": []}",
-            "the key `actions` stands twice",
+            "the key `actions` occurs twice",
         ),
     ] {
         let problems = Metadata::read(text.as_bytes()).expect_err(text).to_string();

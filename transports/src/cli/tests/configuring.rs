@@ -74,7 +74,7 @@ async fn nothing_is_typed_after_a_refused_line_not_even_what_leaves_the_mode() {
     assert_eq!(refused.said, "% Invalid input detected");
     assert!(text.contains("refuses line 2 of 3, `nonsense`"), "{text}");
     assert!(
-        text.contains("the lines before it were taken (1 of 3), and no other"),
+        text.contains("the lines before it were applied (1 of 3), and no others"),
         "{text}"
     );
     assert!(!cli.is_usable());

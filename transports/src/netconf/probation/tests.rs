@@ -160,7 +160,7 @@ async fn what_does_not_stand_its_check_is_taken_back_once() {
     run.check = IsWell(false);
     let error = run.confirm().await.expect_err("it is not well").to_string();
     assert!(
-        error.contains("a fault") && error.contains("taken back"),
+        error.contains("a fault") && error.contains("rolled back"),
         "{error}"
     );
     assert!(run.take_back().await, "it was");

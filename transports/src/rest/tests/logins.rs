@@ -23,7 +23,7 @@ async fn credentials_go_along_in_each_of_their_ways() {
         assert_eq!(answer, data(json!({ "a": 1 })));
         let asked = server.asked().concat();
         assert!(asked.contains(header), "{asked}");
-        assert!(bench.said(Level::Warning)[0].contains("go in clear"));
+        assert!(bench.said(Level::Warning)[0].contains("are sent in clear text"));
         assert!(!format!("{session:?}").contains("canary"));
     }
 }

@@ -3,8 +3,8 @@
 use super::device::{Device, end, enforce};
 use crate::device_run::Options;
 
-const SKIPPED: &str = "Skipping because the manifest is wrong for this device, so that nothing is \
-                       changed: see Vlan[a]";
+const SKIPPED: &str =
+    "Skipping because the manifest does not fit this device, so nothing is changed: see Vlan[a]";
 
 /// Returns the changes that the device was asked for.
 fn changes(device: &Device) -> Vec<String> {

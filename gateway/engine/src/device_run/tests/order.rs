@@ -214,8 +214,8 @@ fn one_resource_under_two_titles_fails_the_second_time() {
     assert_eq!(
         device.apply("vlan: {a: {}, A: {}, 1a: {}}\n"),
         [
-            "Vlan[a] skipped Skipping because the manifest is wrong for this device, so that nothing is \
-             changed: see Vlan[A], Vlan[1a]",
+            "Vlan[a] skipped Skipping because the manifest does not fit this device, so nothing is changed: see \
+             Vlan[A], Vlan[1a]",
             "Vlan[A] failed is the same resource as [a]",
             "Vlan[1a] failed `1a` begins with a digit",
         ]
@@ -293,8 +293,8 @@ fn nothing_is_purged_where_not_everything_is_known() {
     let ends = device.apply(&format!("{purge}vlan: {{1a: {{}}}}\n"));
     assert_eq!(
         ends[0],
-        "Resources[vlan] skipped Skipping because the manifest is wrong for this device, so that nothing \
-         is changed: see Vlan[1a]"
+        "Resources[vlan] skipped Skipping because the manifest does not fit this device, so nothing is changed: see \
+         Vlan[1a]"
     );
 }
 

@@ -16,8 +16,8 @@ fn what_the_device_took_but_does_not_hold_has_failed() {
     assert_eq!(
         device.apply("vlan: {a: {speed: 2}, b: {}}"),
         [
-            "Vlan[a] failed the device took it without a word, but does not hold it: speed is 1, should be 2",
-            "Vlan[b] failed the device took it without a word, but does not hold it: it is absent, should be present",
+            "Vlan[a] failed the device accepted it without an error, but does not have it: speed is 1, should be 2",
+            "Vlan[b] failed the device accepted it without an error, but does not have it: it is absent, should be present",
         ]
     );
 }
@@ -85,7 +85,7 @@ fn a_name_that_a_device_holds_twice_is_refused_and_nothing_of_it_is_changed() {
     let device = Device::holding("vlan: {a: {speed: 1}, b: {speed: 1}}");
     device.hold("vlan: {a: {speed: 2}}");
     let ends = device.apply("vlan: {a: {speed: 1}, b: {speed: 2}}");
-    let told = "the device holds 2 of the name vlan[a], which its type cannot tell apart";
+    let told = "the device has 2 resources named vlan[a], which its type cannot distinguish";
     assert!(
         ends[0].starts_with(&format!("Vlan[a] failed {told}")),
         "{ends:?}"

@@ -90,7 +90,7 @@ fn a_failure_takes_the_device_back_and_nothing_counts_as_changed() {
     assert_eq!(
         ends,
         [
-            "Vlan[a] ok created; rolled back: the device is where it was before the run",
+            "Vlan[a] ok created; rolled back: the device has its state from before the run",
             "Port[p] failed refused",
         ]
     );
@@ -102,7 +102,7 @@ fn without_a_mark_nothing_is_changed() {
     assert_eq!(log, ["begin", "begin"]);
     let end = end(&report.resources[0]);
     assert!(
-        end.contains("nothing was changed: there would be no way back"),
+        end.contains("nothing was changed, because a rollback would not be possible"),
         "{end}"
     );
 }
@@ -113,7 +113,7 @@ fn a_way_back_that_fails_is_told_and_what_was_changed_stays_told() {
     assert_eq!((report.rolled_back, report.summary.changed), (false, 1));
     let problem = report.problem.expect("it is told");
     assert!(
-        problem.starts_with("the device may not be as before: "),
+        problem.starts_with("the rollback has failed, and the state of the device is not known: "),
         "{problem}"
     );
 }

@@ -56,8 +56,7 @@ impl Run<'_> {
                 more => format!(" and {more} more"),
             };
             format!(
-                "Skipping because the manifest is wrong for this device, so that nothing is changed: \
-                 see {named}{more}"
+                "Skipping because the manifest does not fit this device, so nothing is changed: see {named}{more}"
             )
         });
     }

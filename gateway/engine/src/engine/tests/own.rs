@@ -160,7 +160,7 @@ async fn what_ends_a_run_ends_no_other() {
     assert_eq!(
         why.collect::<Vec<_>>(),
         [
-            "interrupted: what had been done by then is not known",
+            "interrupted: what was done is not known",
             "interrupted: nothing was done"
         ]
     );

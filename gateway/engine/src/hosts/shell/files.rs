@@ -75,7 +75,7 @@ impl Shell<'_> {
             Ok(put) => put,
             Err(_) => Err(Failure::new(
                 "puppetlabs.tasks/task_file_error",
-                format!("it has not taken the task's files for {UPLOADING:?}"),
+                format!("it did not accept the files of the task within {UPLOADING:?}"),
             )),
         }
     }

@@ -143,8 +143,7 @@ impl Lines {
             Err(error) => {
                 self.state().full = true;
                 ctx.notice(format!(
-                    "no further connection can be opened, tasks wait for room on those that are: \
-                     {error}"
+                    "cannot open another connection, so tasks wait for the open ones: {error}"
                 ));
             }
         }

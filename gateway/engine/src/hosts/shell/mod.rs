@@ -136,7 +136,7 @@ impl<'v> Shell<'v> {
                 self.way.close(&self.teller.ctx()).await;
                 if why.msg.contains(&self.dir) {
                     why.msg
-                        .push_str("; set `tmpdir` to a place where tasks may write and run");
+                        .push_str("; set `tmpdir` to a folder where tasks may write and run");
                 }
                 Err(why)
             }
@@ -254,8 +254,12 @@ impl<'v> Shell<'v> {
             for (mark, group) in running {
                 match self.end(&mark, group, Duration::ZERO).await {
                     Ok(left) if left.is_empty() => {}
-                    Ok(left) => ctx.warning(format!("processes of a task still live: {left}")),
-                    Err(why) => ctx.warning(format!("processes of a task may still live: {why}")),
+                    Ok(left) => {
+                        ctx.warning(format!("processes of a task are still running: {left}"))
+                    }
+                    Err(why) => {
+                        ctx.warning(format!("processes of a task may still be running: {why}"))
+                    }
                 }
             }
             if !self.settings.cleanup {
@@ -292,7 +296,7 @@ impl<'v> Shell<'v> {
     fn slow(&self) -> Failure {
         Failure::new(
             "puppetlabs.tasks/connect-error",
-            format!("it has not begun what it was sent for {SHORT:?}"),
+            format!("it did not start the request within {SHORT:?}"),
         )
     }
 

@@ -234,8 +234,7 @@ fn no_password(RunAs { user, .. }: &RunAs) -> Failure {
 }
 
 fn bad_password(RunAs { user, .. }: &RunAs) -> Failure {
-    let message =
-        format!("sudo does not take the password to become {user}: check `sudo-password`");
+    let message = format!("sudo rejects the password to become {user}: check `sudo-password`");
     escalate("BAD_PASSWORD", message)
 }
 

@@ -85,7 +85,7 @@ fn an_address_leads_to_the_target_that_has_it() {
     );
     let told = why("ssh://192.0.2.9");
     assert!(
-        told.contains("what the group `all` says counts for a URI"),
+        told.contains("a URI has the settings of the group `all`"),
         "{told}"
     );
     let told = why("r9");

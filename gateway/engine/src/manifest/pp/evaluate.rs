@@ -88,7 +88,7 @@ impl Evaluation<'_> {
                     }
                     if of_type.values.insert(key.clone(), value).is_some() {
                         let message = format!(
-                            "the default of `{key}` for {type_name} is already set: say it once"
+                            "the default of `{key}` for {type_name} is already set: set it once"
                         );
                         let offset = attributes.first().map_or(0, |attribute| attribute.offset);
                         return Err(Fault::new(offset, message));
@@ -201,7 +201,10 @@ impl Evaluation<'_> {
         }
         let mut found = Vec::new();
         flatten(self.value(titles)?, &mut found).map_err(|kind| {
-            let message = format!("expected a title to be a text, or a list of texts, found {kind}: titles stand in quotes");
+            let message = format!(
+                "expected a title to be a text, or a list of texts, found {kind}: put titles in \
+                                   quotes"
+            );
             Fault::new(titles.offset, message)
         })?;
         Ok(found)

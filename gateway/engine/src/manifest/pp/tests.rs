@@ -127,7 +127,7 @@ fn what_needs_puppet_is_refused_by_name_with_its_place_and_a_way_out() {
             wrong.starts_with(&format!("a.pp:{expected}")),
             "{text}: {wrong}"
         );
-        assert!(wrong.contains(" is not read here: "), "{text}: {wrong}");
+        assert!(wrong.contains(" is not supported: "), "{text}: {wrong}");
         assert!(wrong.ends_with("(--apply catalog.json)"), "{text}: {wrong}");
     }
 }

@@ -6,23 +6,23 @@ use super::token::{Kind, Token};
 /// A construct and its alternative.
 type Refusal = (&'static str, &'static str);
 
-const CONDITION: &str = "conditions are not evaluated: say the result";
-const CALCULATION: &str = "calculations are not made: say the result";
+const CONDITION: &str = "conditions are not evaluated: write the result";
+const CALCULATION: &str = "calculations are not made: write the result";
 const DECLARE: &str = "declare the resource itself";
 const GIVE: &str = "give the value";
 
 /// Returns the fault of an unsupported construct.
 pub(super) fn refused(offset: usize, (what, instead): Refusal) -> Fault {
     let message = format!(
-        "{what} is not read here: {instead}, or compile the manifest with Puppet and apply the \
-         catalog (--apply catalog.json)"
+        "{what} is not supported: {instead}, or compile the manifest with Puppet and apply the catalog (--apply \
+         catalog.json)"
     );
     Fault::new(offset, message)
 }
 
 pub(super) const OVERRIDE: Refusal = (
     "an override of a resource (`Type['x'] { … }`)",
-    "say it where the resource is declared",
+    "set it where the resource is declared",
 );
 pub(super) const CLASS: Refusal = (
     "a class (`class { 'x': }`)",
@@ -85,7 +85,7 @@ fn operator(symbol: &str) -> Option<Refusal> {
         "@@" => ("an exported resource (`@@`)", DECLARE),
         "+>" => (
             "an attribute that is added to (`+>`)",
-            "say it where the resource is declared",
+            "set it where the resource is declared",
         ),
         "+=" | "-=" => ("an assignment that adds (`+=`)", CALCULATION),
         _ => return None,

@@ -84,7 +84,7 @@ fn what_somebody_else_has_put_at_the_name_of_a_lock_holds_nobody_up() -> io::Res
     mkfifo(&taken, NixMode::S_IRWXU)?;
     assert_eq!(folder_in(&places, "claims")?, second.join("claims"));
     let problem = folder_in(&places[..1], "claims").expect_err("it is taken");
-    assert!(problem.to_string().contains("take it away"), "{problem}");
+    assert!(problem.to_string().contains("remove it"), "{problem}");
     // The same applies to the name of a lock file.
     let folder = folder_in(&places, "claims")?;
     let secret = dir.path().join("secret");

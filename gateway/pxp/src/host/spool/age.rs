@@ -1,4 +1,4 @@
-//! Removing transactions that ended long ago. What may still run stays, and what is not ours.
+//! Removes old transactions. Running transactions, and folders of others, stay.
 
 use std::fs::{self, DirEntry, File, TryLockError};
 use std::io;
@@ -12,10 +12,10 @@ use crate::host::spool::id::TransactionId;
 use crate::host::spool::metadata::{Status, TransactionMetadata};
 use crate::host::spool::transaction::Spool;
 
-/// What the folders are called that are being removed.
+/// The name of folders that are being removed.
 const REMOVED: &str = ".removed-";
 
-/// How old at least the remains are of a claim, or a removal, that was broken off.
+/// The minimum age of the remains of an interrupted claim or removal.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Spool {
@@ -59,7 +59,7 @@ impl Spool {
         match transaction.state().await {
             Ok(metadata) if metadata.status == Status::Running => {}
             Ok(_) => {
-                // Its name is free before its files go: half a transaction is never seen.
+                // The folder is renamed before its files are removed, so that no partial transaction is visible.
                 let aside = tempfile::Builder::new()
                     .prefix(REMOVED)
                     .tempdir_in(&self.folder);
@@ -76,14 +76,14 @@ impl Spool {
             }
             Err(problem) => {
                 let (_, told) = stays(&transaction.folder, &problem);
-                let told = format!("{told}; who needs it no more removes its folder");
+                let told = format!("{told}; remove its folder if you do not need it");
                 problems.push((Level::Info, told));
             }
         }
     }
 }
 
-/// How long nothing has been made or renamed in a folder; none of what is no folder.
+/// The time since the last change in a folder; `None` if it is no folder.
 fn age(entry: &DirEntry) -> Option<Duration> {
     let metadata = entry.metadata().ok()?;
     let changed = metadata.modified().ok().filter(|_| metadata.is_dir())?;

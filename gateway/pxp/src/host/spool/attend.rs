@@ -1,5 +1,5 @@
-//! Attending an action: it is started, waited for, and ended when it takes too long or somebody cancels it; and
-//! what became of it is written down. This is done by a process of its own, which nobody waits for.
+//! Supervises an action: starts it, waits for it, ends it after a timeout or cancellation, and records its result. A
+//! separate process does this, and nothing waits for it.
 
 use std::io;
 use std::time::SystemTime;
@@ -22,7 +22,7 @@ use crate::host::spool::wait::{Deadline, linger};
 /// has written down that it is there; `started` is told that the module runs.
 ///
 /// # Errors
-/// Why the action was not started, or that its end cannot be written down.
+/// The action was not started, or its end cannot be recorded.
 pub(crate) async fn attend(
     transaction: &Transaction,
     handover: impl FnOnce() -> io::Result<Handover>,
@@ -34,7 +34,7 @@ pub(crate) async fn attend(
     let (mask, child) = match handover() {
         Ok(Handover { request, mask }) => (mask, transaction.begin(&metadata, request, stop).await),
         Err(error) => {
-            let problem = format!("its request has not come ({error})");
+            let problem = format!("it did not receive its request ({error})");
             (Mask::default(), Err(problem))
         }
     };
@@ -48,7 +48,7 @@ pub(crate) async fn attend(
     let written = metadata.write(&transaction.folder);
     if let Some(child) = lingering {
         linger(child, &deadline, stop).await;
-        // What it has written since is not shown, and is no place for secrets either.
+        // Later output is not shown, and must not contain secrets either.
         drop(transaction.hide(&mask));
     }
     written.map_err(|error| {
@@ -61,7 +61,7 @@ pub(crate) async fn attend(
 }
 
 impl Transaction {
-    /// Writes down that we attend it.
+    /// Records this process as its supervisor.
     fn take_over(&self) -> Result<TransactionMetadata, String> {
         let mut metadata = TransactionMetadata::read(&self.folder, &self.id)?;
         if metadata.attended_by.is_some() || metadata.status != Status::Running {
@@ -80,7 +80,7 @@ impl Transaction {
         }
     }
 
-    /// Starts the module, which is given its request when its process is written down.
+    /// Starts the module. It gets its request after its process was recorded.
     async fn begin(
         &self,
         metadata: &TransactionMetadata,
@@ -101,22 +101,22 @@ impl Transaction {
         started.map_err(|error| match error {
             None => cancelled(),
             Some(error) if was_there => format!(
-                "its process was killed before it was given its request, for it cannot be recorded; what it does \
-                 without one, it may have begun ({error})"
+                "its process was killed before it received its request, because the start cannot be recorded; what it \
+                 does without a request may have begun ({error})"
             ),
             Some(_) if !metadata.file.exists() => format!(
-                "it cannot be started: {} is not there any more",
+                "it cannot be started: {} does not exist any more",
                 metadata.file.display()
             ),
             Some(error) => process::not_started(&error),
         })
     }
 
-    /// Masks what the action has written, and writes down what stands there now: nothing else is ever shown.
+    /// Masks the output of the action, and records its hash: only this output is ever shown.
     fn seal(&self, metadata: &mut TransactionMetadata, mask: &Mask) {
         if let Err(error) = self.hide(mask) {
             let why = format!(
-                "what it has written was removed, for it held secrets that could not be masked ({error})"
+                "its output was removed, because it contained secrets that could not be masked ({error})"
             );
             metadata.failed(why, Some(SystemTime::now()));
         }

@@ -1,4 +1,4 @@
-//! Cancelling an action: who attends it is asked to end it, or, where nobody does any more, we end it.
+//! Cancels an action: its supervisor ends it, or this process does if there is no supervisor any more.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,28 +11,27 @@ use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
 use crate::host::spool::pid;
 use crate::host::spool::transaction::{Transaction, pause};
 
-/// How long who attends an action may take to end it. It is killed then, and the action ended by us.
+/// How long the supervisor may take to end the action. Then it is killed, and this process ends the action.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// How often it is looked whether the action has ended.
+/// How often to check whether the action has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Transaction {
-    /// Ends the action, if it runs, or what one has left of which nobody knows the end. Gives whether this has ended
-    /// it.
+    /// Ends a running action, or the remaining processes of an unknown one. Returns whether this has ended it.
     ///
     /// # Errors
-    /// It may not be ended, or its end could not be written down.
+    /// It cannot be ended, or its end cannot be recorded.
     pub(crate) async fn cancel(&self) -> Result<bool, Failure> {
         let begun = Instant::now();
         let mut asked: Option<Identity> = None;
-        // Of what nothing is known, nothing can be ended.
+        // An unknown transaction cannot be ended.
         while let Ok(metadata) = self.state().await {
             match (metadata.status, &asked) {
                 (Status::Running, _) => {}
                 (Status::Unknown, Some(_)) => {
                     let problem =
-                        format!("its metadata in {} do not say so", self.folder.display());
+                        format!("its metadata in {} do not show it", self.folder.display());
                     return Err(self.unrecorded(&problem));
                 }
                 (Status::Unknown, None) => return self.end_what_is_left(&metadata).await,
@@ -44,14 +43,14 @@ impl Transaction {
                 Some(attendant) if attendant.lives() => {
                     if asked.as_ref() != Some(attendant) {
                         self.ask(attendant, Signal::SIGTERM)?;
-                        // What is stopped hears nothing until it goes on.
+                        // A stopped process gets no signal until it continues.
                         self.ask(attendant, Signal::SIGCONT)?;
                         asked = Some(attendant.clone());
                     } else if begun.elapsed() > PATIENCE {
                         self.ask(attendant, Signal::SIGKILL)?;
                     }
                 }
-                // It has just been claimed: who attends it will be there in a moment.
+                // It was just claimed: its supervisor will start in a moment.
                 None if metadata.are_attended() => {}
                 _ if self.end_what_is_left(&metadata).await? => return Ok(true),
                 _ => {}
@@ -69,7 +68,7 @@ impl Transaction {
         asked.map_err(|error| self.not_cancelled(&error.to_string()))
     }
 
-    /// Ends all processes of an action that nobody attends. Gives whether there were any.
+    /// Ends all processes of an action without a supervisor. Returns whether there were any.
     async fn end_what_is_left(&self, metadata: &TransactionMetadata) -> Result<bool, Failure> {
         let Some(process) = pid::read(&self.folder) else {
             return Ok(false);
@@ -86,7 +85,7 @@ impl Transaction {
         if !left.is_empty() {
             return Err(self.not_cancelled(&format!("its processes {left:?} could not be killed")));
         }
-        // Who came to its own end meanwhile was not ended.
+        // An action that ended by itself meanwhile was not cancelled.
         if let Ok(Some(_)) = self.exitcode() {
             return Ok(false);
         }
@@ -103,7 +102,7 @@ impl Transaction {
 
     fn unrecorded(&self, problem: &str) -> Failure {
         let message = format!(
-            "the action of transaction {} was ended, but that cannot be recorded: {problem}",
+            "the action of transaction {} was cancelled, but that cannot be recorded: {problem}",
             self.id
         );
         Failure::new("devgate/spool-error", message)

@@ -1,4 +1,4 @@
-//! Beginning a transaction: an id is taken once, by one caller, and stays taken.
+//! Claims a transaction: an ID is claimed once, by one caller, and stays claimed.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
@@ -16,22 +16,22 @@ use crate::host::spool::metadata::{Status, TransactionMetadata};
 use crate::host::spool::output;
 use crate::host::spool::transaction::{Spool, Transaction};
 
-/// Whose a transaction is.
+/// The owner of a claim.
 pub(crate) enum Claim {
-    /// Ours: nothing was started yet.
+    /// This caller has claimed it. Nothing was started yet.
     New(Transaction),
     /// It was claimed before.
     Repeated(Transaction),
 }
 
-/// What the folders are called that are not transactions yet.
+/// The name of folders that are not transactions yet.
 pub(super) const UNFINISHED: &str = ".claim-";
 
 impl Spool {
-    /// Takes an id for an action, on the disk, before anything is started.
+    /// Claims an ID for an action, on the disk, before anything is started.
     ///
     /// # Errors
-    /// It cannot be written down: then nothing may be started.
+    /// It cannot be recorded. Nothing may be started then.
     pub(crate) fn claim(
         &self,
         id: TransactionId,
@@ -69,13 +69,13 @@ impl Transaction {
             ending: None,
             written: None,
             has_secrets: !call.secrets().is_empty(),
-            // A link keeps its name: a module may be one that acts by it.
+            // A link keeps its name, because a module may act according to its name.
             file: std::path::absolute(&call.module().file)?,
             time_limit: limit.as_secs_f64(),
             claimed_by: Identity::own()?,
             attended_by: None,
         };
-        // It is whole when it gets its name: that it has the name is the claim.
+        // The folder is complete when it is renamed. The rename is the claim.
         let folder = tempfile::Builder::new()
             .prefix(UNFINISHED)
             .permissions(fs::Permissions::from_mode(0o700))

@@ -1,5 +1,4 @@
-//! What who attends an action is told through a pipe, and nowhere else: the module's request, and which texts of
-//! it are secret.
+//! The handover to the supervisor of an action, through a pipe only: the request of the module, and its secret texts.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -11,19 +10,19 @@ use serde_json::Value as Json;
 use crate::host::Call;
 use crate::host::spool::transaction::Transaction;
 
-/// What is handed over with an action.
+/// The data of the handover.
 pub(crate) struct Handover {
-    /// What the module is given on stdin.
+    /// The request on the module's stdin.
     pub(super) request: Sensitive<Vec<u8>>,
-    /// What must not be seen in what it writes.
+    /// The secrets to mask in its output.
     pub(super) mask: Mask,
 }
 
 impl Transaction {
-    /// Hands the action over: two lines of JSON. Gives the line that is answered.
+    /// Writes the handover: two lines of JSON. Returns the answer line.
     ///
     /// # Errors
-    /// There is no answer.
+    /// There was no answer.
     pub(super) async fn hand_over(
         &self,
         call: &Call,
@@ -38,10 +37,10 @@ impl Transaction {
 }
 
 impl Handover {
-    /// Reads what is handed over.
+    /// Reads the handover.
     ///
     /// # Errors
-    /// It has not come whole: then nothing may be started.
+    /// It is incomplete. Nothing may be started then.
     pub(crate) fn read(mut from: impl Read) -> io::Result<Self> {
         let mut text = Vec::new();
         from.read_to_end(&mut text)?;

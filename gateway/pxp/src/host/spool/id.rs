@@ -1,11 +1,11 @@
-//! The ids of transactions, which are the names of their folders.
+//! Transaction IDs, which are the names of their folders.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Names a transaction: who asks for it chooses the id, and asks again with the same one.
+/// The ID of a transaction. The caller chooses it, and repeats it in later requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TransactionId(String);
 
@@ -13,7 +13,7 @@ pub(crate) struct TransactionId(String);
 const LONGEST: usize = 255;
 
 impl TransactionId {
-    /// An id that nobody has used.
+    /// A new, unused ID.
     pub(crate) fn new() -> Self {
         Self(uuid::Uuid::new_v4().to_string())
     }
@@ -37,7 +37,7 @@ impl FromStr for TransactionId {
             return Ok(Self(text.to_owned()));
         }
         Err(format!(
-            "expected a transaction id of 1 to {LONGEST} bytes, without `/` and control characters, that does not \
+            "expected a transaction ID of 1 to {LONGEST} bytes, without `/` and control characters, that does not \
              begin with a dot: 7b3c6a1e-8a2f-4c7e-9d57-0c9f6f1c2a11, change-4711"
         ))
     }
@@ -62,7 +62,7 @@ mod tests {
         let too_long = "x".repeat(LONGEST + 1);
         for id in ["", ".", "..", ".x", "a/b", "/", "a\0", "a\nb", &too_long] {
             let told = id.parse::<TransactionId>().expect_err(id);
-            assert!(told.starts_with("expected a transaction id"), "{told}");
+            assert!(told.starts_with("expected a transaction ID"), "{told}");
         }
         assert_ne!(TransactionId::new(), TransactionId::new());
     }

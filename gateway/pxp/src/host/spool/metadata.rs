@@ -26,7 +26,7 @@ pub(crate) struct TransactionMetadata {
     pub(super) request_params: String,
     pub(super) transaction_id: TransactionId,
     pub(super) request_id: String,
-    /// Nobody is told of the outcome who does not ask.
+    /// The outcome is reported only on request.
     pub(super) notify_outcome: bool,
     pub(super) start: String,
     pub(crate) status: Status,
@@ -36,29 +36,29 @@ pub(crate) struct TransactionMetadata {
     pub(super) results_are_valid: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) exitcode: Option<i32>,
-    /// Why it is no success, or why nobody knows.
+    /// Why it failed, or why its status is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) execution_error: Option<String>,
-    /// Why it was brought to its end; noted before that begins.
+    /// Why it was ended, recorded before that starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ending: Option<Why>,
     /// SHA-256 of what it had written when it was judged, masked; none as long as nobody has masked it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
-    /// Whether there is something to mask in what it writes.
+    /// Whether its output needs masking.
     pub(super) has_secrets: bool,
     /// The module's program.
     pub(super) file: PathBuf,
-    /// How long the action may take, in seconds.
+    /// The time limit of the action, in seconds.
     pub(super) time_limit: f64,
     /// The process that has claimed the transaction.
     pub(super) claimed_by: Identity,
-    /// The process that has taken it over, and waits for the action's end.
+    /// The supervisor process, which waits for the end of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) attended_by: Option<Identity>,
 }
 
-/// What is known of a transaction, in the words of PXP.
+/// The status of a transaction, in the terms of PXP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -68,13 +68,13 @@ pub(crate) enum Status {
     Unknown,
 }
 
-/// Why an action is brought to its end.
+/// Why an action is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Why {
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     #[serde(rename = "timed out")]
     TimedOut,
-    /// Somebody has cancelled it, or ended who attends it.
+    /// It was cancelled, or its supervisor was ended.
     #[serde(rename = "cancelled")]
     Cancelled,
 }
@@ -85,7 +85,7 @@ impl TransactionMetadata {
     /// Reads those of the transaction in this folder.
     ///
     /// # Errors
-    /// Why they cannot be used, in pxp-agent's words; nothing is quoted.
+    /// Why they cannot be used, with pxp-agent's message. Nothing is quoted.
     pub(super) fn read(folder: &Path, id: &TransactionId) -> Result<Self, String> {
         let text = match fs::read(folder.join(NAME)) {
             Ok(text) => text,
@@ -117,19 +117,19 @@ impl TransactionMetadata {
     /// Writes them down.
     ///
     /// # Errors
-    /// They are what they were.
+    /// The old metadata stay.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         atomic_file::write(&folder.join(NAME), &text)
     }
 
-    /// How long the action may take.
+    /// The time limit of the action.
     pub(super) fn limit(&self) -> Duration {
         Duration::try_from_secs_f64(self.time_limit).unwrap_or(Duration::MAX)
     }
 
-    /// Whether the process lives that is to write down the end.
+    /// Whether the process that records the end is alive.
     pub(super) fn are_attended(&self) -> bool {
         self.attended_by
             .as_ref()
@@ -137,7 +137,7 @@ impl TransactionMetadata {
             .lives()
     }
 
-    /// The action has ended, and this became of it.
+    /// Records the result of an ended action.
     pub(super) fn judged(&mut self, verdict: &Verdict, at: SystemTime) {
         self.status = if verdict.is_success() {
             Status::Success
@@ -150,7 +150,7 @@ impl TransactionMetadata {
         self.execution_error = verdict.error.as_ref().map(|error| error.msg.clone());
     }
 
-    /// The action failed, whatever it has written; when, is perhaps not known.
+    /// Records a failure, regardless of the output. Its time may be unknown.
     pub(super) fn failed(&mut self, why: String, at: Option<SystemTime>) {
         self.status = Status::Failure;
         self.end = at.map(device_run::time);
@@ -158,14 +158,14 @@ impl TransactionMetadata {
         self.execution_error = Some(why);
     }
 
-    /// Whether it was cancelled and had no end of its own.
+    /// Whether it was cancelled before it ended by itself.
     pub(super) fn was_cancelled(&self) -> bool {
         self.status == Status::Failure
             && self.ending == Some(Why::Cancelled)
             && self.exitcode.is_none()
     }
 
-    /// Nobody knows what has become of it.
+    /// Records that its result is unknown.
     pub(super) fn lost(&mut self, why: &str) {
         self.status = Status::Unknown;
         self.execution_error = Some(why.to_owned());
@@ -173,13 +173,15 @@ impl TransactionMetadata {
 }
 
 impl Why {
-    /// What is told of an action that was ended, with all its processes.
+    /// The message for an action that was ended with all its processes.
     pub(super) fn told(self, limit: Duration) -> String {
         match self {
             Self::TimedOut => timed_out(limit).msg,
-            Self::Cancelled => "cancelled, or interrupted by a signal: it was ended with all its processes; what it \
-                                had done by then stands"
-                .to_owned(),
+            Self::Cancelled => {
+                "cancelled, or interrupted by a signal: all its processes were ended; changes that \
+                                were made before stay"
+                    .to_owned()
+            }
         }
     }
 }
@@ -194,12 +196,12 @@ impl fmt::Display for Why {
 }
 
 impl Status {
-    /// Whether nothing has gone wrong, as far as is known.
+    /// Whether no failure is known.
     pub(crate) fn is_good(self) -> bool {
         matches!(self, Self::Running | Self::Success)
     }
 
-    /// Whether it is known what became of it, or that it runs.
+    /// Whether its result is known, or it is running.
     pub(crate) fn is_known(self) -> bool {
         self != Self::Unknown
     }

@@ -1,4 +1,4 @@
-//! The spool: what is known of non-blocking actions, whoever is alive.
+//! The spool: the persistent state of nonblocking actions.
 //!
 //! A folder for each transaction, named by its id, as pxp-agent has it: `metadata`, `pid`, and `stdout`, `stderr`
 //! and `exitcode`, which the module writes itself; and `results_schema`, by which these are judged when the

@@ -1,4 +1,4 @@
-//! What an action leaves in its folder, and what that means.
+//! The output of an action in its folder, and how it is judged.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -21,7 +21,7 @@ use crate::host::spool::transaction::Transaction;
 /// The schema of the action's results.
 const SCHEMA: &str = "results_schema";
 
-/// Keeps the schema of the results, so that they are judged without the module.
+/// Saves the schema of the results, so that they can be judged without the module.
 ///
 /// # Errors
 /// It cannot be written.
@@ -31,10 +31,10 @@ pub(super) fn keep_schema(folder: &Path, schema: &JsonSchema) -> io::Result<()> 
 }
 
 impl Transaction {
-    /// The action has ended: writes into the metadata what has become of it.
+    /// Records the end of the action in the metadata.
     ///
     /// # Errors
-    /// Why that cannot be said.
+    /// Why the result is not known.
     pub(super) fn judge(
         &self,
         metadata: &mut TransactionMetadata,
@@ -65,10 +65,10 @@ impl Transaction {
         Ok(())
     }
 
-    /// What the action has written, as far as output is kept.
+    /// The output of the action, up to the limit.
     ///
     /// # Errors
-    /// Which file cannot be read.
+    /// A file cannot be read.
     pub(super) fn outputs(&self) -> Result<[CapturedOutput; 2], String> {
         let limits = ProcessLimits::default();
         let OutputFiles { stdout, stderr, .. } = self.output_files();
@@ -78,10 +78,10 @@ impl Transaction {
         ])
     }
 
-    /// The code that the action has left, and when; none as long as it has left none.
+    /// The exit code of the action and its time, or `None` if there is none yet.
     ///
     /// # Errors
-    /// What stands there is no code: perhaps not yet.
+    /// The file contains no exit code, perhaps not yet.
     pub(super) fn exitcode(&self) -> Result<Option<(i32, SystemTime)>, String> {
         let file = self.output_files().exitcode;
         let text = captured(&file, LONGEST_CODE)?;
@@ -99,7 +99,7 @@ impl Transaction {
     /// now, if it cannot hold secrets.
     ///
     /// # Errors
-    /// Why it is not shown.
+    /// Why the output is not shown.
     pub(super) fn shown(
         &self,
         metadata: &TransactionMetadata,
@@ -114,23 +114,23 @@ impl Transaction {
                 let outputs = outputs()?;
                 if digest(&outputs) != *judged {
                     return Err(format!(
-                        "what it had written was changed after its end, and is not shown: see {folder}"
+                        "its output was changed after it ended, and is not shown: see {folder}"
                     ));
                 }
                 Ok(outputs)
             }
             None if metadata.has_secrets => Err(format!(
-                "what it has written is not shown: nobody has masked the secrets of its request in it, for who \
-                 attended it was killed; see {folder}"
+                "its output is not shown: it may contain secrets of the request, because its supervisor was killed \
+                 before it masked them; see {folder}"
             )),
             None => outputs(),
         }
     }
 
-    /// Takes secrets out of what the action has written: its module may have repeated its request.
+    /// Masks secrets in the output of the action: the module may have printed its request.
     ///
     /// # Errors
-    /// Which could not be taken out: their files are removed.
+    /// Secrets could not be masked. The files are removed then.
     pub(super) fn hide(&self, mask: &Mask) -> io::Result<()> {
         let OutputFiles { stdout, stderr, .. } = self.output_files();
         let limit = ProcessLimits::default().stdout;
@@ -140,7 +140,7 @@ impl Transaction {
             if let Some(masked) = masked(mask, &text.bytes)
                 && let Err(error) = atomic_file::write(&file, masked.as_bytes())
             {
-                // On a full disk, too, there is room for that.
+                // This works on a full disk, too.
                 fs::remove_file(&file)?;
                 hidden = Err(error);
             }
@@ -158,7 +158,7 @@ impl Transaction {
     }
 }
 
-/// A text without secrets, if there are any in it; in JSON they may be spelled in other ways.
+/// A text with masked secrets, if it contains any. JSON may escape them in other ways.
 fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
     if let Ok(json) = serde_json::from_slice::<Json>(text) {
         let masked = mask.json(json.clone());
@@ -169,7 +169,7 @@ fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
     (masked != text).then(|| masked.into_owned())
 }
 
-/// By what is told that it was not changed.
+/// The hash that proves that it was not changed.
 pub(super) fn digest(written: &[CapturedOutput; 2]) -> String {
     let mut whole = Sha256::new();
     for one in written {
@@ -179,15 +179,15 @@ pub(super) fn digest(written: &[CapturedOutput; 2]) -> String {
     hexadecimal(whole.finalize())
 }
 
-/// How long the text of an exit code may be.
+/// The maximum length of the text of an exit code.
 const LONGEST_CODE: usize = 32;
 
-/// The first bytes of a file; nothing, if there is none.
+/// The first bytes of a file, or nothing if it does not exist.
 fn captured(file: &Path, limit: usize) -> Result<CapturedOutput, String> {
     let read = || {
-        // What is no file may never end.
+        // Something else than a file may never end.
         if !fs::metadata(file)?.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         let mut bytes = Vec::new();
         let most = limit as u64 + 1;

@@ -1,5 +1,5 @@
-//! The process of an action: the file `pid`. Its first line is the number, as pxp-agent has it; the second
-//! says which process that was, because numbers are used again.
+//! The process of an action: the file `pid`. Its first line is the PID, as in pxp-agent. The second line identifies the
+//! process, because PIDs are reused.
 
 use std::path::Path;
 use std::{fs, io};
@@ -9,7 +9,7 @@ use devgate_engine::process::{Identity, Record};
 
 const NAME: &str = "pid";
 
-/// Writes down a process.
+/// Records a process.
 ///
 /// # Errors
 /// It cannot be written.
@@ -21,7 +21,7 @@ pub(super) fn write(folder: &Path, record: &Record) -> io::Result<()> {
         .map_err(|error| io::Error::other(format!("cannot write {}: {error}", file.display())))
 }
 
-/// The process that was written down; none where that is not known for sure.
+/// The recorded process; `None` if that is uncertain.
 pub(super) fn read(folder: &Path) -> Option<Record> {
     let text = fs::read_to_string(folder.join(NAME)).ok()?;
     let words: Vec<&str> = text.split_ascii_whitespace().collect();

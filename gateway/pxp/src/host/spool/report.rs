@@ -1,4 +1,4 @@
-//! What is told of a transaction to who asks.
+//! The report on a transaction.
 
 use devgate_core::failure::Failure;
 use devgate_schemas::task::CapturedOutput;
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     pub(crate) error: Option<Failure>,
 }
 
-/// What stands in the metadata, and what the action has written.
+/// The metadata, and the output of the action.
 #[derive(Debug, Serialize)]
 pub(crate) struct Known {
     pub(crate) module: String,
@@ -30,17 +30,17 @@ pub(crate) struct Known {
     pub(crate) start: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<String>,
-    /// Why it is being ended, or was.
+    /// Why it is being ended, or was ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ending: Option<Why>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exitcode: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     results_are_valid: Option<bool>,
-    /// The results, where they are valid.
+    /// The results, if they are valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) results: Option<Json>,
-    /// What stands there instead of results.
+    /// The output instead of results.
     #[serde(skip_serializing_if = "Option::is_none")]
     stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub(crate) struct Known {
 }
 
 impl Transaction {
-    /// What is known of it now, and what it has written.
+    /// Its current status and its output.
     pub(crate) async fn report(&self) -> Report {
         let metadata = self.state().await;
         let shown = metadata
@@ -67,7 +67,7 @@ impl Transaction {
         report
     }
 
-    /// What is known of it now.
+    /// Its current status.
     pub(crate) async fn summary(&self) -> Report {
         self.told(self.state().await)
     }
@@ -110,7 +110,7 @@ impl Known {
         let valid = self.results_are_valid == Some(true);
         match serde_json::from_slice(&stdout.bytes) {
             Ok(results) if valid => self.results = Some(results),
-            // Nothing is `null`.
+            // No value is `null`.
             Err(_) if valid => self.results = Some(Json::Null),
             _ => self.stdout = text(&stdout.bytes),
         }

@@ -1,4 +1,4 @@
-//! Starting an action that nobody waits for: by a process of its own, which attends it.
+//! Starts a nonblocking action in a separate supervisor process.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,14 +9,14 @@ use crate::host::Call;
 use crate::host::spool::metadata::TransactionMetadata;
 use crate::host::spool::transaction::Transaction;
 
-/// How long the process may take to start the module, on a node that is busy.
+/// How long the supervisor may take to start the module on a busy node.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Transaction {
-    /// Starts the action, once for each claim, and ends when the module was started.
+    /// Starts the action, once per claim, and returns when the module was started.
     ///
     /// # Errors
-    /// Why it was not.
+    /// Why it was not started.
     pub(crate) async fn start(&self, call: &Call) -> Result<(), Failure> {
         let folder = self.folder.clone().into();
         let words = vec![
@@ -30,19 +30,17 @@ impl Transaction {
         let answer = self.hand_over(call, attendant, PATIENCE).await;
         let answer = answer.map_err(|error| {
             not_started(&format!(
-                "the process that attends it has not said that it was ({error})"
+                "its supervisor did not confirm the start ({error})"
             ))
         })?;
         match serde_json::from_str(&answer) {
             Ok(None) => Ok(()),
             Ok(Some(failure)) => Err(failure),
-            Err(error) => Err(not_started(&format!(
-                "the process that attends it answered {error}"
-            ))),
+            Err(error) => Err(not_started(&format!("its supervisor answered {error}"))),
         }
     }
 
-    /// That nobody attends the action: it was not started, and never will be.
+    /// Records that the action was not started and never will be.
     pub(super) fn not_started(&self, why: &str) -> Failure {
         let failure = not_started(why);
         if let Ok(mut metadata) = TransactionMetadata::read(&self.folder, &self.id) {
@@ -54,7 +52,7 @@ impl Transaction {
     }
 }
 
-/// Why an action was not started, in pxp-agent's words.
+/// Why an action was not started, with pxp-agent's message.
 pub(super) fn not_started(why: &str) -> Failure {
     Failure::new(
         "devgate/not-started",

@@ -50,7 +50,8 @@ impl Transaction {
             // A code that is being written is none yet.
             _ if lives => {}
             (_, Some(why)) => metadata.failed(
-                format!("{why}: it has ended, but what it had started may live, for who ended it was killed"),
+                format!("{why}: it has ended, but its child processes may still run, because the process that ended \
+                         them was killed"),
                 None,
             ),
             (Err(problem), _) => metadata.lost(&problem),

@@ -1,4 +1,4 @@
-//! The folder of the spool, and that of one transaction in it.
+//! The spool folder, and the folder of one transaction in it.
 
 use std::future::pending;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ pub(crate) struct Spool {
     pub(super) folder: PathBuf,
 }
 
-/// A transaction of a spool: one action, which is run once at most.
+/// A transaction of a spool: one action, which runs at most once.
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
     pub(crate) id: TransactionId,
     pub(super) folder: PathBuf,
 }
 
-/// The folder of the spool that is meant: the one that is named, or this user's.
+/// The spool folder: the given one, or that of this user.
 ///
 /// # Errors
-/// Nobody says where state is kept.
+/// The folder for state is unknown.
 pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     match named {
         Some(named) => Ok(named),
@@ -45,10 +45,10 @@ pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
 }
 
 impl Spool {
-    /// A spool that is there.
+    /// Opens an existing spool.
     ///
     /// # Errors
-    /// It is not, or its path is no text.
+    /// It does not exist, or its path is not UTF-8.
     pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
         let there = folder.canonicalize().and_then(|folder| {
             if !folder.is_dir() {
@@ -57,7 +57,7 @@ impl Spool {
             // A request, which names the files in it, is JSON.
             let text = folder.to_str().is_some();
             text.then_some(folder)
-                .ok_or_else(|| io::Error::other("its path is no text in UTF-8"))
+                .ok_or_else(|| io::Error::other("its path is not UTF-8"))
         });
         match there {
             Ok(folder) => Ok(Self { folder }),
@@ -65,15 +65,15 @@ impl Spool {
         }
     }
 
-    /// A spool; where there is none, one is made that only this user can read.
+    /// Opens a spool, or creates one that only this user can read.
     ///
     /// # Errors
-    /// It cannot be made, or everybody may write in it.
+    /// It cannot be created, or all users can write to it.
     pub(crate) fn make(folder: &Path) -> Result<Self, Failure> {
         make(folder).map_err(|error| unusable(folder, &error))?;
-        // What stands there says which program is started.
+        // Its files determine which program is started.
         if is_world_writable(folder) {
-            let error = "everybody may write in it; take that away with `chmod o-w`";
+            let error = "all users can write to it; remove that permission with `chmod o-w`";
             return Err(unusable(folder, &io::Error::other(error)));
         }
         Self::open(folder)
@@ -84,7 +84,7 @@ impl Spool {
         &self.folder
     }
 
-    /// The transaction with this id, whether there is one or not.
+    /// The transaction with this ID, which may not exist.
     pub(crate) fn transaction(&self, id: TransactionId) -> Transaction {
         let folder = self.folder.join(id.as_str());
         Transaction { id, folder }
@@ -107,10 +107,10 @@ impl Spool {
         Ok(all)
     }
 
-    /// The transaction with this id, if there is one.
+    /// The transaction with this ID, if it exists.
     pub(crate) fn find(&self, id: &TransactionId) -> Option<Transaction> {
         let transaction = self.transaction(id.clone());
-        // A link that leads nowhere is taken, too.
+        // A broken link counts as existing, too.
         let there = transaction.folder.symlink_metadata().is_ok();
         there.then_some(transaction)
     }
@@ -120,7 +120,7 @@ impl Transaction {
     /// The transaction in this folder.
     ///
     /// # Errors
-    /// It can be none.
+    /// The folder cannot be a transaction.
     pub(crate) fn at(folder: PathBuf) -> Result<Self, Failure> {
         let id = folder.file_name().and_then(|name| name.to_str());
         match id.unwrap_or_default().parse() {
@@ -141,7 +141,7 @@ impl Transaction {
     }
 }
 
-/// Makes a folder that only this user can read, whose name outlives a crash.
+/// Creates a folder that only this user can read. Its name survives a crash.
 fn make(folder: &Path) -> io::Result<()> {
     let folder = std::path::absolute(folder)?;
     let new: Vec<_> = folder.ancestors().take_while(|at| !at.exists()).collect();

@@ -15,7 +15,7 @@ use crate::host::call::GRACE;
 use crate::host::spool::metadata::{TransactionMetadata, Why};
 use crate::host::spool::transaction::{Transaction, pause};
 
-/// How often it is looked whether an action has left its exit code.
+/// How often to check for the exit code of an action.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// How long its process may then take to end, and how often it is looked what a process has left behind.
@@ -42,7 +42,7 @@ impl Transaction {
             () = deadline.passes() => Why::TimedOut,
             () = stop.reaches(Stage::End) => Why::Cancelled,
         };
-        // Who has just finished is not undone.
+        // An action that has just finished is not ended.
         if let Ok(Some((code, _))) = self.exitcode() {
             self.ended(metadata, Ok(Exit::Code(code)));
             return Some(child);
@@ -57,7 +57,7 @@ impl Transaction {
         None
     }
 
-    /// Waits until the process has ended, or has left its exit code and lingers.
+    /// Waits until the process has ended, or has written its exit code and still runs.
     async fn finishes(&self, child: &mut Recorded) -> io::Result<Exit> {
         tokio::select! {
             exit = child.wait() => match exit {
@@ -94,7 +94,7 @@ impl Transaction {
     async fn left_to_others(&self, child: &Recorded) -> Exit {
         let nobody = async {
             let begun = Instant::now();
-            // All processes of this node are looked at.
+            // This checks all processes of this node.
             while child.lives_on().await && begun.elapsed() < HANDED_ON {
                 pause(LINGER).await;
             }
@@ -119,7 +119,7 @@ impl Transaction {
     }
 }
 
-/// When an action must have ended; none is never: so far no clock counts.
+/// The deadline of an action; `None` if it has no limit.
 pub(super) struct Deadline(Option<Instant>);
 
 impl Deadline {
@@ -135,7 +135,7 @@ impl Deadline {
     }
 }
 
-/// Waits for a process whose action has finished, as long as that might take.
+/// Waits for a process whose action has finished, without a limit.
 pub(super) async fn linger(mut child: Recorded, deadline: &Deadline, stop: &CancelToken) {
     tokio::select! {
         _ = child.wait() => return,

@@ -1,4 +1,4 @@
-//! What each action of the module says: its name, its schemas, and the operation that it is.
+//! The parts of each action of the module: its name, its schemas, and its operation.
 
 use devgate_core::failure::Failure;
 use devgate_engine::operations::Operation;
@@ -8,21 +8,21 @@ use serde::de::DeserializeOwned;
 
 use crate::module::actions::targets::TargetSelection;
 
-/// An action of ours; the value is its input, whose comment says what is done.
+/// An action of devgate. The value is its input, whose comment describes the action.
 pub(super) trait Action: DeserializeOwned + JsonSchema {
     const NAME: &str;
-    /// What its items are called in results.
+    /// The name of its items in results.
     const ITEMS: &str;
-    /// What its items have besides.
+    /// Additional keys of its items.
     const BESIDES: &[&str] = &[];
-    /// What is said of its values.
+    /// The description of its values.
     const VALUE: &str = "What came of it; with `_error` where it failed";
-    /// What its values hold where it went well.
+    /// The content of its values after a success.
     type Value: JsonSchema;
 
-    /// What it asks, and of whom.
+    /// The operation, and its targets.
     ///
     /// # Errors
-    /// What is wrong with its input.
+    /// The input is invalid.
     fn operation(self, context: &CommandContext) -> Result<(TargetSelection, Operation), Failure>;
 }

@@ -1,4 +1,4 @@
-//! `device_run`: devices are brought to a desired state.
+//! `device_run`: brings devices to a desired state.
 
 use std::path::PathBuf;
 

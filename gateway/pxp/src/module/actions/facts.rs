@@ -1,4 +1,4 @@
-//! `facts`: what targets tell of themselves.
+//! `facts`: collects the facts of targets.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

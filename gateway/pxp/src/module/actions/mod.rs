@@ -1,4 +1,4 @@
-//! Our actions: what they are called, what they take, and the operations that they are.
+//! The actions of devgate: their names, inputs and operations.
 
 mod action;
 mod device_run;
@@ -25,10 +25,10 @@ use crate::module::schema::read_part;
 
 pub(super) use self::targets::ActionContext;
 
-/// The results of an action, and how it ended.
+/// The results and the exit status of an action.
 pub(super) type Done = (Json, ExitStatus);
 
-/// An action, as the metadata have it and as it is invoked.
+/// An action, for the metadata and for invocation.
 pub(super) struct Served {
     pub(super) name: &'static str,
     input: fn() -> Json,
@@ -36,10 +36,10 @@ pub(super) struct Served {
     act: for<'w> fn(Map<String, Json>, &'w ActionContext<'w>) -> Acting<'w>,
 }
 
-/// What an action does, and what comes of it.
+/// The work of an action, with its results.
 type Acting<'w> = LocalBoxFuture<'w, Result<Done, Failure>>;
 
-/// All of them.
+/// All actions.
 pub(super) const ACTIONS: [Served; 5] = [
     Served::new::<run_task::RunTask>(),
     Served::new::<facts::Facts>(),
@@ -49,10 +49,10 @@ pub(super) const ACTIONS: [Served; 5] = [
 ];
 
 impl ActionContext<'_> {
-    /// Has the engine do something.
+    /// Submits an operation to the engine.
     ///
     /// # Errors
-    /// Why nothing could be begun.
+    /// Why nothing was started.
     async fn perform(
         &self,
         targets: &TargetSelection,
@@ -85,7 +85,7 @@ impl Served {
         }
     }
 
-    /// What the metadata say of it.
+    /// Its entry in the metadata.
     pub(super) fn metadata(&self) -> Json {
         let mut input = (self.input)();
         let about = std::mem::replace(&mut input["description"], json!("What is asked for"));
@@ -97,10 +97,10 @@ impl Served {
         })
     }
 
-    /// Does it: its results, and how it ended.
+    /// Runs the action: its results and exit status.
     ///
     /// # Errors
-    /// What is wrong with the input, or why nothing could be begun.
+    /// The input is invalid, or nothing could be started.
     pub(super) async fn act(
         &self,
         input: Map<String, Json>,

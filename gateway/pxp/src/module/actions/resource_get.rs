@@ -1,4 +1,4 @@
-//! `resource_get`: what devices hold, of one type.
+//! `resource_get`: reads resources of one type from devices.
 
 use devgate_core::failure::Failure;
 use devgate_engine::device_run::Strict;

@@ -1,4 +1,4 @@
-//! On which targets an action works.
+//! The targets of an action.
 
 use std::num::NonZeroUsize;
 
@@ -12,13 +12,13 @@ use serde::Deserialize;
 
 use crate::module::configuration::Limits;
 
-/// What an action works with.
+/// The context of an action.
 pub(in crate::module) struct ActionContext<'w> {
     pub(in crate::module) context: &'w CommandContext,
     pub(in crate::module) limits: &'w Limits,
 }
 
-/// Which targets, and how many of them at once.
+/// The targets, and the concurrency.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct TargetSelection {
     /// Names, groups, globs or URIs of targets, separated by commas, or a list of them; `all`.
@@ -43,10 +43,10 @@ enum Words {
 }
 
 impl TargetSelection {
-    /// The targets, and the inventory that has them.
+    /// Selects the targets in the inventory.
     ///
     /// # Errors
-    /// What is wrong with the inventory, or which word it does not know.
+    /// The inventory is invalid, or does not contain a name.
     pub(super) async fn choose(
         &self,
         work: &ActionContext<'_>,
@@ -59,8 +59,8 @@ impl TargetSelection {
             .iter()
             .any(|word| word == "-" || word.starts_with('@'))
         {
-            let message = "`targets`: `-` and `@FILE` are for command lines (stdin holds the request): \
-                           name the targets";
+            let message = "`targets`: `-` and `@FILE` work only on command lines (stdin holds the request): name the \
+                           targets";
             return Err(Failure::new("devgate/invalid-input", message));
         }
         let inventory = work.context.inventory().await?;
@@ -68,14 +68,14 @@ impl TargetSelection {
         let chosen = work.context.choose(inventory, words, &overrides);
         let chosen = chosen.await?;
         if chosen.targets.is_empty() {
-            let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
-                           `inventory` of the configuration say which inventory that is";
+            let message = "`targets` selects no target of the inventory: nothing was done; `project` or `inventory` \
+                           of the configuration selects the inventory";
             return Err(Failure::new("devgate/no-targets", message));
         }
         Ok(chosen)
     }
 
-    /// How many at once: no more than the configuration lets.
+    /// The concurrency, limited by the configuration.
     pub(super) fn concurrency(&self, work: &ActionContext<'_>) -> Option<NonZeroUsize> {
         let wanted = work.context.wanted(self.concurrency);
         match work.limits.concurrency {
