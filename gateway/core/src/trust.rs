@@ -52,6 +52,38 @@ pub fn started_by(user: u32) {
     BEHIND.get_or_init(|| user);
 }
 
+/// Checks a folder in which files are created and then run: nobody else may be able to replace what is created there.
+/// Folders that all users can write need the sticky bit, as `/tmp` has it.
+///
+/// # Errors
+/// Which folder another user controls.
+pub fn check_temporary(folder: &Path) -> Result<(), String> {
+    check_temporary_by(Judge::this(), folder)
+}
+
+fn check_temporary_by(judge: Judge, folder: &Path) -> Result<(), String> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    for place in real.ancestors() {
+        let Ok(metadata) = fs::metadata(place) else {
+            continue;
+        };
+        if !judge.may_own(metadata.uid()) {
+            return Err(format!(
+                "{} belongs to the user {}, who could replace files in it",
+                place.display(),
+                metadata.uid()
+            ));
+        }
+        if metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY == 0 {
+            return Err(format!(
+                "all users can replace files in {}, because it lacks the sticky bit (`chmod +t`)",
+                place.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Checks a file or a folder. A problem is only a warning for users other than root, and also for root if just the
 /// owner is another user.
 ///
@@ -167,8 +199,12 @@ impl Judge {
             return Some(Hand::Writes(others));
         }
         let owner = metadata.uid();
-        let is_trusted = owner == 0 || owner == self.own || Some(owner) == self.behind;
-        (!is_trusted).then_some(Hand::Owns(owner))
+        (!self.may_own(owner)).then_some(Hand::Owns(owner))
+    }
+
+    /// Whether this user may own what devgate runs.
+    fn may_own(self, owner: u32) -> bool {
+        owner == 0 || owner == self.own || Some(owner) == self.behind
     }
 }
 
@@ -197,7 +233,7 @@ fn told(path: &Path, hand: &Hand) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
     use tempfile::TempDir;
 
@@ -221,6 +257,33 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(file)).expect("set");
         fs::set_permissions(&module, Permissions::from_mode(folder)).expect("set");
         path
+    }
+
+    #[test]
+    fn a_temporary_folder_is_refused_where_another_user_can_replace_files() {
+        let base = folder();
+        let temporary = base.path().join("tmp");
+        fs::create_dir(&temporary).expect("made");
+        for (mode, refused) in [(0o755, None), (0o1777, None), (0o777, Some("sticky bit"))] {
+            fs::set_permissions(&temporary, Permissions::from_mode(mode)).expect("set");
+            let own = fs::metadata(&temporary).expect("there").uid();
+            let judge = Judge { own, behind: None };
+            let problem = check_temporary_by(judge, &temporary).err();
+            let is_as_expected = match (&problem, refused) {
+                (None, None) => true,
+                (Some(problem), Some(part)) => problem.contains(part),
+                _ => false,
+            };
+            assert!(is_as_expected, "{mode:o}: {problem:?}");
+        }
+        // Only root can give a folder away; any other user is not 4242 either.
+        drop(chown(base.path(), Some(4243), None));
+        let other = Judge {
+            own: 4242,
+            behind: None,
+        };
+        let problem = check_temporary_by(other, base.path()).expect_err("of another user");
+        assert!(problem.contains("belongs to the user"), "{problem}");
     }
 
     #[test]

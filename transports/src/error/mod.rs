@@ -195,7 +195,7 @@ pub enum Error {
 
     /// Unread output exceeded the limit.
     #[error("{peer} sent more than {limit} bytes that nobody read: they were discarded")]
-    RawConnectionInfo {
+    Unread {
         /// The peer.
         peer: String,
         /// The limit in bytes.
@@ -309,7 +309,7 @@ impl Error {
             Self::Refused(refused) => refused.busy,
             Self::NoMoreSessions { .. }
             | Self::Lost { .. }
-            | Self::RawConnectionInfo { .. }
+            | Self::Unread { .. }
             | Self::Upload { .. }
             | Self::Unsupported(_)
             | Self::Setting { .. }

@@ -73,7 +73,7 @@ pub struct Client {
 const BETWEEN_HELLO_AND_REQUEST: Duration = Duration::from_millis(50);
 
 /// The reason why no message arrived.
-enum RawConnectionInfo {
+enum NoMessage {
     Ended,
     Framing(FramingError),
     TooMuch(Interruption),
@@ -108,17 +108,15 @@ impl Client {
         };
         let hello = match timeout_at(deadline, hellos).await {
             Ok(Ok(message)) => Hello::read(&message),
-            Ok(Err(RawConnectionInfo::Ended)) => {
+            Ok(Err(NoMessage::Ended)) => {
                 return Err(Error::Closed {
                     peer,
                     phase: Phase::Hello,
                     said: client.partial(),
                 });
             }
-            Ok(Err(RawConnectionInfo::Framing(error))) => Err(error.as_str().to_owned()),
-            Ok(Err(RawConnectionInfo::TooMuch(_))) => {
-                Err("it sent more than a hello has".to_owned())
-            }
+            Ok(Err(NoMessage::Framing(error))) => Err(error.as_str().to_owned()),
+            Ok(Err(NoMessage::TooMuch(_))) => Err("it sent more than a hello has".to_owned()),
             Err(_) => {
                 return Err(Error::TimedOut {
                     peer,
@@ -276,12 +274,10 @@ impl Client {
     ) -> std::result::Result<(Reply, Vec<super::rpc_error::RpcError>), Interruption> {
         loop {
             let message = self.receive().await.map_err(|unread| match unread {
-                RawConnectionInfo::Ended => Interruption::Lost,
-                RawConnectionInfo::Framing(FramingError::TooLong) => {
-                    Interruption::TooMuch(LONGEST_MESSAGE)
-                }
-                RawConnectionInfo::Framing(error) => Interruption::OutOfStep(error.as_str()),
-                RawConnectionInfo::TooMuch(why) => why,
+                NoMessage::Ended => Interruption::Lost,
+                NoMessage::Framing(FramingError::TooLong) => Interruption::TooMuch(LONGEST_MESSAGE),
+                NoMessage::Framing(error) => Interruption::OutOfStep(error.as_str()),
+                NoMessage::TooMuch(why) => why,
             })?;
             if message.contains(char::REPLACEMENT_CHARACTER) {
                 ctx.warning(format!(
@@ -314,23 +310,21 @@ impl Client {
         }
     }
 
-    async fn receive(&mut self) -> std::result::Result<String, RawConnectionInfo> {
+    async fn receive(&mut self) -> std::result::Result<String, NoMessage> {
         let mut bytes = vec![0; 16 * 1024];
         let mut held = Held::default();
         loop {
-            if let Some(message) = self.decoder.next().map_err(RawConnectionInfo::Framing)? {
+            if let Some(message) = self.decoder.next().map_err(NoMessage::Framing)? {
                 let most = self.client_settings.answer_limit;
                 if values(&message) > most {
-                    return Err(RawConnectionInfo::TooMuch(Interruption::TooManyValues(
-                        most,
-                    )));
+                    return Err(NoMessage::TooMuch(Interruption::TooManyValues(most)));
                 }
                 return Ok(legible(&message));
             }
             match self.carrier.read(&mut bytes).await {
-                Ok(0) | Err(_) => return Err(RawConnectionInfo::Ended),
+                Ok(0) | Err(_) => return Err(NoMessage::Ended),
                 Ok(count) => {
-                    held.more(count).map_err(RawConnectionInfo::TooMuch)?;
+                    held.more(count).map_err(NoMessage::TooMuch)?;
                     self.decoder.push(&bytes[..count]);
                 }
             }

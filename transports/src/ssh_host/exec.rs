@@ -246,7 +246,7 @@ impl Drain {
     fn give(&mut self, piece: Piece) -> Next {
         let waiting = self.unread.fetch_add(piece.cost(), Ordering::Relaxed);
         if waiting > MOST_UNREAD {
-            let _ = self.pieces.send(Err(Error::RawConnectionInfo {
+            let _ = self.pieces.send(Err(Error::Unread {
                 peer: self.peer.name().to_owned(),
                 limit: MOST_UNREAD,
             }));

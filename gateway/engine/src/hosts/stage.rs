@@ -7,12 +7,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use devgate_core::lock::locked;
+use devgate_core::trust;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::process;
 use crate::tasks::{Implementation, named};
-use devgate_core::lock::locked;
 
 /// The stages of one run.
 #[derive(Debug, Default)]
@@ -80,6 +81,9 @@ impl Stages {
 
 impl Stage {
     fn lay_out(implementation: &Implementation, base: &Path, cleanup: Cleanup) -> io::Result<Self> {
+        trust::check_temporary(base).map_err(|problem| {
+            io::Error::other(format!("{problem}; set tmpdir to a folder of your own"))
+        })?;
         let dir = tempfile::Builder::new()
             .prefix("devgate-task-")
             .permissions(Permissions::from_mode(0o700))
