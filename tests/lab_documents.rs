@@ -229,7 +229,7 @@ const ROWS: &[Row] = &[
         PROXIES,
         "devgate verify -t sw1 --direct",
         Scene::Proxies,
-        &["It can be reached, and takes the credentials."],
+        &["It is reachable and accepts the credentials."],
     ),
     row(
         SECRETS,
@@ -345,7 +345,7 @@ const ROWS: &[Row] = &[
 /// What a page has for every inventory entry on it.
 const EVERY_ENTRY: [(&str, &[&str]); 3] = [
     ("devgate inventory show", &["1 target"]),
-    ("devgate verify -t all", &["It can be reached"]),
+    ("devgate verify -t all", &["It is reachable"]),
     ("devgate facts -t all", &["Finished on"]),
 ];
 

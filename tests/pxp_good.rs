@@ -62,7 +62,7 @@ fn nothing_on_stdout_and_null_are_an_empty_object_as_they_are_to_the_agent() {
     let document = run(&project, "modules", "run bare null").failed().json();
     let message = document["_error"]["msg"].as_str().unwrap_or_default();
     assert!(
-        message.contains("counts as {}: the value is not of type \"null\""),
+        message.contains("is read as {}: the value is not of type \"null\""),
         "{message}"
     );
 }
