@@ -2,7 +2,7 @@
 
 use clap::Args;
 use devgate_core::failure::Failure;
-use devgate_engine::inventory::{Glob, TOO_MANY};
+use devgate_engine::inventory::{Glob, TOO_LARGE};
 use devgate_engine::tasks::{Catalogue, Listed, Task};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -167,7 +167,7 @@ fn show(task: &Task) -> String {
 /// A pattern of the project's `tasks`.
 fn glob(pattern: &str) -> Result<Glob, Failure> {
     Glob::new(pattern).ok_or_else(|| {
-        let message = format!("the project's `tasks`: {TOO_MANY}");
+        let message = format!("the project's `tasks`: {TOO_LARGE}");
         Failure::new("bolt/validation-error", message)
     })
 }

@@ -1,5 +1,7 @@
 //! Shell patterns over names: `*`, `?`, `[a-z]` and `{one,two}`, without regard to case.
 
+use globset::{GlobBuilder, GlobSet};
+
 /// Whether a word is a pattern rather than a name.
 ///
 /// A URI may contain `?` and `[`, so that these alone do not make it a pattern.
@@ -11,116 +13,36 @@ fn may_be_address(word: &str) -> bool {
     word.contains("://") || (word.contains('[') && word.contains("::"))
 }
 
-/// A pattern with its braces expanded.
-pub struct Glob(Vec<Vec<char>>);
+/// A pattern.
+pub struct Glob(GlobSet);
 
-/// The message for a pattern that stands for too many names.
-pub const TOO_MANY: &str =
-    "expected a pattern whose braces stand for at most 1,000 names; give several words instead";
-
-/// The number of patterns that the braces of one may expand to.
-const MOST: usize = 1_000;
+/// The message for a pattern that is too large.
+pub const TOO_LARGE: &str =
+    "expected a pattern with at most 100 braces; give several words instead";
 
 /// The number of braces in a pattern; they may be nested.
 const MOST_BRACES: usize = 100;
 
 impl Glob {
-    /// Parses a pattern. Returns `None` when its braces stand for too many names ([`TOO_MANY`]).
+    /// Parses a pattern. A bracket or brace that is not closed stands for itself. Returns `None` when the pattern
+    /// is too large ([`TOO_LARGE`]).
     pub fn new(pattern: &str) -> Option<Self> {
         if pattern.matches('{').count() > MOST_BRACES {
             return None;
         }
-        let mut expanded = Vec::new();
-        expand(&pattern.to_lowercase(), &mut expanded).then_some(Self(expanded))
+        let parsed = compiled(pattern).or_else(|_| compiled(&globset::escape(pattern)));
+        parsed.ok().map(Self)
     }
 
     /// Whether the pattern matches a name.
     pub fn matches(&self, name: &str) -> bool {
-        let name: Vec<char> = name.to_lowercase().chars().collect();
-        self.0.iter().any(|pattern| matches(pattern, &name))
+        self.0.is_match(name)
     }
 }
 
-/// Expands `a{b,c{d,e}}` to `ab`, `acd`, `ace`. An unclosed brace is kept. Returns whether there are few enough
-/// patterns.
-fn expand(pattern: &str, expanded: &mut Vec<Vec<char>>) -> bool {
-    let Some((before, choices, after)) = braces(pattern) else {
-        expanded.push(pattern.chars().collect());
-        return expanded.len() <= MOST;
-    };
-    choices
-        .iter()
-        .all(|choice| expand(&format!("{before}{choice}{after}"), expanded))
-}
-
-/// Returns the choices of the first braces, with the texts before and after them.
-fn braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
-    let open = pattern.find('{')?;
-    let (mut depth, mut start, mut choices) = (0_usize, open + 1, Vec::new());
-    for (at, c) in pattern.char_indices().skip_while(|(at, _)| *at <= open) {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => {
-                choices.push(&pattern[start..at]);
-                return Some((&pattern[..open], choices, &pattern[at + 1..]));
-            }
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                choices.push(&pattern[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Matches a name, going back only to the last `*`. This is linear for any pattern that people write.
-fn matches(pattern: &[char], name: &[char]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        let step = match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, n));
-                p += 1;
-                continue;
-            }
-            Some('?') => Some(1),
-            Some('[') => class(&pattern[p..], name[n]),
-            Some(c) if *c == name[n] => Some(1),
-            _ => None,
-        };
-        match (step, star) {
-            (Some(length), _) => (p, n) = (p + length, n + 1),
-            (None, Some((at, from))) => {
-                star = Some((at, from + 1));
-                (p, n) = (at + 1, from + 1);
-            }
-            (None, None) => return false,
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
-}
-
-/// Returns the length of a character class that contains `c`. An unclosed class is a plain `[`.
-fn class(pattern: &[char], c: char) -> Option<usize> {
-    let negated = matches!(pattern.get(1), Some('!' | '^'));
-    let start = if negated { 2 } else { 1 };
-    let Some(end) = (start + 1..pattern.len()).find(|at| pattern[*at] == ']') else {
-        return (c == '[').then_some(1);
-    };
-    let (mut at, mut holds) = (start, false);
-    while at < end {
-        if at + 2 < end && pattern[at + 1] == '-' {
-            holds |= (pattern[at]..=pattern[at + 2]).contains(&c);
-            at += 3;
-        } else {
-            holds |= pattern[at] == c;
-            at += 1;
-        }
-    }
-    (holds != negated).then_some(end + 1)
+fn compiled(pattern: &str) -> Result<GlobSet, globset::Error> {
+    let glob = GlobBuilder::new(pattern).case_insensitive(true).build()?;
+    GlobSet::new([glob])
 }
 
 #[cfg(test)]
@@ -150,12 +72,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_stands_for_too_many_is_none() {
-        assert!(Glob::new(&"{a,b}".repeat(9)).is_some());
-        assert!(Glob::new(&"{a,b}".repeat(10)).is_none());
-        assert!(Glob::new(&"{a,b}".repeat(90)).is_none());
+    fn a_pattern_that_is_too_large_is_none() {
+        assert!(Glob::new(&"{a,b}".repeat(100)).is_some());
+        assert!(Glob::new(&"{a,b}".repeat(101)).is_none());
         let nested = ["{a,".repeat(50_000), "}".repeat(50_000)].concat();
         assert!(Glob::new(&nested).is_none());
+        assert!(Glob::new(&["*", &"x".repeat(100_000)].concat()).is_some());
     }
 
     #[test]

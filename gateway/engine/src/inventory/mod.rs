@@ -42,7 +42,7 @@ pub use device_conf::{Device, default_file};
 pub(crate) use device_key::DeviceKey;
 pub(crate) use error::Problem;
 pub use error::{InventoryError, invalid_connection_info, unknown_target};
-pub use glob::{Glob, TOO_MANY};
+pub use glob::{Glob, TOO_LARGE};
 pub use kind::Kind;
 pub use loaded::Inventory;
 pub use overrides::Overrides;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use devgate_schemas::did_you_mean;
 use indexmap::IndexMap;
 
-use super::glob::{Glob, TOO_MANY, is_glob};
+use super::glob::{Glob, TOO_LARGE, is_glob};
 use super::group::Entry;
 use super::target_name::target_name;
 use super::uri::Uri;
@@ -104,7 +104,7 @@ impl Inventory {
             if word == "-" || word.starts_with('@') {
                 return Err(invalid("`-` and `@FILE` are for command lines"));
             }
-            let names = self.named(word).ok_or_else(|| invalid(TOO_MANY))?;
+            let names = self.named(word).ok_or_else(|| invalid(TOO_LARGE))?;
             if !names.is_empty() {
                 names.into_iter().for_each(|name| {
                     chosen.entry(name.to_owned()).or_insert(None);
@@ -131,7 +131,7 @@ impl Inventory {
         }
     }
 
-    /// Returns the inventory's targets that a word names, or `None` for a pattern that stands for too many.
+    /// Returns the inventory's targets that a word names, or `None` for a pattern that is too large.
     fn named(&self, word: &str) -> Option<Vec<&str>> {
         if let Some(group) = self.names.groups.get(word) {
             return Some(self.all_members(*group));
