@@ -39,7 +39,6 @@ pub mod ssh_host;
 mod tcp;
 mod telnet;
 mod terminal;
-mod timestamp;
 mod tls;
 mod xml;
 

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 use devgate_core::results::Status;
-use devgate_engine::operations;
+use devgate_core::time;
 use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 
@@ -68,10 +68,7 @@ impl RerunFile {
     /// The message that the last run has no targets of this kind, with its time if known.
     pub(crate) fn nothing(&self, which: Rerun) -> String {
         let at = fs::metadata(&self.0).and_then(|data| data.modified());
-        let of = at.map_or_else(
-            |_| String::new(),
-            |at| format!(" ({})", operations::shown(at)),
-        );
+        let of = at.map_or_else(|_| String::new(), |at| format!(" ({})", time::rfc_3339(at)));
         match which {
             Rerun::All => format!("the last run{of} had no targets"),
             Rerun::Failure => {

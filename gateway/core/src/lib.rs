@@ -9,4 +9,5 @@ pub mod hex;
 pub mod lock;
 pub mod redactor;
 pub mod results;
+pub mod time;
 pub mod trust;

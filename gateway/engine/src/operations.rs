@@ -18,7 +18,7 @@ use devgate_core::failure::Failure;
 
 pub use apply::{Apply, Changes, Rollback};
 pub use command::{CommandKind, CommandOrder, CommandOutput, ended};
-pub use facts::{Facts, shown};
+pub use facts::Facts;
 pub use inspect::{Held, Inspect};
 pub use managed::nothing_to_do;
 pub use reports::{ReportFormat, Reports};

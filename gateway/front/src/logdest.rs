@@ -8,7 +8,7 @@ use std::os::unix::net::UnixDatagram;
 use std::str::FromStr;
 use std::time::SystemTime;
 
-use devgate_engine::device_run::time;
+use devgate_core::time::to_the_nanosecond;
 use devgate_schemas::Level;
 use serde_json::json;
 
@@ -123,7 +123,7 @@ fn file(name: &str) -> io::Result<Sink> {
 
 impl Sink {
     fn write(&mut self, level: Level, line: &str) -> io::Result<()> {
-        let now = || time(SystemTime::now());
+        let now = || to_the_nanosecond(SystemTime::now());
         let object =
             || json!({ "time": now(), "level": level, "source": "devgate", "message": line });
         let mut text = String::new();

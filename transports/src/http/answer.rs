@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use devgate_schemas::{Hash, Value};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
 use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Version};
 use serde_json::Value as Json;
 
+use crate::Document;
 use crate::held::Held;
 use crate::xml::Element;
-use crate::{Document, timestamp};
 
 /// A complete answer.
 #[derive(Debug)]
@@ -69,9 +71,9 @@ impl Answer {
         let seconds = match wish.parse() {
             Ok(seconds) => seconds,
             Err(_) => {
-                let now = self.header("date").and_then(timestamp::http);
-                let then = timestamp::http(wish)?;
-                u64::try_from(then - now.unwrap_or_else(timestamp::now)).unwrap_or_default()
+                let now = self.header("date").and_then(date);
+                let until = date(wish)?.duration_since(now.unwrap_or_else(Timestamp::now));
+                u64::try_from(until.as_secs()).unwrap_or_default()
             }
         };
         Some(Duration::from_secs(seconds))
@@ -106,6 +108,13 @@ impl Answer {
     }
 }
 
+/// Parses HTTP's `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). Returns `None` for any other text, including
+/// the two obsolete forms, which must not be sent.
+fn date(text: &str) -> Option<Timestamp> {
+    let date = civil::DateTime::strptime("%a, %d %b %Y %T GMT", text.trim()).ok()?;
+    TimeZone::UTC.to_timestamp(date).ok()
+}
+
 /// Returns the message from the usual forms of errors: problem details (RFC 9457), RESTCONF's `errors`
 /// (RFC 8040, 7.1), `{"error": …}`, `{"message": …}`, and lists of them.
 fn words(json: &Json) -> Option<String> {
@@ -136,6 +145,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_date_of_http_is_parsed() {
+        let seconds = |text| date(text).map(Timestamp::as_second);
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        for text in [
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 06 Non 1994 08:49:37 GMT",
+            "120",
+        ] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn an_errors_words_are_found_in_its_usual_forms() {

@@ -4,11 +4,12 @@
 use std::net::Ipv4Addr;
 
 use devgate_schemas::{Facts, Value};
+use jiff::Timestamp;
 
 use super::operation::{Filter, Operation};
 use super::session::NetconfSession;
 use super::xml::Element;
-use crate::{Context, Error, Result, timestamp};
+use crate::{Context, Error, Result};
 
 const SYSTEM: &str = "urn:ietf:params:xml:ns:yang:ietf-system";
 const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
@@ -87,8 +88,12 @@ fn system(facts: &mut Facts, state: &Element) {
     ] {
         set(facts, path, text(state, &["platform", name]));
     }
-    let timestamp = |name| timestamp::yang(&text(state, &["clock", name])?);
-    if let (Some(now), Some(boot)) = (timestamp("current-datetime"), timestamp("boot-datetime"))
+    // YANG's `date-and-time` (RFC 6991) is that of RFC 3339.
+    let seconds = |name| {
+        let time: Timestamp = text(state, &["clock", name])?.parse().ok()?;
+        Some(time.as_second())
+    };
+    if let (Some(now), Some(boot)) = (seconds("current-datetime"), seconds("boot-datetime"))
         && now >= boot
     {
         facts.set("system_uptime.seconds", Value::from(now - boot));

@@ -2,13 +2,14 @@
 
 use std::time::SystemTime;
 
+use devgate_core::time::to_the_nanosecond;
 use devgate_schemas::{
     Behaviour, EventStatus, Resource, ResourceEvent, ResourceReport, TypeSchema, Value,
 };
 use serde_json::{Map, Value as Json};
 
 use super::catalog::Audit;
-use super::words::{shown, time};
+use super::words::shown;
 
 /// The recorded states of audited resources, by reference and attribute. Secrets are not recorded.
 #[derive(Debug, Default)]
@@ -70,7 +71,7 @@ impl Audited {
                     desired: None,
                     message,
                     status: EventStatus::Audit,
-                    time: time(SystemTime::now()),
+                    time: to_the_nanosecond(SystemTime::now()),
                 });
             }
             seen[name] = value(now).to_json();

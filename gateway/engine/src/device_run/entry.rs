@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use devgate_core::time::to_the_nanosecond;
+
 use devgate_devices::{Change, CurrentState, Provider};
 use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
 use devgate_transports::Mode;
@@ -9,7 +11,6 @@ use devgate_transports::Mode;
 use super::compare::Sides;
 use super::difference::Difference;
 use super::plan::Node;
-use super::words::time;
 
 /// The state of one resource in a run.
 #[derive(Clone, Debug)]
@@ -154,5 +155,5 @@ impl Entry {
 }
 
 fn now() -> String {
-    time(SystemTime::now())
+    to_the_nanosecond(SystemTime::now())
 }

@@ -35,4 +35,3 @@ pub(crate) use rows::{Checked, Strictness};
 pub use text::text;
 pub use transaction::Options;
 pub(crate) use transaction::run;
-pub use words::time;

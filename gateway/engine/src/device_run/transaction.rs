@@ -22,8 +22,8 @@ use super::rows::{Strict, Strictness};
 use super::schedule::Schedule;
 use super::tags;
 use super::way_back::WayBack;
-use super::words::time;
 use devgate_core::cancel::{CancelToken, Stage};
+use devgate_core::time::to_the_nanosecond;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub(crate) async fn run(
     let mut report = Report {
         noop: options.mode == Mode::Noop,
         completed,
-        started: time(started),
+        started: to_the_nanosecond(started),
         seconds: types
             .map(|of_type| (of_type.kind().schema().name().to_owned(), of_type.seconds))
             .collect(),
@@ -67,7 +67,7 @@ pub(crate) async fn run(
     report.sum_up();
     run.way_back.end(ctx, &mut report).await;
     report.sum_up();
-    report.ended = time(SystemTime::now());
+    report.ended = to_the_nanosecond(SystemTime::now());
     report
 }
 
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
 
     /// Processes all ready resources of one type and mode.
     async fn batch(&mut self, ctx: &Context<'_>, kind: usize, mode: Mode) {
-        let (began, at) = (Instant::now(), time(SystemTime::now()));
+        let (began, at) = (Instant::now(), to_the_nanosecond(SystemTime::now()));
         let plan = self.plan;
         let ready = self.schedule.ready();
         let nodes: Vec<usize> = ready

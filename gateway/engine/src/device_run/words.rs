@@ -1,6 +1,4 @@
-//! Formats values and times as Puppet does.
-
-use std::time::SystemTime;
+//! Formats values as Puppet does.
 
 use devgate_schemas::Value;
 
@@ -20,26 +18,12 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// Formats a time as in Puppet's reports: RFC 3339 with nine decimals, in UTC.
-pub fn time(at: SystemTime) -> String {
-    let since = at
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    // Only a year after 9999 has no such format.
-    let whole = der::DateTime::from_unix_duration(since);
-    let whole = whole.map_or_else(|_| since.as_secs().to_string(), |time| time.to_string());
-    let nanoseconds = since.subsec_nanos();
-    format!("{}.{nanoseconds:09}+00:00", whole.trim_end_matches('Z'))
-}
-
 fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use devgate_schemas::yaml;
 
     use super::*;
@@ -52,11 +36,5 @@ mod tests {
             shown(&value),
             r#"{'a' => ['x', 1, true, undef], 'b' => {'c' => 'd"'}}"#
         );
-    }
-
-    #[test]
-    fn times_have_nine_decimals_and_a_zone() {
-        let at = SystemTime::UNIX_EPOCH + Duration::new(1_795_254_533, 42);
-        assert_eq!(time(at), "2026-11-21T09:48:53.000000042+00:00");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use devgate_schemas::Value;
 use serde_json::Value as Json;
@@ -14,6 +14,7 @@ use crate::session::{self, SessionAccess, SessionPool};
 use crate::store::{Store, StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Collected, Origin, TargetResult};
+use devgate_core::time::rfc_3339;
 
 /// Which facts are wanted. By default, facts are collected now and not cached.
 #[derive(Debug, Default)]
@@ -136,7 +137,7 @@ async fn keep(
         job.context().warning(message);
     }
     answer.collected = Some(Collected {
-        at: shown(at),
+        at: rfc_3339(at),
         age: 0,
         from: Origin::Device,
         because: None,
@@ -147,7 +148,7 @@ async fn keep(
 /// Turns cached facts into a result.
 fn cached(kept: StoredValue, because: Option<Failure>) -> TargetResult {
     let collected = Collected {
-        at: shown(kept.at),
+        at: rfc_3339(kept.at),
         age: age(&kept).as_secs(),
         from: Origin::Cache,
         because,
@@ -160,14 +161,4 @@ fn cached(kept: StoredValue, because: Option<Failure>) -> TargetResult {
 
 fn age(kept: &StoredValue) -> Duration {
     kept.at.elapsed().unwrap_or_default()
-}
-
-/// Formats a time as in RFC 3339, in UTC.
-pub fn shown(time: SystemTime) -> String {
-    let since = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    // Only a year after 9999 has no such format.
-    let whole = der::DateTime::from_unix_duration(since);
-    whole.map_or_else(|_| since.as_secs().to_string(), |time| time.to_string())
 }

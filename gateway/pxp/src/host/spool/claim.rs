@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
-use devgate_engine::device_run;
+use devgate_core::time::to_the_nanosecond;
 use devgate_engine::process::Identity;
 use nix::unistd::{Uid, User};
 
@@ -60,7 +60,7 @@ impl Transaction {
             transaction_id: self.id.clone(),
             request_id: uuid::Uuid::new_v4().to_string(),
             notify_outcome: false,
-            start: device_run::time(SystemTime::now()),
+            start: to_the_nanosecond(SystemTime::now()),
             status: Status::Running,
             end: None,
             results_are_valid: None,

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use std::{fmt, fs, io};
 
 use devgate_core::atomic_file;
-use devgate_engine::device_run;
+use devgate_core::time::to_the_nanosecond;
 use devgate_engine::process::Identity;
 use devgate_schemas::task::Exit;
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,7 @@ impl TransactionMetadata {
         } else {
             Status::Failure
         };
-        self.end = Some(device_run::time(at));
+        self.end = Some(to_the_nanosecond(at));
         self.exitcode = verdict.exit.map(Exit::code);
         self.results_are_valid = Some(verdict.results.is_some());
         self.execution_error = verdict.error.as_ref().map(|error| error.msg.clone());
@@ -153,7 +153,7 @@ impl TransactionMetadata {
     /// Records a failure, regardless of the output. Its time may be unknown.
     pub(super) fn failed(&mut self, why: String, at: Option<SystemTime>) {
         self.status = Status::Failure;
-        self.end = at.map(device_run::time);
+        self.end = at.map(to_the_nanosecond);
         self.results_are_valid = Some(false);
         self.execution_error = Some(why);
     }
