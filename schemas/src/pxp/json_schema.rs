@@ -79,9 +79,7 @@ impl JsonSchema {
             return Err(SchemaProblem { path, message });
         }
         // A format is only an annotation, as in pxp-agent.
-        let options = jsonschema::options()
-            .offline()
-            .should_validate_formats(false);
+        let options = jsonschema::options().should_validate_formats(false);
         let mut plain = schema.clone();
         let named = plain
             .as_object_mut()

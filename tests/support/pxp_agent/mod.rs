@@ -232,12 +232,7 @@ fn schema(schema: &Value) -> Result<Validator, String> {
     if let Some(schema) = plain.as_object_mut() {
         schema.remove("$schema");
     }
-    let build = |draft| {
-        jsonschema::options()
-            .with_draft(draft)
-            .offline()
-            .build(&plain)
-    };
+    let build = |draft| jsonschema::options().with_draft(draft).build(&plain);
     build(Draft::Draft4)
         .or_else(|_| build(Draft::Draft6))
         .map_err(|error| error.to_string())
