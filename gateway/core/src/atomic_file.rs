@@ -62,8 +62,9 @@ pub fn sync(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+
+    use super::*;
 
     #[test]
     fn a_file_is_replaced_for_its_owner_alone_and_nothing_else_is_left() -> io::Result<()> {

@@ -134,9 +134,9 @@ impl EventSink for Redactor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use std::sync::Arc;
+
+    use serde_json::json;
 
     use super::*;
     use crate::events::{Events, silence};

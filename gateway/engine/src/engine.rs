@@ -15,13 +15,13 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use devgate_core::events::Events;
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 
 use crate::job::RunId;
 use crate::registry::Registry;
 use crate::run::{Run, Services};
-use devgate_core::events::Events;
 
 pub use crate::job::{CONCURRENCY, RunLimits};
 pub use crate::run::{EngineConfig, affordable};

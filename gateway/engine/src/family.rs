@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use devgate_core::lock::locked;
 use devgate_devices::{DeviceRollback, ResourceType, Result};
 use devgate_schemas::TransportSchema;
 use devgate_transports::{Connect, Context};
 use indexmap::IndexMap;
-
-use devgate_core::lock::locked;
 
 /// A family: declared as data, programs of a module, or both.
 #[derive(Debug)]

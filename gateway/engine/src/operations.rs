@@ -12,9 +12,10 @@ mod verify;
 
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
+
 use crate::inventory::{Inventory, Target};
 use crate::run::{Run, RunSummary};
-use devgate_core::failure::Failure;
 
 pub use apply::{Apply, Changes, Rollback};
 pub use command::{CommandKind, CommandOrder, CommandOutput, ended};

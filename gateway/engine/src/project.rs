@@ -11,12 +11,12 @@ use std::num::NonZeroUsize;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use devgate_core::failure::{Failure, with_causes};
 use devgate_schemas::Hash;
 use devgate_schemas::yaml;
 use devgate_transports::reading;
 
 use crate::tasks::Catalogue;
-use devgate_core::failure::{Failure, with_causes};
 use file::{FILE, INVENTORY, ProjectReader, READ};
 pub use format::Format;
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use devgate_core::failure::{ErrorContext, Failure};
 use devgate_devices::{Family, Recording};
 use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
 use crate::job::TargetJob;
-use devgate_core::failure::{ErrorContext, Failure};
 
 /// A command that no device knows. It begins like a read-only one, because some devices take a single unknown word for
 /// a host name and try to resolve it.

@@ -10,6 +10,11 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use devgate_core::cancel::{CancelToken, Reason, Stage};
+use devgate_core::events::{Event, Events};
+use devgate_core::failure::Failure;
+use devgate_core::redactor::{Redactor, Sink};
+use devgate_core::results::{Action, TargetResult};
 use devgate_schemas::Value;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
@@ -19,11 +24,6 @@ use crate::inventory::{DeviceKey, Target};
 use crate::job::{RunContext, RunId, RunLimits};
 use crate::registry::Registry;
 use crate::session::SessionPool;
-use devgate_core::cancel::{CancelToken, Reason, Stage};
-use devgate_core::events::{Event, Events};
-use devgate_core::failure::Failure;
-use devgate_core::redactor::{Redactor, Sink};
-use devgate_core::results::{Action, TargetResult};
 use progress::Progress;
 
 pub use crate::job::{TargetJob, panicked};

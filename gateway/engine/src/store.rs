@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use devgate_core::failure::Failure;
 use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
 
 use crate::inventory::Target;
-use devgate_core::failure::Failure;
 
 pub use files::Files;
 #[cfg(test)]

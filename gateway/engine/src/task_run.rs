@@ -6,6 +6,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
+use devgate_core::results::{Status, TargetResult};
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
@@ -17,9 +20,6 @@ use crate::proxies::{Hosts, TaskSlot};
 use crate::session::{ConnectionSpec, SessionBroker};
 use crate::stream::TaskOutputStream;
 use crate::tasks::{Invocation, Parameters, Task, TaskError, TaskPlace};
-use devgate_core::cancel::Stage;
-use devgate_core::failure::Failure;
-use devgate_core::results::{Status, TargetResult};
 
 /// One task for many targets.
 #[derive(Clone, Copy, Debug)]

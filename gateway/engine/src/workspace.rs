@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
+use devgate_core::redactor::{Sink, say};
+use devgate_core::trust;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
-
 use tokio::sync::OnceCell;
 
 use crate::inventory::{
@@ -22,9 +24,6 @@ use crate::plugins::{Plugins, SecretPrompt};
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::tasks::Catalogue;
-use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
-use devgate_core::trust;
 
 /// The settings of a workspace.
 #[derive(Clone, Debug)]
@@ -315,10 +314,10 @@ pub fn missing(inventory: &Inventory) -> Option<String> {
 mod tests {
     use std::fs;
 
+    use devgate_core::events::silence;
     use futures_util::FutureExt;
 
     use super::*;
-    use devgate_core::events::silence;
 
     fn named(names: &[&str]) -> String {
         let names: Vec<String> = names.iter().map(|name| format!("- {name}\n")).collect();

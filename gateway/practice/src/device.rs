@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
+use devgate_core::lock::locked;
+
 use super::switch::Switch;
 use super::terminal::Terminal;
 use super::vty::Mode;
-use devgate_core::lock::locked;
 
 /// A device for several sessions.
 pub(super) trait Device: Debug + Send + Sync {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use devgate_core::failure::{ErrorContext, Failure};
 use devgate_devices::Recording;
 use devgate_schemas::Sensitive;
 use devgate_transports::reading;
@@ -16,7 +17,6 @@ use russh::keys::{Algorithm, PrivateKey};
 
 use super::config::is_hostname;
 use super::{Practice, Settings};
-use devgate_core::failure::{ErrorContext, Failure};
 
 /// Run a practice switch: an SSH server with a small part of Cisco IOS
 ///

@@ -7,10 +7,9 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::{Key, Value};
-
 use super::node::{KeyNode, Kind, Mapping, Node};
 use super::{Error, located};
+use crate::{Key, Value};
 
 /// Deserializes from a node.
 #[derive(Clone, Copy)]

@@ -4,9 +4,8 @@ use std::fmt;
 
 use serde::de::{self, Expected, Unexpected};
 
-use crate::{Key, suggest};
-
 use super::{KeyNode, Node};
+use crate::{Key, suggest};
 
 /// A problem and its place in a document.
 ///

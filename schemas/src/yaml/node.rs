@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::{Key, Value};
-
 use super::Error;
+use crate::{Key, Value};
 
 /// A scalar, a sequence or a mapping, with its place in the document.
 ///

@@ -6,10 +6,9 @@ use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
 
-use crate::{Key, Value};
-
 use super::node::{KeyNode, Kind, Mapping, Node};
 use super::{Error, scalar};
+use crate::{Key, Value};
 
 /// The maximum nesting depth of nodes: far beyond any file people write, well within any thread's stack.
 const MAX_DEPTH: usize = 128;

@@ -4,9 +4,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::Value;
-
 use super::{Located, Node, from_str, parse};
+use crate::Value;
 
 fn json_of(text: &str) -> serde_json::Value {
     parse(text)

@@ -30,10 +30,11 @@ mod terminal;
 mod wire;
 pub(crate) mod world;
 
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
 use answer::{Answer, Expected};
 use journal::Journal;
 use terminal::Terminal;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use world::World;
 
 /// The password of every user; the device refuses any other.

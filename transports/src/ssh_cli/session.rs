@@ -7,15 +7,14 @@ use devgate_schemas::{ConnectionInfo, Facts, Value};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::carrier::Carrier;
 use crate::Line;
 use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, CliSettings, Credentials};
 use crate::info::duration;
 use crate::ssh::Ssh;
-use crate::{CommandLine, Context, Error, Opening, Result, Transport};
-
-use super::carrier::Carrier;
 use crate::tcp::Stream;
+use crate::{CommandLine, Context, Error, Opening, Result, Transport};
 
 /// A session with a device's command line. It runs one command at a time.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ use std::time::Duration;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, SignatureScheme};
-
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, timeout_at};
 

@@ -7,10 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::{Hash, Level, ResourceProblem};
 
 use super::metaparameters;
-use devgate_core::failure::Failure;
 
 /// The declarations of a manifest or a compiled catalog.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,6 @@
 use std::time::SystemTime;
 
 use devgate_core::time::to_the_nanosecond;
-
 use devgate_devices::{Change, CurrentState, Provider};
 use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
 use devgate_transports::Mode;

@@ -1,8 +1,7 @@
 //! The failure of a run, for programs: in the form in which Bolt reports failed resources.
 
-use devgate_schemas::{EventStatus, Report, ResourceReport, RunStatus};
-
 use devgate_core::failure::Failure;
+use devgate_schemas::{EventStatus, Report, ResourceReport, RunStatus};
 
 /// The kind of a failure of resources, which is Bolt's. The report contains all details.
 pub const RESOURCE_FAILURE: &str = "bolt/resource-failure";

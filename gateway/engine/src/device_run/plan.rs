@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use devgate_core::failure::Failure;
 use devgate_devices::{Error, ResourceType};
 use devgate_schemas::{Feature, Level, Name, Resource, ResourceProblem, Value};
 use indexmap::IndexMap;
@@ -10,7 +11,6 @@ use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid}
 use super::graph::Graph;
 use super::relate::Relations;
 use super::tags;
-use devgate_core::failure::Failure;
 
 /// The type whose resources determine what happens to undeclared ones (Puppet's `resources`).
 const RESOURCES: &str = "resources";

@@ -9,6 +9,8 @@ mod foresee;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use devgate_core::cancel::{CancelToken, Stage};
+use devgate_core::time::to_the_nanosecond;
 use devgate_devices::{DeviceRollback, ResourceType};
 use devgate_schemas::{Level, Name, Report, Resource, ResourceReport, Value};
 use devgate_transports::{Context, Mode};
@@ -22,8 +24,6 @@ use super::rows::{Strict, Strictness};
 use super::schedule::Schedule;
 use super::tags;
 use super::way_back::WayBack;
-use devgate_core::cancel::{CancelToken, Stage};
-use devgate_core::time::to_the_nanosecond;
 
 /// The options of a run.
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::task::Poll;
 
+use devgate_core::cancel::Reason;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::run::Run;
-use devgate_core::cancel::Reason;
 
 /// How many requests it takes until nothing is waited for any more, as with a run.
 const PATIENT: u32 = 3;

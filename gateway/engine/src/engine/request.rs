@@ -4,6 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use devgate_core::events::{Events, RUN};
+use devgate_core::failure::Failure;
 use futures_util::FutureExt;
 use tokio::sync::watch;
 
@@ -13,8 +15,6 @@ use crate::operations::{Operation, Summary};
 use crate::registry::Registry;
 use crate::run::Run;
 use crate::workspace::SelectedTargets;
-use devgate_core::events::{Events, RUN};
-use devgate_core::failure::Failure;
 
 /// The number of idempotency keys that are remembered. Beyond that, the oldest key whose run has ended is forgotten.
 const KEYS: usize = 10_000;

@@ -11,6 +11,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use devgate_core::cancel::Reason;
+use devgate_core::events::{self, Event, Heard};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, TargetResult};
 use devgate_transports::Line;
 use futures_util::FutureExt;
 use nix::sys::signal::Signal;
@@ -24,10 +28,6 @@ use crate::registry::Registry;
 use crate::run::{Run, TargetJob};
 use crate::session::{self, SessionAccess};
 use counter::{Counters, Factory};
-use devgate_core::cancel::Reason;
-use devgate_core::events::{self, Event, Heard};
-use devgate_core::failure::Failure;
-use devgate_core::results::{Action, TargetResult};
 
 const ACTION: Action = Action::new("test");
 

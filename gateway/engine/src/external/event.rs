@@ -120,12 +120,12 @@ fn level_of(word: &str) -> Option<Level> {
 mod tests {
     use std::sync::Mutex;
 
+    use devgate_core::lock::locked;
     use devgate_schemas::{Event, EventSink, TypeSchema, yaml};
     use devgate_transports::{Mode, Resources, RetryBudget};
     use serde_json::json;
 
     use super::*;
-    use devgate_core::lock::locked;
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<String>>);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use devgate_core::cancel::CancelSource;
 use devgate_schemas::task::CapturedOutput;
 use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Error;
@@ -12,7 +13,6 @@ use devgate_transports::error::ProgramProblem;
 use super::action::Action;
 use super::results::{self, Problem};
 use crate::process::{self, Failure, OutputLimit, ProcessLimits};
-use devgate_core::cancel::CancelSource;
 
 /// A program that is a transport or manages a resource type.
 #[derive(Clone, Debug)]

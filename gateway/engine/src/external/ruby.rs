@@ -9,6 +9,7 @@ use std::slice;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use devgate_core::trust;
 use devgate_devices::ResourceType;
 use devgate_schemas::{Feature, Hash, TransportSchema, TypeSchema, Value};
 use devgate_transports::reading;
@@ -24,7 +25,6 @@ use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
 use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
-use devgate_core::trust;
 
 /// A transport in Ruby that has not described itself yet.
 #[derive(Clone, Debug)]

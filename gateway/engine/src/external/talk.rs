@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use devgate_core::lock::locked;
 use devgate_schemas::task::CapturedOutput;
 use devgate_schemas::{Hash, MAX_VALUES, Value, read_json, values};
 use devgate_transports::ssh_host::Exit;
@@ -16,7 +17,6 @@ use super::action::Action;
 use super::program::{Program, Reply, revealed, timed_out};
 use super::results::{self, Problem};
 use crate::process::{Broken, Dialogue, ProcessLimits};
-use devgate_core::lock::locked;
 
 /// The processes of a session, by their files.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! The limits of one task on a host, and its result.
 
+use devgate_core::cancel::CancelToken;
+use devgate_core::failure::Failure;
 use devgate_schemas::Hash;
 use devgate_schemas::task::Exit;
 
 use crate::process::{OutputSink, ProcessLimits};
 use crate::tasks::TaskError;
-use devgate_core::cancel::CancelToken;
-use devgate_core::failure::Failure;
 
 /// Why a task has no output.
 #[derive(Debug)]

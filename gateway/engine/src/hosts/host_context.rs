@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use devgate_core::redactor::{Redactor, Sink};
 use devgate_schemas::Value;
 use devgate_transports::{Context, RetryBudget};
-
-use devgate_core::redactor::{Redactor, Sink};
 
 /// What calls on a host need from the run.
 #[derive(Debug)]

@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use devgate_core::cancel::CancelToken;
+use devgate_core::trust;
 use nix::errno::Errno;
 
 use super::stage::{Cleanup, Stages};
@@ -13,8 +15,6 @@ use super::words::{PWSH, words};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskOutput};
 use crate::process::{self, Ended, Failure, Program, found};
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
-use devgate_core::cancel::CancelToken;
-use devgate_core::trust;
 
 /// This node, for the duration of one run.
 #[derive(Debug)]

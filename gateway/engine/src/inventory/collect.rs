@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::device_conf::Device;
 use devgate_schemas::{Hash, Value};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt};
 use indexmap::IndexMap;
 
 use super::data::without_undef;
+use super::device_conf::Device;
 use super::group::Entry;
 use super::lookup::Lookup;
 use super::target::{LOCALHOST, Listed, REMOTE_TRANSPORT};

@@ -194,9 +194,10 @@ impl Device {
 
 #[cfg(test)]
 mod tests {
+    use devgate_core::events;
+
     use super::*;
     use crate::registry::Registry;
-    use devgate_core::events;
 
     fn device(url: &str) -> Device {
         let registry = Registry::load(&[], None, &events::silence());

@@ -5,11 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use devgate_core::failure::{Failure, with_causes};
 use devgate_schemas::{InvalidConnectionInfo, yaml};
 use serde_json::{Value, json};
 
 use super::Target;
-use devgate_core::failure::{Failure, with_causes};
 
 /// Why there is no inventory, or no such targets.
 #[derive(Debug, thiserror::Error)]

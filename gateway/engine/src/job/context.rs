@@ -4,15 +4,15 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use devgate_core::cancel::CancelSource;
+use devgate_core::events::Events;
+use devgate_core::failure::Failure;
+use devgate_core::redactor::Sink;
 use devgate_transports::Environment;
 
 use super::failures::interrupted;
 use super::{RunId, RunLimits};
 use crate::registry::Registry;
-use devgate_core::cancel::CancelSource;
-use devgate_core::events::Events;
-use devgate_core::failure::Failure;
-use devgate_core::redactor::Sink;
 
 /// The context that all jobs of a run share.
 pub struct RunContext {

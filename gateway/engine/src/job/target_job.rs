@@ -3,6 +3,9 @@
 use std::cell::OnceCell;
 use std::pin::pin;
 
+use devgate_core::cancel::{CancelToken, Stage};
+use devgate_core::failure::Failure;
+use devgate_core::redactor::Redactor;
 use devgate_schemas::Value;
 use devgate_transports::{Context, RetryBudget};
 use serde_json::{Value as Json, json};
@@ -10,9 +13,6 @@ use serde_json::{Value as Json, json};
 use super::RunContext;
 use super::failures::interrupted;
 use crate::inventory::{DeviceKey, Target};
-use devgate_core::cancel::{CancelToken, Stage};
-use devgate_core::failure::Failure;
-use devgate_core::redactor::Redactor;
 
 /// The work of a run on one target.
 #[derive(Debug)]

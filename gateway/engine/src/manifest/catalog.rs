@@ -10,12 +10,12 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::{Hash, Key, TypeSchema, Value};
 use serde_json::Value as Json;
 
 use super::host_types::is_host_type;
 use crate::device_run::{Catalog, Container, Meta, Place, Ref, invalid};
-use devgate_core::failure::Failure;
 
 /// Returns the document of a catalog if a text is one: an object with a list of resources, or that in the envelope of
 /// older versions of Puppet. The notice that `puppet catalog compile` prints may precede it.

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value};
 
 use crate::device_run::{Catalog, Place, Places, Ref, invalid};
-use devgate_core::failure::Failure;
 
 /// Reads a manifest in YAML or JSON.
 ///

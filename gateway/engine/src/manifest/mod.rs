@@ -13,13 +13,13 @@ use std::cell::RefCell;
 use std::fmt;
 use std::path::PathBuf;
 
+use devgate_core::failure::Failure;
+use devgate_core::trust;
 use devgate_transports::reading;
 use tokio::task::spawn_blocking;
 
 use crate::device_run::{Catalog, invalid};
 use crate::registry::Registry;
-use devgate_core::failure::Failure;
-use devgate_core::trust;
 
 /// The source of a manifest, or of a catalog that Puppet has compiled.
 pub enum Manifest {

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::redactor::say;
+use devgate_core::results::{Status, TargetResult};
 use devgate_schemas::{Level, Report, did_you_mean};
 use devgate_transports::Mode;
 use schemars::JsonSchema;
@@ -15,7 +18,6 @@ use serde_json::json;
 use super::managed::{DEVICE, family, nothing_to_do};
 use super::reports::Reports;
 use super::splay::Splay;
-
 use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
 use crate::inventory::Target;
 use crate::job::TargetJob;
@@ -24,9 +26,6 @@ use crate::registry::Family;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, BusyPolicy, SessionAccess};
 use crate::store::{StoreKey, StoredKind, StoredValue};
-use devgate_core::failure::{ErrorContext, Failure};
-use devgate_core::redactor::say;
-use devgate_core::results::{Status, TargetResult};
 
 /// The desired resources, and the options for applying them.
 #[derive(Debug)]

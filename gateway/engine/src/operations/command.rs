@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Status, TargetResult};
 use serde_json::{Value as Json, json};
 
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionHandle, SessionPool};
-use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Status, TargetResult};
 
 /// The lines to send, and how to send them.
 #[derive(Debug)]

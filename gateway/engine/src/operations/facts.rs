@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Collected, Origin, TargetResult};
+use devgate_core::time::rfc_3339;
 use devgate_schemas::Value;
 use serde_json::Value as Json;
 
@@ -12,9 +15,6 @@ use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess, SessionPool};
 use crate::store::{Store, StoreKey, StoredKind, StoredValue};
-use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Collected, Origin, TargetResult};
-use devgate_core::time::rfc_3339;
 
 /// Which facts are wanted. By default, facts are collected now and not cached.
 #[derive(Debug, Default)]

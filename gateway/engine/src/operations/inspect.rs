@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use devgate_core::failure::Failure;
+use devgate_core::results::{Status, TargetResult};
 use devgate_devices::{ResourceFilter, ResourceType};
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
@@ -11,15 +13,12 @@ use serde_json::json;
 
 use super::managed::{DEVICE, family};
 use super::splay::Splay;
-
 use crate::device_run::{Checked, Strict, Strictness};
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::manifest;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess, SessionPool};
-use devgate_core::failure::Failure;
-use devgate_core::results::{Status, TargetResult};
 
 /// Which resources are shown, and how.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! What the operations on resources have in common.
 
+use devgate_core::failure::Failure;
+use devgate_core::redactor::{Sink, say};
+use devgate_core::results::Action;
 use devgate_schemas::Level;
 
 use crate::inventory::Target;
 use crate::registry::{Family, Registry};
 use crate::session;
-use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
-use devgate_core::results::Action;
 
 /// The action of operations on the resources of devices.
 pub(super) const DEVICE: Action = Action::new("device");

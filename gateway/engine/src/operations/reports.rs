@@ -5,13 +5,13 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use devgate_core::atomic_file;
+use devgate_core::failure::Failure;
 use devgate_schemas::Report;
 use serde_json::Value as Json;
 
 use crate::device_run::{as_puppet_yaml, puppet_report};
 use crate::job::TargetJob;
-use devgate_core::atomic_file;
-use devgate_core::failure::Failure;
 
 /// Where and in which format reports are kept.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
 use tokio::time::timeout;
 
 use crate::job::TargetJob;
-use devgate_core::cancel::Stage;
-use devgate_core::failure::Failure;
 
 /// The longest delay, in seconds.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use devgate_core::results::{Action, EXPLAIN};
 use devgate_transports::Mode;
 
 use crate::inventory::{Inventory, Target};
@@ -12,7 +13,6 @@ use crate::run::{Run, RunSummary, Services};
 use crate::session::{RetryScope, SessionBroker};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
-use devgate_core::results::{Action, EXPLAIN};
 
 /// A task to run, and how to run it.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use devgate_core::results::{Action, TargetResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -9,7 +10,6 @@ use serde_json::json;
 use crate::inventory::Target;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess};
-use devgate_core::results::{Action, TargetResult};
 
 /// That a target can be reached: there is nothing to say of it.
 #[derive(Serialize, JsonSchema)]

@@ -6,10 +6,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-
-use devgate_schemas::{Hash, Value, yaml};
 use std::sync::Arc;
 
+use devgate_schemas::{Hash, Value, yaml};
 use devgate_transports::Environment;
 
 use super::Plugins;

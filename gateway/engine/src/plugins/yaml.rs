@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use devgate_core::trust;
 use devgate_schemas::{Value, yaml};
 
 use super::options::{Options, read};
 use crate::inventory::PluginError;
-use devgate_core::trust;
 
 /// Returns the document in the file `filepath`, which is relative to the project's folder, as in Bolt.
 pub(super) fn resolve(folder: &Path, options: &Options<'_>) -> Result<Value, PluginError> {

@@ -4,6 +4,7 @@
 use std::io;
 
 use bytes::BytesMut;
+use devgate_core::cancel::CancelSource;
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::CapturedOutput;
 use devgate_transports::ssh_host::{Exit, Piece};
@@ -14,7 +15,6 @@ use tokio::time::timeout;
 use super::guard::Guarded;
 use super::tree::ProcessTree;
 use super::{GRACE, PipedChild, ProcessLimits, Program, piped};
-use devgate_core::cancel::CancelSource;
 
 /// A child that waits for requests. If this is dropped, the child is killed with everything that it has started.
 pub(crate) struct Dialogue {

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use devgate_core::cancel::CancelSource;
 use futures_util::future::join_all;
 use nix::unistd::Pid;
 
@@ -15,7 +16,6 @@ use super::mark;
 use super::reexec::own_executable;
 use super::spawn::{bare, spawn};
 use super::tree::ProcessTree;
-use devgate_core::cancel::CancelSource;
 
 /// The argument that starts a guard.
 const WORD: &str = "guard";

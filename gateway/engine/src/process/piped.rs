@@ -6,6 +6,7 @@ use std::io;
 use std::process::Stdio;
 
 use bytes::{Bytes, BytesMut};
+use devgate_core::cancel::CancelSource;
 use devgate_schemas::task::Exit as Ended;
 use devgate_transports::ssh_host::{Exit, Piece};
 use nix::sys::signal::{Signal, killpg};
@@ -15,7 +16,6 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use super::spawn::{command, exit, spawn};
 use super::{Program, room};
-use devgate_core::cancel::CancelSource;
 
 /// The output of a child and how it ends, in the same form as for a program behind SSH. If this is dropped before the
 /// child's end, its process group is killed, unless it belongs to another user.

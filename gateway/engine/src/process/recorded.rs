@@ -7,6 +7,7 @@ use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
+use devgate_core::cancel::{CancelSource, CancelToken};
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::Exit;
 use nix::unistd::setsid;
@@ -19,7 +20,6 @@ use super::run::feed;
 use super::spawn::{command, exit, spawn};
 use super::tree::{self, ProcessTree};
 use super::{Identity, Program, room};
-use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A child that can be found again with everything that it has started, by us or, when we are gone, by another process.
 /// Its output is discarded. If this is dropped before the child's end, the child is killed.

@@ -6,11 +6,11 @@ use std::io::{self, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
+use devgate_core::budget;
 use devgate_schemas::Sensitive;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::spawn::bare;
-use devgate_core::budget;
 
 /// Replaces this process by one of the same program with these arguments (the first is its name) that reads `stdin`.
 /// This removes the secret from the list of processes.

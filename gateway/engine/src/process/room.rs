@@ -4,11 +4,10 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use devgate_core::cancel::{CancelToken, Stage};
 use nix::errno::Errno;
 use tokio::process::Child;
 use tokio::time::interval;
-
-use devgate_core::cancel::{CancelToken, Stage};
 
 /// Counts one running process until it is dropped.
 pub(super) struct Running;
@@ -86,8 +85,9 @@ impl Drop for Running {
 mod tests {
     use std::cell::Cell;
 
-    use super::*;
     use devgate_core::cancel::CancelSource;
+
+    use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn what_will_not_pass_is_told_at_once_and_scarcity_after_a_while() {

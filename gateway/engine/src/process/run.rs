@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::Stdio;
 use std::time::Duration;
 
+use devgate_core::cancel::{CancelToken, Stage};
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use nix::sys::signal::{Signal, kill, killpg};
@@ -18,7 +19,6 @@ use super::output::{OutputSink, OutputTap, Stream, capture};
 use super::spawn::{command, exit, spawn};
 use super::tree::ProcessTree;
 use super::{Ended, Failure, GRACE, ProcessLimits, Program, room};
-use devgate_core::cancel::{CancelToken, Stage};
 
 /// The size of input that every pipe accepts without a reader (PIPE_BUF).
 const PIPE: usize = 4096;

@@ -6,13 +6,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 
+use devgate_core::budget;
 use devgate_schemas::task::Exit;
 use nix::errno::Errno;
 use tokio::process::{Child, Command};
 
 use super::Program;
 use super::mark::{MARK, marked};
-use devgate_core::budget;
 
 /// The prefixes of devgate's own settings, and of the parameters of a task that may be our caller. No child inherits
 /// them.

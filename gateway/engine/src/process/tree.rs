@@ -10,6 +10,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use devgate_core::cancel::{CancelToken, Stage};
+use devgate_core::lock::locked;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -19,8 +21,6 @@ use tokio::time::timeout;
 use super::guard::Guarded;
 use super::identity::Stat;
 use super::mark::MARK;
-use devgate_core::cancel::{CancelToken, Stage};
-use devgate_core::lock::locked;
 
 /// How long killed processes are waited for. Only the kernel can delay their end.
 const KILLING: Duration = Duration::from_secs(5);

@@ -1,7 +1,8 @@
 //! Projects: how they are found, and the keys of their files.
 
-use super::*;
 use devgate_core::failure::Failure;
+
+use super::*;
 
 fn parse(text: &str) -> Result<Project, ProjectError> {
     Project::parse(PathBuf::from("/p"), text)

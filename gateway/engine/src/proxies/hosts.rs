@@ -6,6 +6,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
 use devgate_schemas::Level;
 use devgate_transports::{Environment, HostSettings};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -19,8 +21,6 @@ use super::{DeviceTurn, DeviceTurns, ProxyLoads};
 use crate::hosts::{HostContext, TaskBudget, TaskHostSettings};
 use crate::inventory::{DeviceKey, Inventory, Kind, Target};
 use crate::job::RunContext;
-use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
 
 /// How long a host that is no longer needed may take to create the run's directory.
 const PREPARING: Duration = Duration::from_secs(10);

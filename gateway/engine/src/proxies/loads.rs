@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
+use devgate_core::lock::locked;
 use tokio::sync::Notify;
 
 use crate::inventory::DeviceKey;
-use devgate_core::lock::locked;
 
 /// The loads of the proxies that runs use.
 #[derive(Debug, Default)]

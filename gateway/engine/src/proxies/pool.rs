@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
 use serde_json::json;
 use tokio::sync::{Mutex as Turn, Notify};
 use tokio::time::{Instant, timeout};
 
 use super::loads::{ProxyLoads, Ticket};
 use super::run_host::{Health, HostPreview, RunHost, TaskSlot};
-use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
 
 /// One or more hosts. Each task runs on the one with the lowest load.
 #[derive(Debug)]

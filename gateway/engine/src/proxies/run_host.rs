@@ -5,14 +5,14 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
 use devgate_transports::HostSettings;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::loads::{ProxyLoad, Ticket};
 use crate::hosts::{Host, HostContext, Shell, TaskBudget, TaskHostSettings};
-use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
 
 /// A host that a run may use.
 pub(super) struct RunHost<'v> {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Inventory, Kind, Listed, Overrides, Target};
 use devgate_core::failure::Failure;
+
+use crate::inventory::{Inventory, Kind, Listed, Overrides, Target};
 
 /// Returns the hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
 ///

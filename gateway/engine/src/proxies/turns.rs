@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use devgate_core::lock::locked;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::inventory::DeviceKey;
-use devgate_core::lock::locked;
 
 /// The devices on which tasks act or wait.
 #[derive(Debug, Default)]

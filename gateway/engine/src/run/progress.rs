@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use devgate_core::events::Event;
+use devgate_core::results::{Action, Status, TargetResult};
+
 use super::{RunSummary, Services};
 use crate::inventory::Target;
 use crate::job::{RunContext, interrupted, panicked};
-use devgate_core::events::Event;
-use devgate_core::results::{Action, Status, TargetResult};
 
 /// The progress on the targets of a run. If it is dropped before it has [ended](Self::end), it reports the missing
 /// results.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use devgate_core::budget;
+use devgate_core::cancel::Reason;
+use devgate_core::redactor::Sink;
 use devgate_transports::Environment;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::proxies::{DeviceTurns, ProxyLoads};
 use crate::session::{DeviceLocks, SessionPool};
 use crate::store::Store;
-use devgate_core::budget;
-use devgate_core::cancel::Reason;
-use devgate_core::redactor::Sink;
 
 /// The number of files that a target may need at once: the pipes of a task while it is started, the socket of the
 /// session that is lent to it, one client of that socket, and the session.

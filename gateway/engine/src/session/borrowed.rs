@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
 use devgate_transports::Context;
 use devgate_transports::Environment;
 use serde_json::Value as Json;
@@ -13,7 +14,6 @@ use super::broker::LentSession;
 use super::socket::is_trusted;
 use super::wire::{Answer, LONGEST_ANSWER, SessionRequest, parse_answer, read_line, write_line};
 use crate::tasks::SESSION_VARIABLE;
-use devgate_core::failure::Failure;
 
 /// How long another devgate may take to identify the session that it lends.
 const HELLO: Duration = Duration::from_secs(5);

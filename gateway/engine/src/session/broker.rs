@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
 use devgate_transports::Environment;
 use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -24,7 +25,6 @@ use super::device::SessionAccess;
 use super::pool::{Lease, SessionPool};
 use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
-use devgate_core::failure::Failure;
 
 /// The number of clients that are served at once. Further clients wait until one of them leaves.
 const MOST_CLIENTS: usize = 32;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema};
 use devgate_transports::Connect;
 
@@ -13,7 +14,6 @@ use crate::inventory::{DeviceKey, Kind, Listed, Target};
 use crate::job::RunId;
 use crate::job::TargetJob;
 use crate::registry::{Registry, RegistryId};
-use devgate_core::failure::Failure;
 
 /// How a target is reached: its transport, its checked connection info, and its device key.
 #[derive(Debug)]

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_core::redactor::Sink;
 use devgate_transports::{Context, Error, Transport};
 use futures_util::future::join_all;
 use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
@@ -13,8 +15,6 @@ use tokio::time::Instant;
 use super::connection_spec::{ConnectionSpec, SessionKey};
 use super::idle::Session;
 use crate::job::RunId;
-use devgate_core::failure::Failure;
-use devgate_core::redactor::Sink;
 
 /// After how much idle time a session is tested before it is used.
 const MOMENT: Duration = Duration::from_secs(5);

@@ -18,6 +18,8 @@ use std::rc::{Rc, Weak};
 use std::str::FromStr;
 use std::time::Duration;
 
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
 use nix::fcntl::OFlag;
 use nix::unistd::{AccessFlags, Uid, access};
 use tempfile::NamedTempFile;
@@ -25,8 +27,6 @@ use tokio::time::{Instant, interval, timeout};
 
 use crate::inventory::DeviceKey;
 use crate::job::{RunId, TargetJob};
-use devgate_core::cancel::Stage;
-use devgate_core::failure::Failure;
 
 /// What a run does about a device that another run is changing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! A session that takes requests: one that another devgate lends, or our own.
 
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
 use devgate_schemas::Value;
 use devgate_transports::{self as transports, Document, Mode};
 use serde_json::Value as Json;
@@ -11,8 +13,6 @@ use super::connection_spec::not_by_proxy;
 use super::pool::SessionPool;
 use super::wire::{Answer, SessionRequest};
 use crate::job::TargetJob;
-use devgate_core::cancel::Stage;
-use devgate_core::failure::Failure;
 
 /// A session that takes requests.
 pub enum SessionHandle<'a> {

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use devgate_core::redactor::{Redactor, Sink};
 use devgate_transports::{Context, RetryBudget, Transport};
 use tokio::time::{Instant, timeout};
 
 use super::connection_spec::SessionKey;
-use devgate_core::redactor::{Redactor, Sink};
 
 /// The longest time that the test of an idle session may take.
 const TEST: Duration = Duration::from_secs(10);

@@ -13,6 +13,7 @@ use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::Duration;
 
+use devgate_core::redactor::Sink;
 use devgate_transports::Context;
 use futures_util::future::join_all;
 use tokio::time::timeout;
@@ -21,7 +22,6 @@ use super::ConnectionSpec;
 use super::device::{Device, SessionAccess, SessionTurn};
 use crate::inventory::DeviceKey;
 use crate::job::RunId;
-use devgate_core::redactor::Sink;
 
 /// How often idle sessions are checked.
 const ROUND: Duration = Duration::from_secs(1);

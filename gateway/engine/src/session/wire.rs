@@ -22,12 +22,11 @@
 
 use std::io;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::{Value, read_unique};
 use devgate_transports as transports;
 use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-
-use devgate_core::failure::Failure;
 
 /// The version of the protocol that this gateway speaks.
 const VERSION: u64 = 1;

@@ -1,13 +1,13 @@
 //! Work in a session that the pool lends.
 
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
 use devgate_transports::{Context, Transport};
 
 use super::connection_spec::ConnectionSpec;
 use super::device::SessionAccess;
 use super::pool::SessionPool;
 use crate::job::TargetJob;
-use devgate_core::cancel::Stage;
-use devgate_core::failure::Failure;
 
 /// Performs `work` in a session with the job's target that the pool lends. The session is returned in any case, even
 /// when the run is cancelled before the work is done.

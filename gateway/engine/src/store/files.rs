@@ -9,6 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use devgate_core::atomic_file;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::hex::hexadecimal;
 use devgate_transports::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -16,8 +18,6 @@ use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
 use super::{Store, StoreKey, StoredKind, StoredValue, place, private_folder};
-use devgate_core::failure::{ErrorContext, Failure};
-use devgate_core::hex::hexadecimal;
 
 /// The largest value of one target, in bytes.
 const LARGEST: u64 = 4 << 20;

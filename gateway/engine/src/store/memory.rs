@@ -5,10 +5,10 @@ use std::io;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-
-use super::{Store, StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
+
+use super::{Store, StoreKey, StoredKind, StoredValue};
 
 /// Keeps everything in memory.
 #[derive(Debug, Default)]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use devgate_core::failure::Failure;
+use devgate_core::results::TargetResult;
 use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
@@ -12,8 +14,6 @@ use crate::job::TargetJob;
 use crate::process::ProcessLimits;
 use crate::proxies::HostPreview;
 use crate::tasks::{Implementation, Invocation};
-use devgate_core::failure::Failure;
-use devgate_core::results::TargetResult;
 
 /// The values of `_target` that are shown without a schema. Other values may be secrets.
 const PLAIN: [&str; 8] = [

@@ -4,10 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::task::{CapturedOutput, InvalidParameters, MetadataError};
 use serde_json::{Value as Json, json};
-
-use devgate_core::failure::Failure;
 
 /// Why a task was not found, was refused or could not be run. A task that ran and failed is not an error but a result.
 #[derive(Debug, thiserror::Error)]

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use devgate_core::trust;
 use indexmap::IndexSet;
 
 use super::TaskError;
 use super::layout::File;
 use super::module_path::ModulePath;
-use devgate_core::trust;
 
 /// Resolves the `files` of one task, and collects all problems.
 pub(super) struct Files<'a> {

@@ -6,9 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use sha2::{Digest, Sha256};
-
 use devgate_core::hex::hexadecimal;
+use sha2::{Digest, Sha256};
 
 /// The files of one implementation, by their paths in a task's directory. It is created once and shared by all targets
 /// of the task.

@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use devgate_core::trust;
 use devgate_schemas::task::is_name;
 
 use super::TaskError;
-use devgate_core::trust;
 
 /// The folders of modules. They are read only when needed.
 #[derive(Clone, Debug)]

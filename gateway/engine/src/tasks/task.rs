@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use devgate_core::trust;
 use devgate_schemas::Hash;
 use devgate_schemas::task::{self, InputMethod, Metadata, TaskName};
 use devgate_transports::reading;
@@ -13,7 +14,6 @@ use super::files::Files;
 use super::layout::File;
 use super::module_path::{ModulePath, stem};
 use super::{Implementation, Layout, Parameters, TaskError};
-use devgate_core::trust;
 
 /// A task with valid metadata whose files all exist.
 #[derive(Clone, Debug)]

@@ -9,7 +9,6 @@ use super::super::show::running;
 use super::super::switch::Switch;
 use super::super::vlans::VlanList;
 use super::super::vty::{Reply, Vty};
-
 use super::*;
 
 /// A new switch, and its output for some configuration lines.

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use devgate_schemas::Sensitive;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
-
-use devgate_schemas::Sensitive;
 
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};

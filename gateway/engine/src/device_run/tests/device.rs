@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use devgate_core::cancel::{CancelSource, CancelToken};
+use devgate_core::failure::Failure;
 use devgate_devices::{
     Changes, DeviceRollback, Error, Provider, ResourceFilter, ResourceType, Result,
 };
@@ -14,8 +16,6 @@ use serde_json::Value as Json;
 
 use crate::device_run::{Audited, Catalog, Options, Strict, run};
 use crate::manifest;
-use devgate_core::cancel::{CancelSource, CancelToken};
-use devgate_core::failure::Failure;
 
 /// The types of the device, in the order in which tests know them.
 const TYPES: &str = r"

@@ -1,12 +1,12 @@
 //! The checks before a device is changed: whether the whole desired state is possible.
 
+use devgate_core::cancel::{CancelToken, Stage};
 use devgate_transports::{Context, Mode};
 
 use super::super::entry::Entry;
 use super::super::plan::Work;
 use super::super::tags;
 use super::Run;
-use devgate_core::cancel::{CancelToken, Stage};
 
 /// The number of resources that a message names.
 const NAMED: usize = 3;

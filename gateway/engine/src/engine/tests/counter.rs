@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use devgate_core::lock::locked;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 use devgate_transports::{CommandLine, Connect, Context, Error, Line, Result, Transport};
 use tokio::time::timeout;
-
-use devgate_core::lock::locked;
 
 /// Many devices, which differ in the host of their connection info.
 #[derive(Debug)]

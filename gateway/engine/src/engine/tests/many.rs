@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
+use devgate_core::lock::locked;
+use devgate_core::results::Status;
+use devgate_practice::{Practice, Settings};
 use devgate_schemas::Level;
 use futures_util::future::join_all;
 
 use super::counter::pass;
 use super::*;
-use devgate_core::lock::locked;
-use devgate_core::results::Status;
-use devgate_practice::{Practice, Settings};
 
 #[tokio::test(start_paused = true)]
 async fn a_thousand_runs_at_once_tell_each_their_own() {

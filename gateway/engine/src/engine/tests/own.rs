@@ -3,6 +3,9 @@
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 
+use devgate_core::cancel::Stage;
+use devgate_core::lock::locked;
+use devgate_core::results::Status;
 use devgate_schemas::Value;
 use tokio::time::timeout;
 
@@ -12,9 +15,6 @@ use crate::engine::{IdempotencyKey, Principal, RunRequest};
 use crate::operations::{CommandKind, CommandOrder, Operation};
 use crate::run::RunSummary;
 use crate::workspace::SelectedTargets;
-use devgate_core::cancel::Stage;
-use devgate_core::lock::locked;
-use devgate_core::results::Status;
 
 /// Sends a line to each target after a minute.
 async fn slowly(run: &Run, targets: &[Arc<Target>]) -> RunSummary {

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
+use devgate_core::lock::locked;
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
@@ -13,7 +14,6 @@ use crate::hosts::TaskBudget;
 use crate::proxies::Hosts;
 use crate::run::RunSummary;
 use crate::session::BusyPolicy;
-use devgate_core::lock::locked;
 
 #[test]
 fn a_device_is_one_however_its_address_is_spelled() {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
 use devgate_transports::SshHost;
 use devgate_transports::ssh_host::{Source, Upload};
 use tokio::time::timeout;
@@ -12,8 +14,6 @@ use super::way::Way;
 use super::{SHORT, Shell};
 use crate::hosts::TaskNotRun;
 use crate::tasks::{Implementation, TaskError};
-use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
 
 /// The longest time that the upload of a task's files may take.
 const UPLOADING: Duration = Duration::from_secs(300);

@@ -6,10 +6,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use devgate_core::lock::locked;
 use devgate_transports::{Context, Error, HostSettings, Result, SshHost};
 use tokio::sync::{Mutex as Turn, Notify};
-
-use devgate_core::lock::locked;
 
 /// The connections to one host.
 pub(super) struct Lines {

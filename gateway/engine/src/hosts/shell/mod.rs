@@ -15,6 +15,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::ssh_host;
 use devgate_transports::{Error, HostSettings, RetryBudget};
@@ -33,9 +36,6 @@ use super::words::words;
 use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
-use devgate_core::cancel::Stage;
-use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
 
 /// An open host, with the run's own directory.
 pub(crate) struct Shell<'v> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use devgate_core::cancel::Stage;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::ssh_host;
 use nix::sys::signal::Signal;
@@ -12,7 +13,6 @@ use super::talk::Talk;
 use crate::hosts::TaskControl;
 use crate::process::{GRACE, Stream};
 use crate::tasks::{TaskError, TaskOutputs};
-use devgate_core::cancel::Stage;
 
 /// A task that may have been started. Unless it is known to have ended, it is ended when the host is closed.
 pub(super) struct Running<'a, 'v> {

@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use devgate_core::failure::Failure;
 use devgate_schemas::{Value, shortened};
 use devgate_transports::ssh_host::{Exit, Piece};
 use devgate_transports::{Context, Error};
-
 use tokio::time::{Instant, timeout_at};
 
 use super::super::settings::RunAs;
 use super::script::{Script, Unspeakable};
 use super::way::{Output, Stdin, Way};
 use crate::process::Stream;
-use devgate_core::failure::Failure;
 
 /// A script that has begun: it has printed its mark.
 pub(super) struct Talk<'a> {

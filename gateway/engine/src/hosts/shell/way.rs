@@ -3,6 +3,7 @@
 use std::io;
 
 use bytes::Bytes;
+use devgate_core::failure::Failure;
 use devgate_transports::ssh_host::{self, Exec, Piece};
 use devgate_transports::{Context, Error, SshHost};
 use tokio::io::AsyncWriteExt;
@@ -12,7 +13,6 @@ use super::lines::{Lease, Lines};
 use super::script::Script;
 use super::talk::SILENT;
 use crate::process::{self, PipedChild};
-use devgate_core::failure::Failure;
 
 /// How a host's shell is reached.
 pub(super) enum Way {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::device_run::{Place, invalid};
 use devgate_core::failure::Failure;
+
+use crate::device_run::{Place, invalid};
 
 /// A fault at a byte of the text.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,8 +27,9 @@ mod text;
 mod token;
 mod unsupported;
 
-use crate::device_run::Catalog;
 use devgate_core::failure::Failure;
+
+use crate::device_run::Catalog;
 use fault::Source;
 
 /// Reads the declarations of a `.pp` file.

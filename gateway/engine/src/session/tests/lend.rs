@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
 use devgate_schemas::Value;
 use devgate_transports::{Document, Mode, Request, RetryBudget};
 use serde_json::json;
@@ -14,7 +15,6 @@ use super::fake::{Device, Has};
 use crate::session::RetryScope;
 use crate::session::borrowed::BorrowedSession;
 use crate::session::handle::SessionHandle;
-use devgate_core::failure::Failure;
 
 async fn exec(socket: &str, command: &str) -> Result<String, Failure> {
     at(socket).await?.exec(command, &[]).await

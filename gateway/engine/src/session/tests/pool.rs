@@ -7,6 +7,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use devgate_core::events;
+use devgate_core::failure::Failure;
 use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema, Value};
 use devgate_transports::error::{Interrupted, Interruption};
 use devgate_transports::{Context, Error, RetryBudget};
@@ -21,8 +23,6 @@ use crate::run::EngineConfig;
 use crate::session::device::SessionAccess;
 use crate::session::pool::Lease;
 use crate::session::{ConnectionSpec, SessionPool};
-use devgate_core::events;
-use devgate_core::failure::Failure;
 
 /// Returns connection info with a password.
 fn with_password(password: &str) -> ConnectionInfo {

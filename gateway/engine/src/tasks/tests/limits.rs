@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use devgate_core::cancel::Stage;
 use serde_json::json;
 use tokio::time::timeout;
 
 use super::*;
 use crate::process::ProcessLimits;
-use devgate_core::cancel::Stage;
 
 /// Starts a grandchild, writes its number to a file, and waits for it.
 const WITH_GRANDCHILD: &str =

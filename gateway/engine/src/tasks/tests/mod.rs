@@ -10,6 +10,7 @@ mod run;
 use std::fs;
 use std::path::Path;
 
+use devgate_core::cancel::{CancelSource, CancelToken};
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 use serde_json::{Value as Json, json};
@@ -18,7 +19,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::hosts::{Host, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
 use crate::process::{DiscardOutput, ProcessLimits};
-use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A module path of one directory.
 struct Modules(TempDir);
