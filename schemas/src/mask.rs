@@ -76,14 +76,14 @@ impl Mask {
     }
 
     /// Also hides everything that another mask hides.
-    pub fn join(&mut self, other: &Self) {
-        self.0.join(&other.0);
+    pub fn merge(&mut self, other: &Self) {
+        self.0.merge(&other.0);
     }
 
-    /// Stops hiding what a mask hides that has [joined](Self::join), unless another joined mask hides it
+    /// Stops hiding what a mask hides that has [merged](Self::merge), unless another merged mask hides it
     /// too.
-    pub fn leave(&mut self, other: &Self) {
-        self.0.leave(&other.0);
+    pub fn remove(&mut self, other: &Self) {
+        self.0.remove(&other.0);
     }
 
     fn collect(&mut self, secret: &Value) {

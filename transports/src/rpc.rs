@@ -5,7 +5,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::Value as Json;
 
 use crate::error::Phase;
-use crate::http::{Ask, Http, Repeat};
+use crate::http::{Http, HttpRequest, Repeat};
 use crate::{Context, Error, Result};
 
 /// Posts a body and returns the answer, whatever its status, because the answer contains the errors.
@@ -21,7 +21,7 @@ pub(crate) async fn post(
     body: &Json,
     repeat: Repeat,
 ) -> Result<Json> {
-    let ask = Ask::new(Method::POST, path)
+    let ask = HttpRequest::new(Method::POST, path)
         .repeat(repeat)
         .header(CONTENT_TYPE, HeaderValue::from_static(media_type))
         .body(body.to_string());

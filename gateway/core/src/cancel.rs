@@ -176,7 +176,7 @@ impl CancelSource {
     }
 
     /// The token for all work of the run.
-    pub fn stop(&self) -> CancelToken {
+    pub fn token(&self) -> CancelToken {
         CancelToken {
             wish: self.wish.subscribe(),
             held: self.held.clone(),
@@ -213,13 +213,13 @@ impl CancelToken {
     }
 
     /// The end of the run for messages: `interrupted`, or that it timed out.
-    pub fn told(&self) -> String {
+    pub fn message(&self) -> String {
         let reason = self.reason();
         reason.map_or_else(|| INTERRUPTED.to_owned(), |reason| reason.to_string())
     }
 
     /// The end of work in the run, for messages: `was interrupted`, or that it timed out.
-    pub fn told_of_part(&self) -> String {
+    pub fn message_for_part(&self) -> String {
         match self.reason() {
             Some(late @ Reason::Deadline(_)) => late.to_string(),
             Some(reason) => format!("was {reason}"),
@@ -263,7 +263,7 @@ mod tests {
     #[tokio::test]
     async fn stages_only_rise_and_are_waited_for() {
         let cancel_source = CancelSource::default();
-        let stop = cancel_source.stop();
+        let stop = cancel_source.token();
         assert_eq!(stop.stage(), Stage::Go);
         let waiting = tokio::spawn({
             let stop = stop.clone();
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn the_first_reason_counts() {
         let cancel_source = CancelSource::default();
-        let stop = cancel_source.stop();
+        let stop = cancel_source.token();
         assert_eq!(stop.reason(), None);
         let late = Reason::Deadline("1 s".to_owned());
         cancel_source.raise(Stage::Finish, Some(late.clone()));
@@ -302,20 +302,20 @@ mod tests {
         assert_eq!(cancel_source.next().await, Some(Stage::Kill));
         cancel_source.cancel(Reason::Shutdown);
         assert_eq!(cancel_source.next().await, None);
-        assert_eq!(cancel_source.stop().told(), "timed out after 60 s");
+        assert_eq!(cancel_source.token().message(), "timed out after 60 s");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_limit_does_not_hurry_who_is_to_end_already() {
         let cancel_source = CancelSource::within(Some(Duration::from_secs(5)));
-        let held = cancel_source.stop().hold();
+        let held = cancel_source.token().hold();
         cancel_source.cancel(Reason::Signal(Signal::SIGINT));
         assert_eq!(cancel_source.next().await, Some(Stage::Finish));
         let next = tokio::time::timeout(GRACE * 6, cancel_source.next()).await;
         assert!(next.is_err(), "a device is on its way back");
         drop(held);
         assert_eq!(cancel_source.next().await, Some(Stage::End));
-        assert_eq!(cancel_source.stop().told(), "interrupted");
+        assert_eq!(cancel_source.token().message(), "interrupted");
     }
 
     #[tokio::test(start_paused = true)]
@@ -355,9 +355,9 @@ mod tests {
         ] {
             let cancel_source = CancelSource::default();
             cancel_source.raise(Stage::Finish, Some(reason));
-            let stop = cancel_source.stop();
+            let stop = cancel_source.token();
             assert_eq!(
-                (stop.told().as_str(), stop.told_of_part().as_str()),
+                (stop.message().as_str(), stop.message_for_part().as_str()),
                 (run, part)
             );
         }
@@ -366,8 +366,8 @@ mod tests {
     #[test]
     fn a_run_is_held_as_long_as_somebody_holds_it() {
         let cancel_source = CancelSource::default();
-        let held = cancel_source.stop().hold();
-        let other = cancel_source.stop().hold();
+        let held = cancel_source.token().hold();
+        let other = cancel_source.token().hold();
         drop(held);
         assert!(cancel_source.is_held());
         drop(other);
@@ -376,7 +376,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_can_stop_is_never_stopped() {
-        let stop = CancelSource::default().stop();
+        let stop = CancelSource::default().token();
         let waited = futures_util::FutureExt::now_or_never(stop.reaches(Stage::Finish));
         assert!(waited.is_none());
     }

@@ -120,7 +120,7 @@ pub struct Follower {
 
 /// What a follower receives.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum Received {
     /// An event, and its number.
     Event(u64, Arc<Event>),
     /// The follower has missed this number of events.
@@ -141,7 +141,7 @@ impl Events {
     }
 
     /// Records an event without secrets.
-    pub fn tell(&self, event: Event) {
+    pub fn record(&self, event: Event) {
         let mut log = locked(&self.log);
         log.events.push_back(Arc::new(event));
         log.forget(self.kept);
@@ -150,9 +150,9 @@ impl Events {
     }
 
     /// Records a line of task output, with the secrets of all current targets masked.
-    pub fn wrote(&self, line: &str) {
+    pub fn record_output(&self, line: &str) {
         let line = locked(&self.mask).text(line).into_owned();
-        self.tell(Event::Wrote { line });
+        self.record(Event::Wrote { line });
     }
 
     /// Ends the events.
@@ -227,7 +227,7 @@ impl Sink for Events {
             .subject
             .map(|subject| mask.text(&subject).into_owned());
         drop(mask);
-        self.tell(Event::Said(schemas::Event {
+        self.record(Event::Said(schemas::Event {
             message,
             subject,
             ..event
@@ -235,7 +235,7 @@ impl Sink for Events {
     }
 
     fn settled(&self, target: &str) {
-        self.tell(Event::Settled {
+        self.record(Event::Settled {
             target: target.to_owned(),
         });
     }
@@ -272,23 +272,23 @@ impl Log {
 
 impl Follower {
     /// Waits for the next event; `None` when there are no more.
-    pub async fn next(&mut self) -> Option<Heard> {
+    pub async fn next(&mut self) -> Option<Received> {
         let events = Arc::clone(&self.events);
         events.until(|log| self.look(log, events.kept)).await
     }
 
     /// The next event, if it is available.
-    pub fn waiting(&mut self) -> Option<Heard> {
+    pub fn waiting(&mut self) -> Option<Received> {
         let events = Arc::clone(&self.events);
         let mut log = locked(&events.log);
         self.look(&mut log, events.kept).flatten()
     }
 
     /// The next event, or the end of the events; `None` if the follower has to wait.
-    fn look(&mut self, log: &mut Log, kept: usize) -> Option<Option<Heard>> {
+    fn look(&mut self, log: &mut Log, kept: usize) -> Option<Option<Received>> {
         if let Some(missed @ 1..) = log.first.checked_sub(self.next) {
             self.next = log.first;
-            return Some(Some(Heard::Missed(missed)));
+            return Some(Some(Received::Missed(missed)));
         }
         let at = usize::try_from(self.next - log.first).ok()?;
         let Some(event) = log.events.get(at).map(Arc::clone) else {
@@ -302,7 +302,7 @@ impl Follower {
             // The run may wait for this follower.
             self.events.changed.notify_waiters();
         }
-        Some(Some(Heard::Event(number, event)))
+        Some(Some(Received::Event(number, event)))
     }
 }
 

@@ -37,7 +37,7 @@ fn masks(sink: &dyn Sink) -> impl Iterator<Item = &Mutex<Mask>> {
 }
 
 /// Logs a line that is about no target.
-pub fn say(sink: &dyn Sink, level: Level, message: String) {
+pub fn log_line(sink: &dyn Sink, level: Level, message: String) {
     if sink.says(level) {
         sink.take(Event {
             level,
@@ -78,8 +78,8 @@ impl<'a> Redactor<'a> {
         for all in masks(self.sink) {
             // The old secrets stay masked all the time.
             let mut all = locked(all);
-            all.leave(&own);
-            all.join(&more);
+            all.remove(&own);
+            all.merge(&more);
         }
         *own = more;
     }
@@ -108,7 +108,7 @@ impl<'a> Redactor<'a> {
 impl Drop for Redactor<'_> {
     fn drop(&mut self) {
         let own = locked(&self.mask);
-        masks(self.sink).for_each(|all| locked(all).leave(&own));
+        masks(self.sink).for_each(|all| locked(all).remove(&own));
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
 use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
+use devgate_core::redactor::{Sink, log_line};
 use devgate_devices::ResourceType;
 use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
@@ -139,14 +139,14 @@ impl Registry {
         if self.names().any(|known| known == name) {
             let place = place.display();
             let message = format!("family `{name}` of {place} replaces the built-in one");
-            say(&*self.log, Level::Notice, message);
+            log_line(&*self.log, Level::Notice, message);
         }
         self.families.insert(name, family);
     }
 
     fn tell_broken(&self, family: &str, problem: &str) {
         let message = format!("family of {family}: {problem}");
-        say(&*self.log, Level::Warning, message);
+        log_line(&*self.log, Level::Warning, message);
     }
 
     /// Returns the names of all transports, families included.
@@ -340,7 +340,7 @@ impl Registry {
         let family = self.family(family)?;
         let types = || family.types().map(|kind| kind.schema().name());
         for warning in family.warnings_of(name) {
-            say(&*self.log, Level::Warning, warning);
+            log_line(&*self.log, Level::Warning, warning);
         }
         family
             .types()

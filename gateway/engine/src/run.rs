@@ -136,7 +136,7 @@ impl Run {
     ) -> RunSummary {
         let (progress, stop) = (
             &Progress::begin(&self.context, &self.services, targets, action),
-            &self.context.cancel_source.stop(),
+            &self.context.cancel_source.token(),
         );
         // The output of one target may contain a secret of another. Many targets have the same secrets.
         let secrets = Redactor::new(self.sink());
@@ -205,9 +205,9 @@ impl Run {
     }
 
     fn tell_stopping(&self, stage: Stage, running: usize) {
-        self.context.events.tell(Event::Stopping {
+        self.context.events.record(Event::Stopping {
             stage,
-            told: self.context.cancel_source.stop().told(),
+            told: self.context.cancel_source.token().message(),
             running,
             held: self.context.cancel_source.is_held(),
         });

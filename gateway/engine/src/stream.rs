@@ -59,7 +59,7 @@ impl<'a> TaskOutputStream<'a> {
         };
         let more = if cut { " [cut]" } else { "" };
         let line = format!("[{}] {word}: {text}{more}\n", self.job.target);
-        self.job.run.events.wrote(&line);
+        self.job.run.events.record_output(&line);
     }
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
+use devgate_core::redactor::{Sink, log_line};
 use devgate_core::trust;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
@@ -111,7 +111,7 @@ impl Workspace {
             project.modulepath.clone_from(modulepath);
         }
         for warning in &project.warnings {
-            say(&*log, Level::Warning, warning.clone());
+            log_line(&*log, Level::Warning, warning.clone());
         }
         for place in project.places() {
             trusted(&place)?;
@@ -234,7 +234,7 @@ impl Workspace {
                 "{name} is in the inventory and in {}: the entry of the inventory is used",
                 path.display()
             );
-            say(&*self.log, Level::Notice, message);
+            log_line(&*self.log, Level::Notice, message);
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl Workspace {
     }
 
     fn warn(&self, message: String) {
-        say(&*self.log, Level::Warning, message);
+        log_line(&*self.log, Level::Warning, message);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_core::cancel::{GRACE, Reason, Stage};
-use devgate_core::events::{Event, Heard, RUN};
+use devgate_core::events::{Event, RUN, Received};
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
 use devgate_core::results::counted;
@@ -96,9 +96,9 @@ pub async fn follow_until<T>(
     done
 }
 
-fn told(heard: Heard, show: &mut impl EventView) {
+fn told(heard: Received, show: &mut impl EventView) {
     // The run waits for this follower, so no event is missed.
-    if let Heard::Event(_, event) = heard {
+    if let Received::Event(_, event) = heard {
         show.show(&event);
     }
 }

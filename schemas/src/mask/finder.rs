@@ -100,14 +100,14 @@ impl Finder {
     }
 
     /// Adds all texts of another finder.
-    pub(super) fn join(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         for (text, held) in &other.texts {
             self.hold(text.clone(), held.stands);
         }
     }
 
-    /// Removes the texts of a finder that has [joined](Self::join), unless another one holds them too.
-    pub(super) fn leave(&mut self, other: &Self) {
+    /// Removes the texts of a finder that has [merged](Self::merge), unless another one holds them too.
+    pub(super) fn remove(&mut self, other: &Self) {
         for text in other.texts.keys() {
             if let Entry::Occupied(mut held) = self.texts.entry(text.clone()) {
                 held.get_mut().holders -= 1;

@@ -7,7 +7,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::json;
 
 use crate::fact_rows::{self, FactRow};
-use crate::http::{Answer, Ask, Carried, Http, Login, Repeat, Settings, method};
+use crate::http::{Carried, Http, HttpRequest, HttpResponse, Login, Repeat, Settings, method};
 use crate::rpc::strange;
 use crate::{Context, DataStore, Document, ProtocolSession, Request, Result, Transport, http};
 
@@ -61,9 +61,9 @@ impl ProtocolSession for F5Session {
 }
 
 impl F5Session {
-    async fn read(&self, ctx: &Context<'_>, what: &str) -> Result<Answer> {
+    async fn read(&self, ctx: &Context<'_>, what: &str) -> Result<HttpResponse> {
         self.http
-            .request(ctx, &Ask::new(Method::GET, path(what)))
+            .request(ctx, &HttpRequest::new(Method::GET, path(what)))
             .await
     }
 }
@@ -85,7 +85,7 @@ impl DataStore for F5Session {
 
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
         let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
-        let mut ask = Ask::new(method, path(&request.what)).repeat(Repeat::Never);
+        let mut ask = HttpRequest::new(method, path(&request.what)).repeat(Repeat::Never);
         if let Some(body) = &request.body {
             ask = ask
                 .header(CONTENT_TYPE, JSON)
@@ -119,7 +119,7 @@ impl Transport for F5Session {
 
     /// Deletes the token, because a device allows only a few at once.
     async fn close(self: Box<Self>, ctx: &Context<'_>) {
-        let give_back = |token: &str| Ask::new(Method::DELETE, format!("{TOKENS}{token}"));
+        let give_back = |token: &str| HttpRequest::new(Method::DELETE, format!("{TOKENS}{token}"));
         self.http.log_out(ctx, give_back).await;
     }
 

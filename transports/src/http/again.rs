@@ -9,9 +9,9 @@ use devgate_schemas::Value;
 use reqwest::StatusCode;
 use tokio::time::{Instant, timeout};
 
-use super::answer::Answer;
-use super::ask::{Ask, Repeat};
 use super::client::Http;
+use super::http_request::{HttpRequest, Repeat};
+use super::http_response::HttpResponse;
 use crate::error::Interruption;
 use crate::{Context, Error, Result, RetryBudget};
 
@@ -24,7 +24,7 @@ impl Http {
     pub(super) async fn persist<T, F: Future<Output = Result<T>>>(
         &self,
         ctx: &Context<'_>,
-        ask: Option<&Ask>,
+        ask: Option<&HttpRequest>,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T> {
         let what = match ask {
@@ -56,7 +56,7 @@ impl Http {
                 return Err(error);
             }
             again = true;
-            in_doubt |= was_begun && ask.is_some_and(Ask::changes);
+            in_doubt |= was_begun && ask.is_some_and(HttpRequest::changes);
             let mut over = match attempts.pause_for(error, wait).await {
                 Ok(()) => continue,
                 Err(error) => error,
@@ -129,7 +129,7 @@ fn begun(error: &Error) -> (bool, Duration) {
 }
 
 /// Returns the error for a busy server: transient, or permanent if it asks to wait longer than the retry budget.
-pub(super) fn patient(retry_budget: &RetryBudget, busy: Error, answer: &Answer) -> Error {
+pub(super) fn patient(retry_budget: &RetryBudget, busy: Error, answer: &HttpResponse) -> Error {
     let Error::Refused(mut refused) = busy else {
         return busy;
     };

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::answer::Answer;
-use super::ask::Ask;
-use super::login::{Login, Session};
+use super::http_request::HttpRequest;
+use super::http_response::HttpResponse;
+use super::login::{Login, LoginHeader};
 use super::settings::Settings;
 use crate::error::Refused;
 use crate::{Error, Result};
@@ -17,7 +17,7 @@ pub(crate) struct Http {
     pub(super) settings: Settings,
     pub(super) login: Option<Login>,
     /// The result of the last login: a header for each request.
-    pub(super) session: tokio::sync::Mutex<Option<Session>>,
+    pub(super) session: tokio::sync::Mutex<Option<LoginHeader>>,
     /// The client, and how long it waits for a silent server.
     pub(super) client: Mutex<(Duration, reqwest::Client)>,
     /// Whether the server has ever answered.
@@ -56,7 +56,7 @@ impl Http {
     }
 
     /// Returns the error for a request that the server refused.
-    pub(crate) fn refused(&self, ask: &Ask, answer: &Answer, hint: &str) -> Error {
+    pub(crate) fn refused(&self, ask: &HttpRequest, answer: &HttpResponse, hint: &str) -> Error {
         Error::Refused(Box::new(Refused {
             peer: self.peer().to_owned(),
             request: ask.shown(),

@@ -4,8 +4,8 @@ use devgate_schemas::{Sensitive, Value};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, SET_COOKIE};
 
-use super::answer::Answer;
-use super::ask::{Ask, Repeat};
+use super::http_request::{HttpRequest, Repeat};
+use super::http_response::HttpResponse;
 use super::settings::Settings;
 use crate::error::Phase;
 use crate::info::problem;
@@ -43,7 +43,7 @@ pub(crate) enum Carried {
 
 /// A header that proves a login.
 #[derive(Clone, Debug)]
-pub(super) struct Session {
+pub(super) struct LoginHeader {
     pub(super) header: HeaderName,
     pub(super) value: Sensitive<String>,
     /// The secret part of the value.
@@ -56,12 +56,12 @@ pub(super) enum Proof<'a> {
     Nothing,
     /// The credentials of the settings.
     Settings,
-    Session(&'a Session),
+    Login(&'a LoginHeader),
 }
 
 impl Login {
     /// Returns the login request.
-    pub(super) fn ask(&self, settings: &Settings) -> Result<Ask> {
+    pub(super) fn ask(&self, settings: &Settings) -> Result<HttpRequest> {
         let missing = |setting| problem(setting, "is missing: `login` sends it");
         let user = settings.user.as_ref().ok_or_else(|| missing("user"))?;
         let password = settings
@@ -69,7 +69,7 @@ impl Login {
             .as_ref()
             .ok_or_else(|| missing("password"))?;
         // A repeated login changes nothing but a list of logins.
-        let ask = Ask::new(self.method.clone(), &self.path).repeat(Repeat::Allowed);
+        let ask = HttpRequest::new(self.method.clone(), &self.path).repeat(Repeat::Allowed);
         let password = password.reveal();
         let fill = |text: &str, written: fn(&str) -> String| {
             text.replace("{user}", &written(user))
@@ -96,7 +96,12 @@ impl Login {
     ///
     /// # Errors
     /// Fails with [`Error::Protocol`] when the answer does not contain it.
-    pub(super) fn session(&self, peer: &str, ask: &Ask, answer: &Answer) -> Result<Session> {
+    pub(super) fn session(
+        &self,
+        peer: &str,
+        ask: &HttpRequest,
+        answer: &HttpResponse,
+    ) -> Result<LoginHeader> {
         let found = match &self.carried {
             Carried::Cookies => cookies(answer).map(|cookies| (COOKIE, cookies.clone(), cookies)),
             Carried::Token { at, header, value } => token(answer, at)
@@ -113,7 +118,7 @@ impl Login {
                 }
             },
         })?;
-        Ok(Session {
+        Ok(LoginHeader {
             header,
             value: Sensitive::new(value),
             token: Sensitive::new(token),
@@ -121,7 +126,7 @@ impl Login {
     }
 }
 
-fn token(answer: &Answer, at: &str) -> Option<String> {
+fn token(answer: &HttpResponse, at: &str) -> Option<String> {
     if !at.is_empty() && !at.starts_with('/') {
         return answer.header(at).map(str::to_owned);
     }
@@ -133,7 +138,7 @@ fn token(answer: &Answer, at: &str) -> Option<String> {
 }
 
 /// Returns each cookie's name and value, as they are sent back.
-fn cookies(answer: &Answer) -> Option<String> {
+fn cookies(answer: &HttpResponse) -> Option<String> {
     let set = answer.headers.get_all(SET_COOKIE).iter();
     let pairs: Vec<&str> = set
         .filter_map(|cookie| cookie.to_str().ok()?.split(';').next())

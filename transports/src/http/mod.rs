@@ -3,7 +3,7 @@
 //!
 //! ```ignore
 //! let http = Http::new(Settings::read(ctx, info)?, None)?;
-//! let answer = http.request(ctx, &Ask::new(Method::GET, "/restconf/data")).await?;
+//! let answer = http.request(ctx, &HttpRequest::new(Method::GET, "/restconf/data")).await?;
 //! let data = answer.document();
 //! ```
 //!
@@ -12,11 +12,11 @@
 //! only for safe methods, and never to another server, which must not get the credentials. No proxy is used.
 
 mod again;
-mod answer;
-mod ask;
 mod client;
 #[cfg(test)]
 pub(crate) mod fake;
+mod http_request;
+mod http_response;
 mod login;
 mod redirect;
 mod request;
@@ -29,9 +29,9 @@ use std::sync::LazyLock;
 use devgate_schemas::TransportSchema;
 
 use crate::tls;
-pub(crate) use answer::Answer;
-pub(crate) use ask::{Ask, Repeat};
 pub(crate) use client::Http;
+pub(crate) use http_request::{HttpRequest, Repeat};
+pub(crate) use http_response::HttpResponse;
 pub(crate) use login::{Carried, Login};
 pub(crate) use send::MOST;
 pub(crate) use settings::{Settings, method};

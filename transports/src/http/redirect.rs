@@ -1,13 +1,17 @@
 //! Redirects, which are followed on the same server only.
 
-use super::answer::Answer;
-use super::ask::Ask;
 use super::client::Http;
+use super::http_request::HttpRequest;
+use super::http_response::HttpResponse;
 use crate::{Error, Result};
 
 impl Http {
     /// Returns the request for a redirect on the same server, or `None` if the answer is no redirect.
-    pub(super) fn redirected(&self, ask: &Ask, answer: &Answer) -> Result<Option<Ask>> {
+    pub(super) fn redirected(
+        &self,
+        ask: &HttpRequest,
+        answer: &HttpResponse,
+    ) -> Result<Option<HttpRequest>> {
         let location = answer.header("location");
         let Some(location) = location.filter(|_| answer.status.is_redirection()) else {
             return Ok(None);
@@ -26,7 +30,7 @@ impl Http {
     ///
     /// # Errors
     /// Fails with [`Error::Unsupported`] for another server, which must not get the credentials.
-    pub(crate) fn at(&self, ask: &Ask, address: &str) -> Result<Ask> {
+    pub(crate) fn at(&self, ask: &HttpRequest, address: &str) -> Result<HttpRequest> {
         let here = self.settings.url(&ask.path)?;
         let there = here.join(address).ok();
         let Some(there) = there.filter(|there| there.origin() == here.origin()) else {

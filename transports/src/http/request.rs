@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::again::patient;
-use super::answer::Answer;
-use super::ask::Ask;
 use super::client::Http;
-use super::login::{Proof, Session};
+use super::http_request::HttpRequest;
+use super::http_response::HttpResponse;
+use super::login::{LoginHeader, Proof};
 use super::settings::TLS_THERE;
 use crate::error::AuthenticationProblem;
 use crate::{Context, Error, Result};
@@ -34,7 +34,11 @@ impl Http {
     /// # Errors
     /// Fails with [`Error::Refused`] for any other status, with [`Error::Authentication`] when the credentials are
     /// refused, with [`Error::Interrupted`] when the answer is incomplete, otherwise with the reason why none arrived.
-    pub(crate) async fn request(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+    pub(crate) async fn request(
+        &self,
+        ctx: &Context<'_>,
+        ask: &HttpRequest,
+    ) -> Result<HttpResponse> {
         let answer = self.answer(ctx, ask).await?;
         if answer.status.is_success() {
             return Ok(answer);
@@ -47,7 +51,11 @@ impl Http {
     /// # Errors
     /// Fails as [`request`](Self::request) does, but of all answers only for refused credentials, a busy server,
     /// or a redirect that cannot be followed.
-    pub(crate) async fn answer(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+    pub(crate) async fn answer(
+        &self,
+        ctx: &Context<'_>,
+        ask: &HttpRequest,
+    ) -> Result<HttpResponse> {
         let mut ask = ask.clone();
         for _ in 0..=MOST_REDIRECTS {
             let asking = || self.answer_once(ctx, &ask);
@@ -64,11 +72,11 @@ impl Http {
     }
 
     /// Sends a request once, and again after a new login if the previous one has expired.
-    async fn answer_once(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+    async fn answer_once(&self, ctx: &Context<'_>, ask: &HttpRequest) -> Result<HttpResponse> {
         let session = self.session(ctx).await?;
         let proof = |session| match session {
             None => Proof::Settings,
-            Some(session) => Proof::Session(session),
+            Some(session) => Proof::Login(session),
         };
         let mut answer = self.exchange(ctx, ask, proof(session.as_ref())).await?;
         if answer.status == 401 && session.is_some() {
@@ -91,7 +99,7 @@ impl Http {
     }
 
     /// Returns the current login, or makes a new one. Returns `None` if there is no separate login request.
-    async fn session(&self, ctx: &Context<'_>) -> Result<Option<Session>> {
+    async fn session(&self, ctx: &Context<'_>) -> Result<Option<LoginHeader>> {
         let Some(login) = &self.login else {
             return Ok(None);
         };
@@ -130,15 +138,15 @@ impl Http {
 
     /// Logs out, if there is a login. `ask` makes the request from the login's token. Errors are
     /// ignored.
-    pub(crate) async fn log_out(&self, ctx: &Context<'_>, ask: impl FnOnce(&str) -> Ask) {
+    pub(crate) async fn log_out(&self, ctx: &Context<'_>, ask: impl FnOnce(&str) -> HttpRequest) {
         if let Some(session) = self.session.lock().await.take() {
             let ask = ask(session.token.reveal());
             // Errors are not reported, because they might quote the token.
-            let _ = timeout(GOODBYE, self.exchange(ctx, &ask, Proof::Session(&session))).await;
+            let _ = timeout(GOODBYE, self.exchange(ctx, &ask, Proof::Login(&session))).await;
         }
     }
 
-    fn refuses_credentials(&self, ask: &Ask, answer: &Answer) -> Error {
+    fn refuses_credentials(&self, ask: &HttpRequest, answer: &HttpResponse) -> Error {
         let offered = answer.header("www-authenticate").unwrap_or_default();
         let offered = offered.split_whitespace().next().unwrap_or_default();
         let Some((user, tried, next)) = self.settings.tried(self.login.as_ref()) else {

@@ -12,10 +12,10 @@ use reqwest::tls::TlsInfo;
 use reqwest::{Body, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::answer::Answer;
-use super::ask::{Ask, Repeat};
 use super::client::Http;
-use super::login::{Proof, Session};
+use super::http_request::{HttpRequest, Repeat};
+use super::http_response::HttpResponse;
+use super::login::{LoginHeader, Proof};
 use super::settings::{UNACKNOWLEDGED, secret_header};
 use crate::error::{Interrupted, Interruption, Phase, causes, one_line};
 use crate::held::Held;
@@ -43,16 +43,16 @@ impl Http {
     pub(super) async fn exchange(
         &self,
         ctx: &Context<'_>,
-        ask: &Ask,
+        ask: &HttpRequest,
         proof: Proof<'_>,
-    ) -> Result<Answer> {
+    ) -> Result<HttpResponse> {
         let settings = &self.settings;
         let (limit, client) = self.client(ctx.retry_budget())?;
         let mut request = client.request(ask.method.clone(), settings.url(&ask.path)?);
         request = match proof {
             Proof::Nothing => request,
             Proof::Settings => settings.authorize(request)?,
-            Proof::Session(Session { header, value, .. }) => {
+            Proof::Login(LoginHeader { header, value, .. }) => {
                 request.header(header, secret_header("login", value)?)
             }
         };
@@ -75,7 +75,7 @@ impl Http {
             Err(why) => return Err(self.interrupted(ask, why, "")),
         };
         self.answered.store(true, Ordering::Relaxed);
-        let mut answer = Answer::of(&response);
+        let mut answer = HttpResponse::of(&response);
         let mut body = Body::from(response);
         loop {
             let why = match waiting.within(Duration::ZERO, body.frame()).await {
@@ -117,7 +117,7 @@ impl Http {
     }
 
     /// Returns the error for an incomplete answer, and what it means for the request.
-    fn interrupted(&self, ask: &Ask, why: Interruption, partial: &str) -> Error {
+    fn interrupted(&self, ask: &HttpRequest, why: Interruption, partial: &str) -> Error {
         let again = why.is_lost() && ask.repeat == Repeat::Allowed;
         Error::Interrupted(Box::new(Interrupted {
             peer: self.settings.peer.clone(),
@@ -206,13 +206,13 @@ impl Proof<'_> {
     /// Returns a text without the login's token, in case the server repeats it.
     fn hidden(&self, text: String) -> String {
         match self {
-            Self::Session(session) => text.replace(session.token.reveal().as_str(), REDACTED),
+            Self::Login(session) => text.replace(session.token.reveal().as_str(), REDACTED),
             Self::Nothing | Self::Settings => text,
         }
     }
 }
 
-impl Answer {
+impl HttpResponse {
     /// Creates an answer from its head.
     fn of(response: &Response) -> Self {
         let tls = response.extensions().get::<TlsInfo>();

@@ -11,7 +11,7 @@ use super::answer::{self, Answer};
 use super::commit::commit;
 use crate::error::{AuthenticationProblem, Refused};
 use crate::fact_rows;
-use crate::http::{Ask, Carried, Http, Login, Repeat, Settings};
+use crate::http::{Carried, Http, HttpRequest, Login, Repeat, Settings};
 use crate::info::{duration, problem};
 use crate::rpc::strange;
 use crate::xml::Element;
@@ -152,11 +152,11 @@ impl PanosSession {
 }
 
 /// Returns a request with form fields. They are in its body, because they may contain secrets.
-fn request(fields: &[(&str, &str)], repeat: Repeat) -> Ask {
+fn request(fields: &[(&str, &str)], repeat: Repeat) -> HttpRequest {
     let mut url = Url::parse("http://form").expect("it is a URL");
     url.query_pairs_mut().extend_pairs(fields);
     let form = url.query().unwrap_or_default().to_owned();
-    let ask = Ask::new(Method::POST, PATH).repeat(repeat);
+    let ask = HttpRequest::new(Method::POST, PATH).repeat(repeat);
     ask.header(CONTENT_TYPE, FORM).body(form)
 }
 

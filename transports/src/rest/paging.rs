@@ -6,7 +6,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::RestSession;
 use crate::error::{Interrupted, Interruption, Phase, saying};
-use crate::http::{Answer, Ask, MOST};
+use crate::http::{HttpRequest, HttpResponse, MOST};
 use crate::{Context, Document, Error, Result};
 
 /// The maximum number of pages in an answer.
@@ -18,7 +18,7 @@ const PAGES: &str = "1000 pages";
 impl RestSession {
     /// Returns the items of an answer and of its following pages, or the answer as it is. The limits of time
     /// and size for one answer apply to all pages together.
-    pub(super) async fn all_pages(&self, ctx: &Context<'_>, ask: Ask) -> Result<Document> {
+    pub(super) async fn all_pages(&self, ctx: &Context<'_>, ask: HttpRequest) -> Result<Document> {
         let limit = self.http.command_timeout();
         let end = Instant::now() + limit;
         let first = self.ask(ctx, &ask).await?;
@@ -69,7 +69,7 @@ impl RestSession {
     }
 
     /// Returns an answer's items, and the address of the next page. Returns `None` if it is not a page.
-    fn page(&self, answer: &Answer) -> Option<(Vec<Json>, Option<String>)> {
+    fn page(&self, answer: &HttpResponse) -> Option<(Vec<Json>, Option<String>)> {
         let json = answer.json()?;
         if let Some(paging) = &self.settings.paging {
             let items = json.pointer(&paging.items)?.as_array()?.clone();
@@ -86,7 +86,7 @@ impl RestSession {
     }
 
     /// Returns the error for a page that is not a list: the items so far must not be taken for the whole list.
-    fn no_page(&self, doing: &str, answer: &Answer) -> Error {
+    fn no_page(&self, doing: &str, answer: &HttpResponse) -> Error {
         let expected = match &self.settings.paging {
             Some(paging) => format!("with a list at `{}`", paging.items),
             None => "that is a list".to_owned(),

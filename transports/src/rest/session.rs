@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::settings::{Settings, login};
 use crate::error::Refused;
-use crate::http::{self, Answer, Ask, Http, Repeat, method};
+use crate::http::{self, Http, HttpRequest, HttpResponse, Repeat, method};
 use crate::tls::fingerprint_of;
 use crate::{Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport};
 
@@ -35,7 +35,7 @@ impl ProtocolSession for RestSession {
 
 impl RestSession {
     /// Sends a request. Fails as well when the answer's body reports a failure.
-    pub(super) async fn ask(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+    pub(super) async fn ask(&self, ctx: &Context<'_>, ask: &HttpRequest) -> Result<HttpResponse> {
         let answer = self.http.request(ctx, ask).await?;
         if let Some(etag) = answer.header("etag") {
             ctx.info(format!("the ETag of `{}` is {etag}", ask.shown()));
@@ -57,7 +57,7 @@ impl RestSession {
     }
 
     /// Parses a request: a path, optionally followed by headers, one on each line.
-    pub(super) fn read_ask(&self, method: reqwest::Method, what: &str) -> Result<Ask> {
+    pub(super) fn read_ask(&self, method: reqwest::Method, what: &str) -> Result<HttpRequest> {
         let mut lines = what.lines().map(str::trim);
         let path = lines.next().unwrap_or_default();
         if Url::parse(path).is_ok_and(|url| url.has_host()) {
@@ -65,7 +65,7 @@ impl RestSession {
             let problem = "a URL is no path: expected `/…`; whose it is, the inventory says";
             return Err(Error::Unsupported(problem.to_owned()));
         }
-        let mut ask = Ask::new(method, path).header(ACCEPT, self.settings.accept.clone());
+        let mut ask = HttpRequest::new(method, path).header(ACCEPT, self.settings.accept.clone());
         for line in lines.filter(|line| !line.is_empty()) {
             let (name, value) = header(line)?;
             if name == IF_MATCH {
@@ -78,7 +78,7 @@ impl RestSession {
     }
 
     /// Requests `verify_path`, which shows that the API answers. Facts are taken from the headers of the answer.
-    async fn greet(&self, ctx: &Context<'_>) -> Result<Answer> {
+    async fn greet(&self, ctx: &Context<'_>) -> Result<HttpResponse> {
         let ask = self.read_ask(reqwest::Method::GET, &self.settings.verify_path)?;
         let answer = self.http.answer(ctx, &ask).await?;
         match answer.status.as_u16() {

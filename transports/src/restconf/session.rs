@@ -13,7 +13,7 @@ use super::errors::Errors;
 use super::facts::{SOURCES, leaf_of};
 use super::root::{self, HOST_META};
 use crate::fact_rows;
-use crate::http::{Answer, Ask, Http, Repeat, Settings, method};
+use crate::http::{Http, HttpRequest, HttpResponse, Repeat, Settings, method};
 use crate::xml::Element;
 use crate::{
     Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport, http,
@@ -95,14 +95,16 @@ impl ProtocolSession for RestconfSession {
 
 impl RestconfSession {
     /// Creates a request in the server's media type. A change carries the entity-tag of the resource as it was read.
-    fn ask(&self, method: Method, path: &str, body: Option<(&'static str, String)>) -> Ask {
+    fn ask(&self, method: Method, path: &str, body: Option<(&'static str, String)>) -> HttpRequest {
         let repeat = if method == Method::GET {
             Repeat::Allowed
         } else {
             Repeat::Never
         };
         let accept = HeaderValue::from_static(self.media_type);
-        let mut ask = Ask::new(method, path).repeat(repeat).header(ACCEPT, accept);
+        let mut ask = HttpRequest::new(method, path)
+            .repeat(repeat)
+            .header(ACCEPT, accept);
         if let Some((media_type, body)) = body {
             ask = ask
                 .header(CONTENT_TYPE, HeaderValue::from_static(media_type))
@@ -118,7 +120,7 @@ impl RestconfSession {
         }
     }
 
-    async fn answer(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+    async fn answer(&self, ctx: &Context<'_>, ask: &HttpRequest) -> Result<HttpResponse> {
         let answer = self.http.answer(ctx, ask).await?;
         if answer.status.is_success() {
             Ok(answer)
@@ -128,7 +130,7 @@ impl RestconfSession {
     }
 
     /// Reads a resource. A refusal because of a lock is transient.
-    async fn read(&self, ctx: &Context<'_>, path: &str) -> Result<Answer> {
+    async fn read(&self, ctx: &Context<'_>, path: &str) -> Result<HttpResponse> {
         let ask = self.ask(Method::GET, path, None);
         let what = format!("read `{path}` of {}", self.http.peer());
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
@@ -140,7 +142,7 @@ impl RestconfSession {
         }
     }
 
-    fn refusal(&self, ask: &Ask, answer: &Answer) -> Error {
+    fn refusal(&self, ask: &HttpRequest, answer: &HttpResponse) -> Error {
         let hint = match answer.status {
             StatusCode::PRECONDITION_FAILED => {
                 "it was changed since it was read here: read it again"
@@ -169,7 +171,7 @@ impl RestconfSession {
 
 /// Asks the server for the path of its root.
 async fn discover(ctx: &Context<'_>, http: &Http) -> Result<String> {
-    let ask = Ask::new(Method::GET, HOST_META)
+    let ask = HttpRequest::new(Method::GET, HOST_META)
         .header(ACCEPT, HeaderValue::from_static("application/xrd+xml"));
     let named = match http.answer(ctx, &ask).await {
         Ok(answer) if answer.status.is_success() => root::named_by(&answer.text()),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_core::cancel::Reason;
-use devgate_core::events::{self, Event, Heard};
+use devgate_core::events::{self, Event, Received};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, TargetResult};
 use devgate_transports::Line;
@@ -113,8 +113,8 @@ async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetR
 fn told(listening: &mut events::Follower) -> Vec<Arc<Event>> {
     std::iter::from_fn(|| listening.waiting())
         .map(|heard| match heard {
-            Heard::Event(_, event) => event,
-            Heard::Missed(missed) => panic!("{missed} events are missing"),
+            Received::Event(_, event) => event,
+            Received::Missed(missed) => panic!("{missed} events are missing"),
         })
         .collect()
 }

@@ -86,7 +86,7 @@ impl Program {
         // If the caller drops this future, the process is killed.
         let cancel_source = CancelSource::default();
         let excess = OutputLimit::over(limits.stdout);
-        let stop = cancel_source.stop();
+        let stop = cancel_source.token();
         let run = tokio::select! {
             run = process::run(&program, limits, &stop, &excess) => run,
             // The program need not end by itself.

@@ -144,7 +144,7 @@ fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
         Some(limit) => TaskError::TimedOut { task, limit, said },
         None => TaskError::Stopped {
             task,
-            stopped: stop.told_of_part(),
+            stopped: stop.message_for_part(),
             said,
         },
     }

@@ -52,7 +52,7 @@ impl RunContext {
 
     /// Returns the failure of a target whose work had not begun when the run was cancelled.
     pub(crate) fn interrupted(&self) -> Failure {
-        interrupted(&self.cancel_source.stop(), false)
+        interrupted(&self.cancel_source.token(), false)
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
     } else {
         "nothing was done"
     };
-    let message = format!("{}: {done}", stop.told());
+    let message = format!("{}: {done}", stop.message());
     Failure::new("devgate/interrupted", message).with("begun", begun)
 }
 

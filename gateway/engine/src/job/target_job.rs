@@ -35,7 +35,7 @@ impl<'a> TargetJob<'a> {
             target,
             place,
             run,
-            stop: run.cancel_source.stop(),
+            stop: run.cancel_source.token(),
             redactor: Redactor::new(run.sink()),
             retry_budget: RetryBudget::at_most(run.limits.retry_budget),
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_core::redactor::say;
+use devgate_core::redactor::log_line;
 use devgate_core::results::{Status, TargetResult};
 use devgate_schemas::{Level, Report, did_you_mean};
 use devgate_transports::Mode;
@@ -118,7 +118,7 @@ impl Apply {
             job.context().info(format!("{what} at {address}"));
             let (report, unsaved) = self.enforce(run, job, family, plan).await?;
             let mut value = serde_json::to_value(&report).expect("reports have text keys");
-            let told = device_run::failure(&report, &job.target.name, &job.stop().told());
+            let told = device_run::failure(&report, &job.target.name, &job.stop().message());
             if let Some(failure) = &told {
                 value["_error"] = json!(failure);
             }
@@ -155,11 +155,11 @@ impl Apply {
             let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
             let names = names.join(", ");
             let message = format!("Skipping host resources because running on a device: {names}");
-            say(run.sink(), Level::Notice, message);
+            log_line(run.sink(), Level::Notice, message);
         }
         for declared in &catalog.resources {
             for doubt in &declared.doubts {
-                say(run.sink(), Level::Warning, declared.told(doubt));
+                log_line(run.sink(), Level::Warning, declared.told(doubt));
             }
         }
         let registry = run.registry();
@@ -212,7 +212,7 @@ impl Apply {
         match unknown.len() {
             0 => {}
             all if all == wanted.len() => nothing_to_do(run.sink(), self.allow_empty, &why)?,
-            _ => say(run.sink(), Level::Warning, why),
+            _ => log_line(run.sink(), Level::Warning, why),
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What the operations on resources have in common.
 
 use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
+use devgate_core::redactor::{Sink, log_line};
 use devgate_core::results::Action;
 use devgate_schemas::Level;
 
@@ -26,7 +26,7 @@ pub(super) fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r 
 /// Fails unless `allowed`, because a command that does nothing has not succeeded.
 pub fn nothing_to_do(log: &dyn Sink, allowed: bool, why: &str) -> Result<(), Failure> {
     if allowed {
-        say(log, Level::Warning, format!("{why}: nothing was done"));
+        log_line(log, Level::Warning, format!("{why}: nothing was done"));
         return Ok(());
     }
     let message = format!("{why}: nothing was done; with --allow-empty, this is a success");

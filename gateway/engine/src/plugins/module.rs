@@ -128,7 +128,7 @@ async fn value(
     let cancel_source = CancelSource::default();
     let order = TaskControl {
         limits: &ProcessLimits::default(),
-        stop: &cancel_source.stop(),
+        stop: &cancel_source.token(),
         sink: &DiscardOutput,
     };
     // The first poll starts nothing: a front end listens for signals only once there is something to wait for.

@@ -144,13 +144,13 @@ impl Dialogue {
         if timeout(GRACE, ended).await.is_ok() {
             tree.ended();
         } else {
-            tree.end(&CancelSource::default().stop(), GRACE).await;
+            tree.end(&CancelSource::default().token(), GRACE).await;
         }
     }
 
     /// Ends the child, whatever it is doing.
     pub(crate) async fn kill(mut self) {
-        self.tree.end(&CancelSource::default().stop(), GRACE).await;
+        self.tree.end(&CancelSource::default().token(), GRACE).await;
     }
 }
 

@@ -105,7 +105,7 @@ pub async fn guard() {
         };
     }
     let nobody = CancelSource::default();
-    let stop = nobody.stop();
+    let stop = nobody.token();
     let left = running.into_iter().map(|(mark, leader)| {
         let mut tree = ProcessTree::of_other(leader, mark);
         let looks = if leader.is_some() { 1 } else { LOOKS };

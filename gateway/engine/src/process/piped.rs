@@ -63,7 +63,7 @@ pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildSt
             .stderr(Stdio::piped());
         spawn(&mut command)
     };
-    let nobody_stops_it = CancelSource::default().stop();
+    let nobody_stops_it = CancelSource::default().token();
     let started = room::wait(start, &nobody_stops_it).await;
     let (mut child, running) =
         started.map_err(|error| error.unwrap_or_else(|| io::ErrorKind::Interrupted.into()))?;

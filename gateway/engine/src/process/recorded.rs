@@ -183,7 +183,7 @@ impl Record {
         let leader = self.leader.lives().then_some(self.leader.pid);
         let mut kin = ProcessTree::of_other(leader, self.mark.clone());
         let nobody_stops_it = CancelSource::default();
-        kin.end(&nobody_stops_it.stop(), grace).await
+        kin.end(&nobody_stops_it.token(), grace).await
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
         let file = folder.path().join("told");
         let script = format!("read -r word; echo \"$word\" >{}; exit 7", file.display());
         let cancel_source = CancelSource::default();
-        let stop = cancel_source.stop();
+        let stop = cancel_source.token();
         let refused = Recorded::start(shell(&script, "no\n"), &stop, |_| {
             Err(io::ErrorKind::StorageFull.into())
         });
@@ -233,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_written_down_is_ended_with_its_kin_by_who_has_not_started_it() {
         let cancel_source = CancelSource::default();
-        let stop = cancel_source.stop();
+        let stop = cancel_source.token();
         let script = "trap '' TERM; setsid sleep 600 & sleep 600 & wait; wait";
         let mut record = None;
         let started = Recorded::start(shell(script, ""), &stop, |found| {
@@ -259,14 +259,14 @@ mod tests {
             ready.display()
         );
         let cancel_source = CancelSource::default();
-        let started = Recorded::start(shell(&script, ""), &cancel_source.stop(), |_| Ok(())).await;
+        let started = Recorded::start(shell(&script, ""), &cancel_source.token(), |_| Ok(())).await;
         let mut started = started.expect("a shell");
         while !ready.exists() {
             let moment = Duration::from_millis(20);
             assert!(timeout(moment, started.wait()).await.is_err(), "it stays");
         }
         let left = started
-            .end(&cancel_source.stop(), Duration::from_millis(500))
+            .end(&cancel_source.token(), Duration::from_millis(500))
             .await;
         assert!(left.is_empty(), "{left:?}");
         // The sleeping child was asked to end, too, and has written nothing.

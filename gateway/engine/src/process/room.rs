@@ -100,23 +100,23 @@ mod tests {
             }
         };
         assert!(matches!(
-            wait(failing(Errno::ENOENT), &cancel_source.stop()).await,
+            wait(failing(Errno::ENOENT), &cancel_source.token()).await,
             Err(Some(_))
         ));
         assert_eq!(tries.take(), 1);
         assert!(matches!(
-            wait(failing(Errno::EAGAIN), &cancel_source.stop()).await,
+            wait(failing(Errno::EAGAIN), &cancel_source.token()).await,
             Err(Some(_))
         ));
         assert!(tries.take() > 100);
         assert!(matches!(
-            wait(failing(Errno::ETXTBSY), &cancel_source.stop()).await,
+            wait(failing(Errno::ETXTBSY), &cancel_source.token()).await,
             Err(Some(_))
         ));
         assert_eq!(tries.take(), LONGEST_WRITTEN + 1);
         cancel_source.raise(Stage::Finish, None);
         assert!(matches!(
-            wait(failing(Errno::EMFILE), &cancel_source.stop()).await,
+            wait(failing(Errno::EMFILE), &cancel_source.token()).await,
             Err(None)
         ));
     }

@@ -40,7 +40,7 @@ impl<'r> Progress<'r> {
         targets: &'r [Arc<Target>],
         action: Action,
     ) -> Self {
-        run.events.tell(Event::Begun {
+        run.events.record(Event::Begun {
             action,
             targets: targets.len(),
         });
@@ -65,7 +65,7 @@ impl<'r> Progress<'r> {
     pub(super) fn started(&self, at: usize) {
         self.states[at].set(State::Begun);
         self.running.set(self.running.get() + 1);
-        self.run.events.tell(Event::Started {
+        self.run.events.record(Event::Started {
             target: self.targets[at].name.clone(),
         });
     }
@@ -80,7 +80,7 @@ impl<'r> Progress<'r> {
         self.failed.set(self.failed.get() + usize::from(has_failed));
         let status = (target.clone(), answer.status);
         self.statuses.borrow_mut().push(status);
-        self.run.events.tell(Event::Finished {
+        self.run.events.record(Event::Finished {
             target: target.clone(),
             answer: Box::new(answer),
             running: self.running.get(),
@@ -91,7 +91,7 @@ impl<'r> Progress<'r> {
     /// Ends the run. Every unfinished target has failed.
     pub(super) fn end(&self) -> RunSummary {
         self.has_ended.set(true);
-        let stop = self.run.cancel_source.stop();
+        let stop = self.run.cancel_source.token();
         let wished = stop.reason();
         for (at, state) in self.states.iter().enumerate() {
             let has_begun = match state.get() {
@@ -111,7 +111,7 @@ impl<'r> Progress<'r> {
             asked.filter(|_| self.failed.get() > 0)
         };
         let reason = wished.or_else(unheard);
-        self.run.events.tell(Event::Ended {
+        self.run.events.record(Event::Ended {
             reason: reason.clone(),
         });
         let statuses = self.statuses.take();

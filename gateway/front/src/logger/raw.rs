@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use devgate_core::events::RUN;
-use devgate_core::redactor::say;
+use devgate_core::redactor::log_line;
 use devgate_schemas::Level;
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::EnvFilter;
@@ -75,7 +75,7 @@ impl Write for Said {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         let (line, length) = (text.trim_end(), line.len());
-        let of_run = RUN.try_with(|run| say(&**run, self.level, line.to_owned()));
+        let of_run = RUN.try_with(|run| log_line(&**run, self.level, line.to_owned()));
         if of_run.is_err() {
             self.logger.say(self.level, line);
         }

@@ -96,7 +96,7 @@ async fn stopped_by(
 ) -> Result<ExitStatus, Failure> {
     let mut listener = SignalListener::hear()?;
     let cancel_source = CancelSource::default();
-    let stop = cancel_source.stop();
+    let stop = cancel_source.token();
     let mut work = std::pin::pin!(work(&stop));
     loop {
         tokio::select! {

@@ -72,12 +72,12 @@ fn what_has_left_is_found_no_more_unless_another_holds_it() {
     one.add("canary1", Stands::Anywhere);
     one.add("canary2", Stands::Anywhere);
     two.add("canary2", Stands::Anywhere);
-    all.join(&one);
-    all.join(&two);
-    all.leave(&one);
+    all.merge(&one);
+    all.merge(&two);
+    all.remove(&one);
     assert!(all.places(b"canary1", Stands::Whole).is_empty());
     assert_eq!(all.places(b"a canary2", Stands::Whole), vec![2..9]);
-    all.leave(&two);
+    all.remove(&two);
     assert_eq!(all.len(), 0);
 }
 
@@ -88,8 +88,8 @@ fn texts_that_come_and_go_take_no_more_room_with_time() {
     for number in 0..10_000 {
         let mut one = Finder::default();
         one.add(&format!("{number} goes"), Stands::Anywhere);
-        all.join(&one);
-        all.leave(&one);
+        all.merge(&one);
+        all.remove(&one);
     }
     assert_eq!(all.long.bits.len() * 64, LEAST_BITS);
     assert_eq!(all.places(b"it stays here", Stands::Whole), vec![3..13]);

@@ -202,8 +202,8 @@ impl Device {
         })?;
         let retry_budget = RetryBudget::new();
         let stop: CancelToken = match &self.state().cancel_source {
-            Some(cancel_source) => cancel_source.stop(),
-            None => CancelSource::default().stop(),
+            Some(cancel_source) => cancel_source.token(),
+            None => CancelSource::default().token(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");

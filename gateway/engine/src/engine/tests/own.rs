@@ -81,7 +81,7 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
     // One target that has not begun, and one that is done.
     let targets = bench.targets(&["d0", "d1"]);
     let work = run.on_targets(&targets, ACTION, async |_| {
-        run.events().wrote("canary-0 canary-1\n");
+        run.events().record_output("canary-0 canary-1\n");
         Ok(TargetResult::success(json!({"said": "canary-0 canary-1"})))
     });
     work.await;
@@ -285,19 +285,19 @@ async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what
         let mut number = 0;
         while finished < TARGETS {
             match faithful.next().await.expect("more") {
-                Heard::Event(at, event) => {
+                Received::Event(at, event) => {
                     assert_eq!(at, number);
                     number += 1;
                     finished += usize::from(matches!(*event, Event::Finished { .. }));
                 }
-                Heard::Missed(missed) => panic!("{missed} events were missed"),
+                Received::Missed(missed) => panic!("{missed} events were missed"),
             }
         }
     };
     let (ran, ()) = tokio::join!(work, hearing);
     assert!(ran.is_well());
     drop(faithful);
-    assert!(matches!(late.waiting(), Some(Heard::Missed(1..))));
+    assert!(matches!(late.waiting(), Some(Received::Missed(1..))));
     drop(run);
     assert!(late.next().await.is_none());
 }
@@ -354,7 +354,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
             while let Some(heard) = late.next().await {
                 last = Some(heard);
             }
-            let Some(Heard::Event(number, last)) = last else {
+            let Some(Received::Event(number, last)) = last else {
                 panic!("nothing was told");
             };
             assert!(number > 2 && matches!(*last, Event::Ended { reason: None }));

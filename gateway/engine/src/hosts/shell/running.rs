@@ -127,7 +127,7 @@ impl<'a, 'v> Running<'a, 'v> {
             Err(why) => Some(format!("the host could not be asked: {why}")),
         };
         let (task, host) = (task.to_owned(), self.host.teller.name().to_owned());
-        let stopped = order.stop.told_of_part();
+        let stopped = order.stop.message_for_part();
         move |said| match (left, limit) {
             (Some(left), limit) => TaskError::Left {
                 task,

@@ -130,7 +130,7 @@ async fn a_stopped_run_is_ended_as_its_stage_says() {
         );
         let run = Run::of(&script).parameters(json!({"file": file}));
         let cancel_source = CancelSource::default();
-        let (error, pid) = tokio::join!(run.run_under(cancel_source.stop()), async {
+        let (error, pid) = tokio::join!(run.run_under(cancel_source.token()), async {
             let pid = pid_in(&file).await;
             cancel_source.raise(stage, None);
             pid

@@ -125,7 +125,7 @@ impl Run {
 
     async fn run(&self) -> Result<TaskOutput, TaskError> {
         let cancel_source = CancelSource::default();
-        self.run_under(cancel_source.stop()).await
+        self.run_under(cancel_source.token()).await
     }
 
     async fn run_under(&self, stop: CancelToken) -> Result<TaskOutput, TaskError> {

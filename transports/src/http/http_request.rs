@@ -6,7 +6,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 /// A request.
 #[derive(Clone, Debug)]
-pub(crate) struct Ask {
+pub(crate) struct HttpRequest {
     pub(crate) method: Method,
     /// The path below the base path, percent-encoded.
     pub(super) path: String,
@@ -16,7 +16,7 @@ pub(crate) struct Ask {
     pub(super) repeat: Repeat,
 }
 
-impl Ask {
+impl HttpRequest {
     /// Creates a request without a body. It may be repeated if its method is idempotent.
     pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
         Self {

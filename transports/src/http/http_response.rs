@@ -15,7 +15,7 @@ use crate::xml::Element;
 
 /// A complete answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
     pub(crate) version: Version,
     /// The headers and the trailers.
@@ -27,7 +27,7 @@ pub(crate) struct Answer {
     pub(super) held: Held,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Returns a header's first value, if it is text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -198,7 +198,7 @@ mod tests {
             ("<!DOCTYPE html><p>404", ""),
             ("plain\n", "plain"),
         ] {
-            let answer = Answer {
+            let answer = HttpResponse {
                 status: StatusCode::NOT_FOUND,
                 version: Version::HTTP_11,
                 headers: HeaderMap::new(),
