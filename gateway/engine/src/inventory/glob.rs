@@ -24,8 +24,8 @@ pub const TOO_LARGE: &str =
 const MOST_BRACES: usize = 100;
 
 impl Glob {
-    /// Parses a pattern. A bracket or brace that is not closed stands for itself. Returns `None` when the pattern
-    /// is too large ([`TOO_LARGE`]).
+    /// Parses a pattern. One with a bracket or brace that is not closed is a plain name. Returns `None` when the
+    /// pattern is too large ([`TOO_LARGE`]).
     pub fn new(pattern: &str) -> Option<Self> {
         if pattern.matches('{').count() > MOST_BRACES {
             return None;
