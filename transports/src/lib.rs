@@ -3,6 +3,7 @@
 mod attempts;
 mod cli;
 mod command_list;
+mod dial;
 mod document;
 mod eapi;
 mod environment;
@@ -47,6 +48,7 @@ use std::sync::{Arc, OnceLock};
 pub use attempts::Attempts;
 pub use cli::commit::is_commit;
 pub use cli::dialect::{self, Dialect};
+pub use dial::{Destination, Dial};
 pub use document::{Document, Request, XML_TEXT};
 pub use eapi::EapiSession;
 pub use environment::Environment;
@@ -69,6 +71,7 @@ pub use snmp::SnmpSession;
 pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_config::SshConfig;
 pub use ssh_host::{HostSettings, SshHost};
+pub use tcp::ByteStream;
 
 /// Returns the bare protocols: the transports that reach a target without a device family.
 pub fn all() -> &'static [Arc<dyn Connect>] {

@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 use crate::error::Phase;
-use crate::{Error, Result, resolve};
+use crate::{Context, Destination, Error, Result, resolve};
 
 /// A bidirectional byte stream: a connection, or a channel that works like one.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for S {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> ByteStream for S {}
 
 /// Returns `host:port`, as messages name a target. An IPv6 address is in brackets.
 pub(crate) fn peer(host: &str, port: u16) -> String {
@@ -24,18 +24,30 @@ pub(crate) fn peer(host: &str, port: u16) -> String {
     }
 }
 
-/// Connects to the first of the host's addresses that accepts a connection.
+/// Connects with the context's dialer, or from this node: to the first of the host's addresses that accepts a connection.
 ///
 /// `limit` is the limit for opening the whole session, for messages.
 ///
 /// # Errors
 /// Fails with [`Error::Resolve`], with [`Error::Unreachable`], or with [`Error::TimedOut`] at `deadline`.
 pub(crate) async fn connect(
+    ctx: &Context<'_>,
     host: &str,
     port: u16,
     limit: Duration,
     deadline: Instant,
-) -> Result<TcpStream> {
+) -> Result<Box<dyn ByteStream>> {
+    match ctx.dialer() {
+        Some(dialer) => {
+            let to = Destination::Tcp { host, port };
+            dialer.dial(ctx, to, limit, deadline).await
+        }
+        None => Ok(Box::new(from_here(host, port, limit, deadline).await?)),
+    }
+}
+
+/// Connects from this node.
+async fn from_here(host: &str, port: u16, limit: Duration, deadline: Instant) -> Result<TcpStream> {
     let peer = peer(host, port);
     let late = || Error::TimedOut {
         peer: peer.clone(),

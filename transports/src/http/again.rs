@@ -49,7 +49,7 @@ impl Http {
                 in_vain(&error).min(started.elapsed())
             });
             let ended = Instant::now();
-            let error = self.explained(error, ctx.retry_budget().left()).await;
+            let error = self.explained(ctx, error).await;
             attempts.lost(ended.elapsed());
             let never = was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never);
             if never || !error.is_transient() {
@@ -81,7 +81,7 @@ impl Http {
 
     /// Replaces the error by a better one, if the server has never answered and a further connection shows why it
     /// closed this one. The server would refuse a retry, too, and nothing was begun.
-    async fn explained(&self, error: Error, most: Duration) -> Error {
+    async fn explained(&self, ctx: &Context<'_>, error: Error) -> Error {
         let is_open = match &error {
             // Only HTTP has such limits.
             Error::Interrupted(interrupted) => {
@@ -97,7 +97,7 @@ impl Http {
         if !is_open || self.answered.load(Ordering::Relaxed) {
             return error;
         }
-        let complaint = timeout(most, self.settings.complaint()).await;
+        let complaint = timeout(ctx.retry_budget().left(), self.settings.complaint(ctx)).await;
         complaint.ok().flatten().unwrap_or(error)
     }
 }

@@ -19,6 +19,7 @@ mod http_request;
 mod http_response;
 mod login;
 mod redirect;
+mod relay;
 mod request;
 mod send;
 mod settings;

@@ -16,6 +16,7 @@ use super::client::Http;
 use super::http_request::{HttpRequest, Repeat};
 use super::http_response::HttpResponse;
 use super::login::{LoginHeader, Proof};
+use super::relay::Relay;
 use super::settings::{UNACKNOWLEDGED, secret_header};
 use crate::error::{Interrupted, Interruption, Phase, causes, one_line};
 use crate::held::Held;
@@ -46,8 +47,24 @@ impl Http {
         ask: &HttpRequest,
         proof: Proof<'_>,
     ) -> Result<HttpResponse> {
-        let settings = &self.settings;
         let (limit, client) = self.client(ctx.retry_budget())?;
+        let exchange = self.exchange_with(ctx, &client, limit, ask, proof);
+        let Some(relay) = &self.settings.relay else {
+            return exchange.await;
+        };
+        let to = self.settings.destination();
+        relay.serve(ctx, to, limit, exchange).await
+    }
+
+    async fn exchange_with(
+        &self,
+        ctx: &Context<'_>,
+        client: &reqwest::Client,
+        limit: Duration,
+        ask: &HttpRequest,
+        proof: Proof<'_>,
+    ) -> Result<HttpResponse> {
+        let settings = &self.settings;
         let mut request = client.request(ask.method.clone(), settings.url(&ask.path)?);
         request = match proof {
             Proof::Nothing => request,
@@ -69,6 +86,9 @@ impl Http {
                 let mut why: Vec<String> = causes(&error).map(ToString::to_string).collect();
                 why.dedup();
                 ctx.debug(format!("`{}` failed: {}", ask.shown(), why.join(": ")));
+                if let Some(failure) = settings.relay.as_ref().and_then(Relay::take_failure) {
+                    return Err(failure);
+                }
                 let lost = || self.interrupted(ask, lost(&error), "");
                 return Err(self.not_asked(&error, limit).unwrap_or_else(lost));
             }

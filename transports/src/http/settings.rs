@@ -8,12 +8,13 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
 use super::login::Login;
+use super::relay::Relay;
 use super::version2;
 use crate::error::Phase;
 use crate::info::{count, duration, host, port, problem, secret};
 use crate::resolve::Resolver;
 use crate::tls::{self, Tls};
-use crate::{Context, Error, Result, tcp};
+use crate::{Context, Destination, Error, Result, tcp};
 
 /// The advice when the server expects TLS.
 pub(super) const TLS_THERE: &str = "the server uses TLS: set `protocol: https`";
@@ -37,6 +38,8 @@ pub(crate) struct Settings {
     key: Option<Key>,
     tls: Tls,
     http2_only: bool,
+    /// How connections are opened where they do not begin at this node.
+    pub(super) relay: Option<Relay>,
     pub(super) timeout: Duration,
     pub(super) idle_timeout: Duration,
     pub(super) command_timeout: Duration,
@@ -102,6 +105,16 @@ impl Settings {
                 Tls::none()
             },
             http2_only: info.boolean("http2_only") == Some(true),
+            relay: ctx
+                .dialer()
+                .map(|_| Relay::new())
+                .transpose()
+                .map_err(|error| {
+                    problem(
+                        "host",
+                        &format!("cannot be reached through a proxy ({error})"),
+                    )
+                })?,
             timeout: duration(info, "timeout", 10.0),
             idle_timeout: duration(info, "idle_timeout", 30.0),
             command_timeout: duration(info, "command_timeout", 600.0),
@@ -124,6 +137,9 @@ impl Settings {
         let mut client = Client::builder();
         if self.http2_only {
             client = client.http2_prior_knowledge();
+        }
+        if let Some(relay) = &self.relay {
+            client = client.unix_socket(relay.path());
         }
         client
             .tls_backend_preconfigured(self.tls.config().clone())
@@ -153,13 +169,13 @@ impl Settings {
 
     /// Returns why a server closes connections before it has answered anything, if the reason is TLS, missing TLS,
     /// or another version of HTTP.
-    pub(super) async fn complaint(&self) -> Option<Error> {
+    pub(super) async fn complaint(&self, ctx: &Context<'_>) -> Option<Error> {
         if self.with_tls() {
-            return self.tls.complaint(&self.host, self.port).await;
+            return self.tls.complaint(ctx, &self.host, self.port).await;
         }
-        let problem = if tls::is_spoken(&self.host, self.port).await {
+        let problem = if tls::is_spoken(ctx, &self.host, self.port).await {
             TLS_THERE
-        } else if !self.http2_only && version2::is_spoken(&self.host, self.port).await {
+        } else if !self.http2_only && version2::is_spoken(ctx, &self.host, self.port).await {
             "it speaks HTTP/2 alone: say `http2_only: true`"
         } else {
             return None;
@@ -170,6 +186,14 @@ impl Settings {
             phase: Phase::Request,
             problem: problem.to_owned(),
         })
+    }
+
+    /// Returns the server, for a dialer.
+    pub(super) fn destination(&self) -> Destination<'_> {
+        Destination::Tcp {
+            host: &self.host,
+            port: self.port,
+        }
     }
 
     /// Returns the URL of a path below the base path.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
-use crate::tcp;
+use crate::{Context, tcp};
 
 /// The time in which a server must answer.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -18,10 +18,10 @@ const TYPE: usize = 3;
 const SETTINGS: u8 = 4;
 
 /// Returns whether a server answers as HTTP/2 requires.
-pub(super) async fn is_spoken(host: &str, port: u16) -> bool {
+pub(super) async fn is_spoken(ctx: &Context<'_>, host: &str, port: u16) -> bool {
     let deadline = Instant::now() + LIMIT;
     let asking = async {
-        let mut stream = tcp::connect(host, port, LIMIT, deadline).await.ok()?;
+        let mut stream = tcp::connect(ctx, host, port, LIMIT, deadline).await.ok()?;
         stream.write_all(PREFACE).await.ok()?;
         let mut header = [0; 9];
         stream.read_exact(&mut header).await.ok()?;

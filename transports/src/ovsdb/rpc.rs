@@ -14,9 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::scan::Scanner;
-use super::stream::Stream;
 use crate::error::TlsProblem;
-use crate::{Error, tls};
+use crate::{ByteStream, Error, tls};
 
 /// The maximum length of a message. The database of a large network has tens of megabytes.
 const LONGEST: usize = 64 << 20;
@@ -75,7 +74,7 @@ impl Rpc {
     /// Takes over a new connection.
     ///
     /// Each message may have at most `most` values.
-    pub(super) fn start(stream: Box<dyn Stream>, peer: String, most: usize) -> Self {
+    pub(super) fn start(stream: Box<dyn ByteStream>, peer: String, most: usize) -> Self {
         let (calls, waiting) = mpsc::channel(1);
         let ended = Arc::new(OnceLock::new());
         let told = Arc::clone(&ended);
@@ -137,7 +136,7 @@ impl Drop for Rpc {
 
 /// Serves a connection until it ends, or until its [`Rpc`] is dropped.
 async fn serve(
-    mut stream: Box<dyn Stream>,
+    mut stream: Box<dyn ByteStream>,
     mut calls: mpsc::Receiver<Call>,
     peer: &str,
     most: usize,
@@ -194,7 +193,7 @@ async fn serve(
     }
 }
 
-async fn send(stream: &mut Box<dyn Stream>, message: &[u8]) -> io::Result<()> {
+async fn send(stream: &mut Box<dyn ByteStream>, message: &[u8]) -> io::Result<()> {
     stream.write_all(message).await?;
     stream.flush().await
 }

@@ -227,7 +227,7 @@ impl OvsdbSession {
     async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {
         let deadline = Instant::now() + self.settings.timeout;
         let mut rpc = Rpc::start(
-            stream::connect(&self.settings, deadline).await?,
+            stream::connect(ctx, &self.settings, deadline).await?,
             self.settings.peer(),
             self.settings.answer_limit,
         );
@@ -236,7 +236,7 @@ impl OvsdbSession {
             Ok(Ok(answer)) => answer.map_err(|error| self.refused("list_dbs", error))?,
             Ok(Err(Unanswered::NotSent(end) | Unanswered::Sent(end))) => {
                 return Err(match end {
-                    _ if self.settings.finds_tls().await => {
+                    _ if self.settings.finds_tls(ctx).await => {
                         let problem = "the server uses TLS: set `protocol: ssl`";
                         self.nonsense(Phase::Hello, problem.to_owned())
                     }

@@ -55,9 +55,9 @@ impl Settings {
     }
 
     /// Returns whether the server uses TLS although it is not expected.
-    pub(super) async fn finds_tls(&self) -> bool {
+    pub(super) async fn finds_tls(&self, ctx: &Context<'_>) -> bool {
         match &self.endpoint {
-            Endpoint::Tcp { host, port } => tls::is_spoken(host, *port).await,
+            Endpoint::Tcp { host, port } => tls::is_spoken(ctx, host, *port).await,
             Endpoint::Tls { .. } | Endpoint::Unix(_) => false,
         }
     }

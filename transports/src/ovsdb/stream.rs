@@ -1,40 +1,47 @@
 //! Connecting to a server with TLS, TCP or a Unix socket.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
 use super::settings::{Endpoint, Settings};
 use crate::error::Phase;
-use crate::{Error, Result, tcp};
-
-/// The byte stream for requests.
-pub(super) trait Stream: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin> Stream for S {}
+use crate::{ByteStream, Context, Destination, Error, Result, tcp};
 
 /// Opens the connection.
-pub(super) async fn connect(settings: &Settings, deadline: Instant) -> Result<Box<dyn Stream>> {
+pub(super) async fn connect(
+    ctx: &Context<'_>,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<Box<dyn ByteStream>> {
     match &settings.endpoint {
         Endpoint::Tls { host, port, tls } => {
             let limit = settings.timeout;
-            let stream = tcp::connect(host, *port, limit, deadline).await?;
+            let stream = tcp::connect(ctx, host, *port, limit, deadline).await?;
             let stream = tls.connect(stream, (host, *port), limit, deadline).await?;
             Ok(Box::new(stream))
         }
         Endpoint::Tcp { host, port } => {
-            let stream = tcp::connect(host, *port, settings.timeout, deadline).await?;
+            let stream = tcp::connect(ctx, host, *port, settings.timeout, deadline).await?;
             Ok(Box::new(stream))
         }
-        Endpoint::Unix(path) => unix(settings, path, deadline).await,
+        Endpoint::Unix(path) => match ctx.dialer() {
+            Some(dialer) => {
+                let to = Destination::Unix(path);
+                dialer.dial(ctx, to, settings.timeout, deadline).await
+            }
+            None => unix(settings, path, deadline).await,
+        },
     }
 }
 
-async fn unix(settings: &Settings, path: &PathBuf, deadline: Instant) -> Result<Box<dyn Stream>> {
+async fn unix(
+    settings: &Settings,
+    path: &PathBuf,
+    deadline: Instant,
+) -> Result<Box<dyn ByteStream>> {
     match timeout_at(deadline, UnixStream::connect(path)).await {
         Ok(Ok(stream)) => Ok(Box::new(stream)),
         Ok(Err(cause)) => Err(refused(settings, path, cause)),

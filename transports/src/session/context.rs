@@ -7,7 +7,7 @@ use devgate_schemas::{Event, EventDisplay, EventSink, Level, TypeSchema};
 
 use super::resources::{Mode, Resources};
 use super::transport::{CommandLine, DataStore, Transport};
-use crate::{Environment, RetryBudget};
+use crate::{Dial, Environment, RetryBudget};
 
 /// What a transport or a provider knows about the run that calls it.
 ///
@@ -18,6 +18,7 @@ pub struct Context<'a> {
     pub(super) listen: &'a dyn EventSink,
     pub(super) retry_budget: &'a RetryBudget,
     pub(super) environment: &'a Environment,
+    pub(super) dialer: Option<&'a dyn Dial>,
     pub(super) transport: Option<&'a dyn Transport>,
     pub(super) resources: Option<&'a Resources<'a>>,
     pub(super) subject: Option<&'a str>,
@@ -35,6 +36,7 @@ impl<'a> Context<'a> {
             listen,
             retry_budget,
             environment: &NOTHING,
+            dialer: None,
             transport: None,
             resources: None,
             subject: None,
@@ -48,6 +50,11 @@ impl<'a> Context<'a> {
             environment,
             ..self
         }
+    }
+
+    /// Returns this context with the dialer that opens the connections of sessions.
+    pub fn with_dialer<'b>(&'b self, dialer: Option<&'b dyn Dial>) -> Context<'b> {
+        Context { dialer, ..*self }
     }
 
     /// Returns this context with an open session.
@@ -91,6 +98,11 @@ impl<'a> Context<'a> {
     /// Returns the user environment of the run.
     pub fn environment(&self) -> &'a Environment {
         self.environment
+    }
+
+    /// Returns the dialer that opens the connections of sessions. Without one, they begin at this node.
+    pub(crate) fn dialer(&self) -> Option<&'a dyn Dial> {
+        self.dialer
     }
 
     /// Returns the retry budget of the run for this target.

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Ssh;
 use crate::error::{NotLedOn, Obstacle, Phase};
 use crate::terminal::{COLUMNS, ROWS};
-use crate::{Error, Result, tcp};
+use crate::{Destination, Error, Result};
 
 impl Ssh {
     /// Opens a terminal with a shell.
@@ -107,6 +107,8 @@ impl Ssh {
     /// Asks the host to connect to another host, and returns the stream. `limit` is the time limit as shown in
     /// messages.
     ///
+    /// If the request is given up, its channel may stay open, so the connection has to be closed then.
+    ///
     /// # Errors
     /// Fails with [`Error::NotLedOn`] or [`Error::TimedOut`] for the other host, with [`Error::Closed`] for this one.
     pub(crate) async fn forward(
@@ -116,14 +118,41 @@ impl Ssh {
         limit: Duration,
         deadline: Instant,
     ) -> Result<ChannelStream<Msg>> {
-        let (peer, via) = (tcp::peer(host, port), self.peer.name().to_owned());
-        let opening = async {
-            let port = u32::from(port);
-            let opening = self
-                .handle
-                .channel_open_direct_tcpip(host, port, "127.0.0.1", 0);
-            Ok(opening.await?.into_stream())
-        };
+        let to = Destination::Tcp { host, port };
+        let opening = async { Ok(self.direct(to).await?.into_stream()) };
+        self.forwarded(to, opening, limit, deadline).await
+    }
+
+    /// Requests a channel to a port of another host (RFC 4254, 7.2), or to a socket of this one (OpenSSH's PROTOCOL, 2.4).
+    pub(crate) async fn direct(
+        &self,
+        to: Destination<'_>,
+    ) -> std::result::Result<Channel<Msg>, russh::Error> {
+        match to {
+            Destination::Tcp { host, port } => {
+                let (port, from) = (u32::from(port), "127.0.0.1");
+                let opening = self.handle.channel_open_direct_tcpip(host, port, from, 0);
+                opening.await
+            }
+            Destination::Unix(path) => {
+                let path = path.to_string_lossy();
+                self.handle.channel_open_direct_streamlocal(path).await
+            }
+        }
+    }
+
+    /// Waits for a channel to another host, and explains why there is none.
+    ///
+    /// # Errors
+    /// Fails as [`forward`](Self::forward).
+    pub(crate) async fn forwarded<T>(
+        &self,
+        to: Destination<'_>,
+        opening: impl Future<Output = std::result::Result<T, russh::Error>>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> Result<T> {
+        let (peer, via) = (to.to_string(), self.peer.name().to_owned());
         match self.opened(opening, deadline).await {
             Ok(Ok(stream)) => Ok(stream),
             Ok(Err(reason)) => Err(Error::NotLedOn(Box::new(NotLedOn {

@@ -32,7 +32,7 @@ impl Ssh {
         let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
         let by = |host: &Settings| deadline.min(Instant::now() + host.timeout);
         let mut deadline = by(way[0]);
-        let first = tcp::connect(&way[0].host, way[0].port, way[0].timeout, deadline)
+        let first = tcp::connect(ctx, &way[0].host, way[0].port, way[0].timeout, deadline)
             .await
             .map_err(|error| match way[0].role {
                 Role::Target => error,

@@ -9,6 +9,7 @@ mod auth;
 mod certificate;
 mod channel;
 mod connect;
+pub(crate) mod forwarded;
 mod handler;
 mod host_keys;
 mod identities;

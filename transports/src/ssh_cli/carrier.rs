@@ -10,8 +10,7 @@ use crate::Line;
 use crate::cli::{Credentials, Login};
 use crate::info::secret;
 use crate::ssh::{self, Ssh};
-use crate::tcp::Stream;
-use crate::{Context, Result, telnet};
+use crate::{ByteStream, Context, Result, telnet};
 
 /// The protocol that carries a device's command line, with its settings.
 #[derive(Debug)]
@@ -103,7 +102,7 @@ impl Carrier {
         &self,
         ctx: &Context<'_>,
         deadline: Instant,
-    ) -> Result<(Box<dyn Stream>, Option<Ssh>)> {
+    ) -> Result<(Box<dyn ByteStream>, Option<Ssh>)> {
         match self {
             Self::Ssh(settings) => {
                 let ssh = Ssh::connect(ctx, settings, deadline).await?;

@@ -13,8 +13,7 @@ use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, CliSettings, Credentials};
 use crate::info::duration;
 use crate::ssh::Ssh;
-use crate::tcp::Stream;
-use crate::{CommandLine, Context, Error, Opening, Result, Transport};
+use crate::{ByteStream, CommandLine, Context, Error, Opening, Result, Transport};
 
 /// A session with a device's command line. It runs one command at a time.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub struct SshCliSession {
 /// An open connection to the device.
 #[derive(Debug)]
 struct Open {
-    cli: Cli<Box<dyn Stream>>,
+    cli: Cli<Box<dyn ByteStream>>,
     /// The SSH connection that carries the command line, if any.
     ssh: Option<Ssh>,
 }

@@ -12,13 +12,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use crate::ssh::Peer;
+use crate::ssh::forwarded::MOST_UNREAD;
 use crate::{Error, Result};
-
-/// The maximum of unread output in bytes.
-///
-/// A connection delivers data in order, so unread output of one program would block all other programs on it.
-/// Callers that read output as it arrives never reach this limit.
-const MOST_UNREAD: usize = 32 * 1024 * 1024;
 
 /// The assumed overhead of a piece in bytes, because many small pieces fill the memory, too.
 const PIECE: usize = 64;

@@ -2,6 +2,7 @@
 
 mod cat;
 mod exec;
+mod forward;
 mod put;
 mod settings;
 mod sftp;

@@ -13,8 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use crate::ssh::Ssh;
-use crate::tcp::Stream;
-use crate::{Context, Result, tcp};
+use crate::{ByteStream, Context, Result, tcp};
 use codec::Codec;
 pub(crate) use settings::Settings;
 
@@ -52,7 +51,7 @@ pub(crate) async fn connect(
     ctx: &Context<'_>,
     settings: &Settings,
     deadline: Instant,
-) -> Result<(Telnet<Box<dyn Stream>>, Option<Ssh>)> {
+) -> Result<(Telnet<Box<dyn ByteStream>>, Option<Ssh>)> {
     let Settings {
         host,
         port,
@@ -60,10 +59,10 @@ pub(crate) async fn connect(
         via,
         ..
     } = settings;
-    let (stream, via): (Box<dyn Stream>, _) = match via {
+    let (stream, via): (Box<dyn ByteStream>, _) = match via {
         None => {
-            let stream = tcp::connect(host, *port, *timeout, deadline).await?;
-            (Box::new(stream), None)
+            let stream = tcp::connect(ctx, host, *port, *timeout, deadline).await?;
+            (stream, None)
         }
         Some(via) => {
             let via = Ssh::connect(ctx, via, deadline).await?;

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use super::policy::Tls;
 use super::problem::{from_io, tls_error};
 use crate::error::Untrusted;
-use crate::{Error, tcp};
+use crate::{Context, Error, tcp};
 
 /// The time to wait for a target's complaint.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -26,11 +26,16 @@ const LIMIT: Duration = Duration::from_secs(2);
 impl Tls {
     /// Returns a target's complaint about TLS with us: [`Error::Tls`]. Returns `None` if it has none, or if
     /// it cannot be reached.
-    pub(crate) async fn complaint(&self, host: &str, port: u16) -> Option<Error> {
+    pub(crate) async fn complaint(
+        &self,
+        ctx: &Context<'_>,
+        host: &str,
+        port: u16,
+    ) -> Option<Error> {
         let deadline = Instant::now() + LIMIT;
         let (tls, asked) = self.noting();
         let asking = async {
-            let stream = tcp::connect(host, port, LIMIT, deadline).await?;
+            let stream = tcp::connect(ctx, host, port, LIMIT, deadline).await?;
             let mut stream = tls.connect(stream, (host, port), LIMIT, deadline).await?;
             let heard = stream.read_u8().await;
             let complaint = |error| {
@@ -90,9 +95,9 @@ impl Tls {
 }
 
 /// Returns whether a port where TLS was not expected uses TLS.
-pub(crate) async fn is_spoken(host: &str, port: u16) -> bool {
+pub(crate) async fn is_spoken(ctx: &Context<'_>, host: &str, port: u16) -> bool {
     // Without trusted authorities, any certificate leads to a complaint.
-    match Tls::none().complaint(host, port).await {
+    match Tls::none().complaint(ctx, host, port).await {
         Some(Error::Tls(problem)) => !matches!(problem.why, Untrusted::Other(_)),
         _ => false,
     }
