@@ -5,13 +5,17 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use devgate_core::lock::locked;
-use devgate_transports::{Context, Error, HostSettings, Result, SshHost};
+use devgate_transports::{
+    ByteStream, Context, Destination, Error, HostSettings, Result, SshHost,
+};
 use tokio::sync::{Mutex as Turn, Notify};
+use tokio::time::Instant;
 
 /// The connections to one host.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     settings: HostSettings,
     state: Mutex<State>,
     /// Connections are opened one after another, because servers refuse bursts of them (`MaxStartups`).
@@ -31,7 +35,7 @@ struct State {
 
 /// One connection.
 struct Line {
-    host: SshHost,
+    host: Arc<SshHost>,
     /// The number of programs that run on the connection or are being started.
     used: AtomicUsize,
     /// The number of programs that run on the connection.
@@ -53,7 +57,7 @@ const REFUSALS: u32 = 20;
 const LOSSES: u32 = 3;
 
 impl Lines {
-    pub(super) fn new(settings: HostSettings) -> Self {
+    pub(crate) fn new(settings: HostSettings) -> Self {
         Self {
             settings,
             state: Mutex::new(State {
@@ -106,8 +110,53 @@ impl Lines {
     ///
     /// # Errors
     /// Fails when no connection can be opened.
-    pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<()> {
+    pub(crate) async fn reach(&self, ctx: &Context<'_>) -> Result<()> {
         self.lease(ctx).await.map(drop)
+    }
+
+    /// Connects from the host to another place. A program's room is not needed for it.
+    ///
+    /// # Errors
+    /// Fails when the host cannot be reached, or as [`SshHost::forward`].
+    pub(crate) async fn forward(
+        &self,
+        ctx: &Context<'_>,
+        to: Destination<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> Result<Box<dyn ByteStream>> {
+        let mut losses = 0;
+        loop {
+            let host = self.any(ctx).await?;
+            match host.forward(to, limit, deadline).await {
+                Err(error) if host.is_closed() => {
+                    losses += 1;
+                    if losses == LOSSES {
+                        return Err(error);
+                    }
+                }
+                forwarded => return forwarded,
+            }
+        }
+    }
+
+    /// Returns an open connection, however many programs it carries.
+    async fn any(&self, ctx: &Context<'_>) -> Result<Arc<SshHost>> {
+        loop {
+            let first = || {
+                let state = self.state();
+                let mut open = state.lines.iter().filter(|line| !line.host.is_closed());
+                open.next().map(|line| Arc::clone(&line.host))
+            };
+            if let Some(host) = first() {
+                return Ok(host);
+            }
+            let _turn = self.opening.lock().await;
+            if first().is_none() {
+                self.state().lines.clear();
+                self.open(ctx).await?;
+            }
+        }
     }
 
     async fn lease(&self, ctx: &Context<'_>) -> Result<Lease<'_>> {
@@ -171,10 +220,15 @@ impl Lines {
     }
 
     /// Closes all connections at once.
-    pub(super) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         let lines = std::mem::take(&mut self.state().lines);
         let closing = lines.into_iter().filter_map(Arc::into_inner);
-        futures_util::future::join_all(closing.map(|line| line.host.close())).await;
+        futures_util::future::join_all(closing.map(|line| async {
+            // A connection that sessions go through stays open for them.
+            if let Some(host) = Arc::into_inner(line.host) {
+                host.close().await;
+            }
+        })).await;
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -185,7 +239,7 @@ impl Lines {
 impl Line {
     fn new(host: SshHost) -> Self {
         Self {
-            host,
+            host: Arc::new(host),
             used: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
         }

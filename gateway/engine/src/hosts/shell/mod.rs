@@ -20,12 +20,12 @@ use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::ssh_host;
-use devgate_transports::{Error, HostSettings, RetryBudget};
+use devgate_transports::{Error, RetryBudget};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use self::lines::Lines;
+pub(crate) use self::lines::Lines;
 use self::running::Running;
 use self::script::Script;
 use self::talk::{Stuck, Talk};
@@ -73,10 +73,10 @@ impl<'v> Shell<'v> {
     /// Fails when no task can run there.
     pub(crate) async fn over_ssh(
         teller: Arc<HostContext<'v>>,
-        connection: HostSettings,
+        lines: Arc<Lines>,
         settings: TaskHostSettings,
     ) -> Result<Self, Failure> {
-        let way = Way::Ssh(Box::new(Lines::new(connection)));
+        let way = Way::Ssh(lines);
         let shell = Self::new(teller, way, settings)?;
         shell.way.reach(&shell.teller.ctx()).await?;
         Ok(shell)
@@ -140,6 +140,14 @@ impl<'v> Shell<'v> {
                 }
                 Err(why)
             }
+        }
+    }
+
+    /// Returns the connections to the host, where it is behind SSH.
+    pub(super) fn lines(&self) -> Option<&Lines> {
+        match &self.way {
+            Way::Ssh(lines) => Some(lines),
+            Way::Here => None,
         }
     }
 

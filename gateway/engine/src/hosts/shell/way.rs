@@ -1,6 +1,7 @@
 //! Starts a host's shell, writes to it and reads from it: over SSH, or as a child process on this node.
 
 use std::io;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use devgate_core::failure::Failure;
@@ -16,7 +17,7 @@ use crate::process::{self, PipedChild};
 
 /// How a host's shell is reached.
 pub(super) enum Way {
-    Ssh(Box<Lines>),
+    Ssh(Arc<Lines>),
     /// The shell of this node.
     Here,
 }
