@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use super::stage::{Cleanup, Stages};
 use super::command_line::{PWSH, command_line};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskOutput};
-use crate::process::{self, Ended, Failure, Program, find_program};
+use crate::process::{self, EndedProcess, ProcessFailure, Program, find_program};
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
 
 /// This node, for the duration of one run.
@@ -103,7 +103,7 @@ impl Local {
         }
         let TaskControl { limits, stop, sink } = control;
         let mut ended = process::run(&program, limits, stop, sink).await;
-        if let Err(Failure::Start(error)) = &ended
+        if let Err(ProcessFailure::Start(error)) = &ended
             && Errno::from_raw(error.raw_os_error().unwrap_or_default()) == Errno::ENOEXEC
             && program.argv.len() == 1
             && is_text(stage.executable())
@@ -113,10 +113,10 @@ impl Local {
             ended = process::run(&program, limits, stop, sink).await;
         }
         let outcome = ended.map_err(|failure| match failure {
-            Failure::Start(error) => {
+            ProcessFailure::Start(error) => {
                 not_executable(&invocation, &program, stage.executable(), &error)
             }
-            Failure::Ended(ended) => ended_early(task, *ended, control.stop),
+            ProcessFailure::Ended(ended) => ended_early(task, *ended, control.stop),
         })?;
         Ok(TaskOutput {
             exit: outcome.exit,
@@ -127,8 +127,8 @@ impl Local {
 }
 
 /// Returns the error of a task that was ended before it ended by itself.
-fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
-    let Ended {
+fn ended_early(task: &str, ended: EndedProcess, stop: &CancelToken) -> TaskError {
+    let EndedProcess {
         limit,
         stdout,
         stderr,

@@ -68,7 +68,7 @@ impl ShellAccess {
             }
             Self::Local => {
                 let argv: Vec<_> = script.argv(prefix).map(Into::into).collect();
-                let started = process::piped(argv).await;
+                let started = process::start_piped(argv).await;
                 let (stdin, child) = started.map_err(|error| {
                     let program = script.argv(prefix).next().unwrap_or_default();
                     Failure::new(NO_MARK, format!("{program}: {error}"))
