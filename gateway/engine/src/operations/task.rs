@@ -48,8 +48,8 @@ impl TaskOrder {
         let hosts = Hosts::new(inventory, run.context(), loads, turns);
         let task = TaskRun {
             hosts: &hosts,
-            lender: &SessionBroker::new(sessions, RetryScope::Run),
-            unknown: &RefCell::default(),
+            broker: &SessionBroker::new(sessions, RetryScope::Run),
+            reported_transports: &RefCell::default(),
             task: &self.task,
             parameters: &self.parameters,
             mode: self.mode,
