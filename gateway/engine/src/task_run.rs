@@ -167,7 +167,7 @@ impl TaskRun<'_, '_> {
             .map(|name| job.run.registry.find_transport(name));
         match transport.transpose()?.flatten() {
             Some(connect) => {
-                let spec = ConnectionSpec::by(connect, job)?;
+                let spec = ConnectionSpec::with_transport(connect, job)?;
                 Ok((connect.schema().target(raw), Some(spec)))
             }
             None => {

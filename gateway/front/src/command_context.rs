@@ -17,7 +17,7 @@ use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
 use devgate_engine::run::Run;
-use devgate_engine::store::Files;
+use devgate_engine::store::FileStore;
 use devgate_engine::workspace::{DeviceFile, SelectedTargets, Workspace, WorkspaceSettings};
 use devgate_schemas::Level;
 use devgate_transports::{Environment, RetryBudget};
@@ -95,7 +95,7 @@ impl CommandContext {
                 log,
                 // Nobody comes after this command.
                 idle: Duration::ZERO,
-                store: Arc::new(Files::new(Arc::clone(&environment))),
+                store: Arc::new(FileStore::new(Arc::clone(&environment))),
                 environment,
                 asked: || signals::asked().map(signals::reason),
             }),
@@ -117,7 +117,7 @@ impl CommandContext {
     /// # Errors
     /// That one came.
     pub async fn ask(&self, family: &str) -> Result<(), Failure> {
-        or_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
+        or_interrupted(self.workspace.registry.load_descriptions([family]).map(Ok)).await
     }
 
     /// Reads the metadata of every family's programs.
@@ -125,7 +125,7 @@ impl CommandContext {
     /// # Errors
     /// That a signal came.
     pub async fn ask_all(&self) -> Result<(), Failure> {
-        or_interrupted(self.workspace.registry.ask_all().map(Ok)).await
+        or_interrupted(self.workspace.registry.load_all_descriptions().map(Ok)).await
     }
 
     /// Selects targets from an inventory, perhaps none. A signal interrupts this.

@@ -68,7 +68,7 @@ impl Run {
         let lender = SessionBroker::new(&context.engine.services.sessions, RetryScope::Request);
         let lending = async {
             job.prepare().await?;
-            let spec = ConnectionSpec::from_here(&job)?;
+            let spec = ConnectionSpec::direct(&job)?;
             lender.lend(&ctx, &spec, mode, lent).await
         };
         let shown = &mut TerminalView::new(&context.logger, printer);

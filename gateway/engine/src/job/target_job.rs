@@ -52,14 +52,14 @@ impl<'a> TargetJob<'a> {
         *self.device_key.get_or_init(device_key)
     }
 
-    /// Asks the transport of the target for its description, where the run has not done so for this target.
+    /// Loads the description of the transport of the target.
     ///
     /// # Errors
     /// Fails when the run is cancelled before the transport has answered.
     pub async fn prepare(&self) -> Result<(), Failure> {
         let name = self.target.remote_transport();
         tokio::select! {
-            () = self.run.registry.ask(name) => Ok(()),
+            () = self.run.registry.load_descriptions(name) => Ok(()),
             () = self.stop.reaches(Stage::Finish) => Err(self.interrupted(false)),
         }
     }
