@@ -70,7 +70,7 @@ impl Inventory {
         };
         match (missing(&inventory), targets.is_empty()) {
             (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),
-            _ => context.workspace.tell_missing(&inventory),
+            _ => context.workspace.report_missing(&inventory),
         }
         let faults: IndexMap<&str, Failure> = targets
             .iter()

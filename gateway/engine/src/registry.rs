@@ -347,7 +347,7 @@ impl Registry {
             .find(|kind| kind.schema().name() == name)
             .ok_or_else(|| {
                 let family_name = family.name();
-                let message = match family.why_left_out(name) {
+                let message = match family.reason_left_out(name) {
                     Some(why) => {
                         format!("type `{name}` cannot be used by family `{family_name}`: {why}")
                     }

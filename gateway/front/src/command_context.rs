@@ -82,11 +82,11 @@ impl CommandContext {
             modulepath,
             libdir: global.libdir.clone(),
             inventory: configured.or_else(named),
-            variable: variable.map(|text| Source::Environment(text.to_owned())),
-            devices: devices.map(|(path, is_named)| DeviceFile { path, is_named }),
+            inventory_variable: variable.map(|text| Source::Environment(text.to_owned())),
+            devices: devices.map(|(path, is_explicit)| DeviceFile { path, is_explicit }),
             strict: global.strict,
             environment: Arc::clone(&environment),
-            person: Some(Arc::new(Terminal)),
+            secret_prompt: Some(Arc::new(Terminal)),
         };
         let log: Arc<dyn Sink> = Arc::new(logger.clone());
         Ok(Self {
@@ -138,7 +138,7 @@ impl CommandContext {
         words: &[String],
         overrides: &Overrides,
     ) -> Result<SelectedTargets, Failure> {
-        or_interrupted(self.workspace.choose(inventory, words, overrides)).await
+        or_interrupted(self.workspace.select(inventory, words, overrides)).await
     }
 
     /// Logs why there is nothing to do.

@@ -57,7 +57,7 @@ impl FamilySource {
 
     /// Reads a family from a folder of a module. Returns its name, too.
     pub(super) fn read(folder: &Path) -> Result<(String, Self), String> {
-        let programs = Programs::of(folder).map(Code::Programs);
+        let programs = Programs::find(folder).map(Code::Programs);
         if !folder.join("family.yaml").is_file() {
             return Ok((name_of(folder), Self::new(None, programs).in_folder(folder)));
         }
