@@ -113,7 +113,7 @@ impl Workspace {
         for warning in &project.warnings {
             log_line(&*log, Level::Warning, warning.clone());
         }
-        for path in project.places() {
+        for path in project.existing_paths() {
             check_trust(&path)?;
         }
         let registry = Registry::load(&project.modulepath, settings.libdir.as_deref(), &log)?;

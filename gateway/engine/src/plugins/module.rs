@@ -47,11 +47,11 @@ pub(super) async fn task(
     host: &Host<'_>,
     options: Options<'_>,
 ) -> Result<Value, PluginError> {
-    options.only(&["task", "parameters"])?;
+    options.refuse_unknown(&["task", "parameters"])?;
     let name = options.required("task")?;
     let task = catalogue.find(name);
     let task = task.map_err(|error| options.failed(message_of(error)))?;
-    let parameters = match options.said.get("parameters") {
+    let parameters = match options.values.get("parameters") {
         None | Some(Value::Undef) => Hash::new(),
         Some(Value::Hash(parameters)) => parameters.clone(),
         Some(_) => return Err(options.invalid("expected `parameters` to be a hash")),
@@ -76,7 +76,7 @@ impl Module<'_> {
                 parameters.insert(key, value);
             }
         }
-        for (key, value) in options.said.iter() {
+        for (key, value) in options.values.iter() {
             parameters.insert(key.clone(), value.clone());
         }
         value(host, &options, &task, parameters, Some(self.project)).await

@@ -23,7 +23,7 @@ pub fn reexec(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<
     file.write_all(stdin.reveal())?;
     file.rewind()?;
     // The new program must find the limits that we found.
-    budget::give_back(std::process::id());
+    budget::restore_for(std::process::id());
     let [name, arguments @ ..] = arguments else {
         return Err(io::ErrorKind::InvalidInput.into());
     };

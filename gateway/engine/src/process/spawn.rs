@@ -79,7 +79,7 @@ pub(super) fn new_command(argv: &[OsString]) -> io::Result<Command> {
 pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
     let child = command.spawn()?;
-    child.id().into_iter().for_each(budget::give_back);
+    child.id().into_iter().for_each(budget::restore_for);
     Ok(child)
 }
 

@@ -98,7 +98,7 @@ impl<'a> FileResolver<'a> {
         };
         let roots = self.modules.roots(&dir);
         let stays =
-            |path: &Path| trust::stays(path, &roots).map_err(|problem| (INVALID_FILE, problem));
+            |path: &Path| trust::stays_in(path, &roots).map_err(|problem| (INVALID_FILE, problem));
         stays(&path)?;
         match (fs::metadata(&path), spec.ends_with('/')) {
             (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => Err((
