@@ -53,7 +53,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("transports/src/tls/pem.rs", 2),
     ("transports/src/ssh/read.rs", 1),
     ("gateway/engine/src/hosts/shell/script.rs", 2),
-    ("gateway/engine/src/hosts/shell/talk.rs", 2),
+    ("gateway/engine/src/hosts/shell/running_script.rs", 2),
 ];
 
 /// The crates from the lowest to the highest, each with the workspace crates that it may use.

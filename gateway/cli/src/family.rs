@@ -103,7 +103,7 @@ impl Family {
             }
             Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
-                    let families = context.workspace.registry.sound_families()?;
+                    let families = context.workspace.registry.valid_families()?;
                     families.filter_map(registry::Family::declared).collect()
                 } else {
                     let found = names.iter().map(|name| declared(context, name));

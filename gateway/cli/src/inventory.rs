@@ -70,7 +70,7 @@ impl Inventory {
         };
         match (missing(&inventory), targets.is_empty()) {
             (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),
-            _ => context.workspace.tell_missing(&inventory),
+            _ => context.workspace.report_missing(&inventory),
         }
         let faults: IndexMap<&str, Failure> = targets
             .iter()
@@ -163,7 +163,7 @@ fn reached(target: &Target) -> Json {
 fn details(context: &CommandContext, target: &Target) -> Json {
     let schema = target
         .remote_transport()
-        .and_then(|name| context.workspace.registry.known(name).ok().flatten())
+        .and_then(|name| context.workspace.registry.find_transport(name).ok().flatten())
         .map(|connect| connect.schema());
     target.detail(|key| {
         let attribute = schema.and_then(|schema| schema.connection_info().get(key));

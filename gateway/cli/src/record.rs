@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, TargetResult};
 use devgate_devices::UpdateExpected;
-use devgate_engine::record::{self, Recorded};
+use devgate_engine::record::{self, RecordedSession};
 use devgate_engine::registry::Family;
 use devgate_engine::run::TargetJob;
 use devgate_engine::session::{self, SessionAccess, SessionPool};
@@ -90,7 +90,7 @@ impl Record {
                 record::record(job, ctx, transport, family, &self.commands).await
             },
         );
-        let Recorded {
+        let RecordedSession {
             mut recording,
             commands,
             refused,

@@ -19,7 +19,7 @@ pub const GRACE: Duration = Duration::from_secs(10);
 const ENDING: Duration = Duration::from_secs(5);
 
 /// How often to check whether the token is still held.
-const LOOK: Duration = Duration::from_millis(100);
+const HOLD_CHECK: Duration = Duration::from_millis(100);
 
 const INTERRUPTED: &str = "interrupted";
 
@@ -54,7 +54,7 @@ pub enum Reason {
 
 /// The stage of a run, and the reason.
 #[derive(Clone, Debug, Default)]
-struct Wish {
+struct CancelState {
     stage: Stage,
     /// The first reason.
     reason: Option<Reason>,
@@ -67,42 +67,42 @@ struct Wish {
 /// third one waits for nothing.
 #[derive(Debug, Default)]
 pub struct CancelSource {
-    wish: watch::Sender<Wish>,
+    state: watch::Sender<CancelState>,
     /// Each receiver belongs to work that must not end by time alone.
-    held: watch::Sender<()>,
+    holds: watch::Sender<()>,
     /// The number of requests, and the last reason.
-    wished: watch::Sender<(u32, Option<Reason>)>,
+    requests: watch::Sender<(u32, Option<Reason>)>,
     /// The time limit of the run, and its deadline.
     limit: Option<(Duration, Instant)>,
-    course: Cell<Course>,
+    progress: Cell<Progress>,
 }
 
 /// The progress of the cancellation.
 #[derive(Clone, Copy, Debug, Default)]
-struct Course {
+struct Progress {
     stage: Stage,
     /// When the next stage begins by itself.
     until: Option<Instant>,
     /// The number of handled requests.
-    taken: u32,
+    handled: u32,
 }
 
 /// Observes the cancellation of a run.
 #[derive(Clone, Debug)]
 pub struct CancelToken {
-    wish: watch::Receiver<Wish>,
-    held: watch::Sender<()>,
+    state: watch::Receiver<CancelState>,
+    holds: watch::Sender<()>,
 }
 
 /// While it exists, time alone does not end running work: a device could stay half changed.
 #[derive(Debug)]
-pub struct Held {
+pub struct CancelHold {
     _counted: watch::Receiver<()>,
 }
 
 impl CancelSource {
     /// Creates the source for a run with this time limit.
-    pub fn within(limit: Option<Duration>) -> Self {
+    pub fn with_limit(limit: Option<Duration>) -> Self {
         Self {
             limit: limit.map(|limit| (limit, Instant::now() + limit)),
             ..Self::default()
@@ -111,7 +111,7 @@ impl CancelSource {
 
     /// Requests the end of the run: first gracefully, the second time at once; the third time without waiting.
     pub fn cancel(&self, reason: Reason) {
-        self.wished.send_modify(|(count, last)| {
+        self.requests.send_modify(|(count, last)| {
             *count += 1;
             *last = Some(reason);
         });
@@ -119,57 +119,57 @@ impl CancelSource {
 
     /// Waits for the next stage, and raises it. `None`: nothing is waited for any more.
     pub async fn next(&self) -> Option<Stage> {
-        let wished = self.wished_or_due().await;
-        let mut course = self.course.get();
-        let (stage, wait) = match (course.stage, &wished) {
+        let request = self.request_or_due().await;
+        let mut progress = self.progress.get();
+        let (stage, wait) = match (progress.stage, &request) {
             (Stage::Go, _) => (Stage::Finish, GRACE),
             (Stage::Finish, None) => (Stage::End, ENDING),
             (Stage::Finish | Stage::End, _) => (Stage::Kill, ENDING),
             (Stage::Kill, _) => return None,
         };
-        course.stage = stage;
-        course.until = Some(Instant::now() + wait);
-        self.course.set(course);
-        self.raise(stage, wished);
+        progress.stage = stage;
+        progress.until = Some(Instant::now() + wait);
+        self.progress.set(progress);
+        self.raise(stage, request);
         Some(stage)
     }
 
     /// Waits for a request, which has a reason, or until the next stage is due. A held token delays that stage.
-    async fn wished_or_due(&self) -> Option<Reason> {
-        let Course { stage, until, .. } = self.course.get();
+    async fn request_or_due(&self) -> Option<Reason> {
+        let Progress { stage, until, .. } = self.progress.get();
         let Some(until) = until else {
-            return Some(self.wish().await);
+            return Some(self.next_request().await);
         };
-        let mut wish = pin!(self.wish());
-        let mut wished = timeout_at(until, &mut wish).await;
-        while wished.is_err() && stage == Stage::Finish && self.is_held() {
-            wished = timeout_at(Instant::now() + LOOK, &mut wish).await;
+        let mut next = pin!(self.next_request());
+        let mut request = timeout_at(until, &mut next).await;
+        while request.is_err() && stage == Stage::Finish && self.is_held() {
+            request = timeout_at(Instant::now() + HOLD_CHECK, &mut next).await;
         }
-        wished.ok()
+        request.ok()
     }
 
     /// Waits for a request that was not handled yet, or for the deadline.
-    async fn wish(&self) -> Reason {
-        let course = self.course.get();
-        let mut wishes = self.wished.subscribe();
-        let late = async {
+    async fn next_request(&self) -> Reason {
+        let progress = self.progress.get();
+        let mut requests = self.requests.subscribe();
+        let deadline_passed = async {
             // The deadline does not hurry work that is ending already: a device may be rolled back.
-            match self.limit.filter(|_| course.stage == Stage::Go) {
+            match self.limit.filter(|_| progress.stage == Stage::Go) {
                 Some((_, end)) => drop(timeout_at(end, pending::<()>()).await),
                 None => pending().await,
             }
         };
-        let wished = tokio::select! {
-            wished = wishes.wait_for(|(count, _)| *count > course.taken) => {
-                wished.ok().and_then(|wished| wished.1.clone())
+        let request = tokio::select! {
+            request = requests.wait_for(|(count, _)| *count > progress.handled) => {
+                request.ok().and_then(|request| request.1.clone())
             }
-            () = late => None,
+            () = deadline_passed => None,
         };
-        self.course.set(Course {
-            taken: course.taken + u32::from(wished.is_some()),
-            ..course
+        self.progress.set(Progress {
+            handled: progress.handled + u32::from(request.is_some()),
+            ..progress
         });
-        wished.unwrap_or_else(|| {
+        request.unwrap_or_else(|| {
             let limit = self.limit.map_or(0, |(limit, _)| limit.as_secs());
             Reason::Deadline(format!("{limit} s"))
         })
@@ -178,23 +178,23 @@ impl CancelSource {
     /// The token for all work of the run.
     pub fn token(&self) -> CancelToken {
         CancelToken {
-            wish: self.wish.subscribe(),
-            held: self.held.clone(),
+            state: self.state.subscribe(),
+            holds: self.holds.clone(),
         }
     }
 
     /// Whether a token is held.
     pub fn is_held(&self) -> bool {
-        self.held.receiver_count() > 0
+        self.holds.receiver_count() > 0
     }
 
     /// Raises the stage, which never falls. The first reason counts.
     pub fn raise(&self, to: Stage, reason: Option<Reason>) {
-        self.wish.send_if_modified(|wish| {
-            let raised = to > wish.stage;
+        self.state.send_if_modified(|state| {
+            let raised = to > state.stage;
             if raised {
-                wish.stage = to;
-                wish.reason = wish.reason.take().or(reason);
+                state.stage = to;
+                state.reason = state.reason.take().or(reason);
             }
             raised
         });
@@ -204,12 +204,12 @@ impl CancelSource {
 impl CancelToken {
     /// The current stage.
     pub fn stage(&self) -> Stage {
-        self.wish.borrow().stage
+        self.state.borrow().stage
     }
 
     /// Why the run was cancelled, if it was.
     pub fn reason(&self) -> Option<Reason> {
-        self.wish.borrow().reason.clone()
+        self.state.borrow().reason.clone()
     }
 
     /// The end of the run for messages: `interrupted`, or that it timed out.
@@ -221,23 +221,23 @@ impl CancelToken {
     /// The end of work in the run, for messages: `was interrupted`, or that it timed out.
     pub fn message_for_part(&self) -> String {
         match self.reason() {
-            Some(late @ Reason::Deadline(_)) => late.to_string(),
+            Some(deadline_passed @ Reason::Deadline(_)) => deadline_passed.to_string(),
             Some(reason) => format!("was {reason}"),
             None => format!("was {INTERRUPTED}"),
         }
     }
 
     /// Holds the token: time alone does not end running work until the returned value is dropped.
-    pub fn hold(&self) -> Held {
-        Held {
-            _counted: self.held.subscribe(),
+    pub fn hold(&self) -> CancelHold {
+        CancelHold {
+            _counted: self.holds.subscribe(),
         }
     }
 
     /// Waits until a stage is reached; forever if the source does not exist any more.
     pub async fn reaches(&self, stage: Stage) {
-        let mut wishes = self.wish.clone();
-        if wishes.wait_for(|wish| wish.stage >= stage).await.is_err() {
+        let mut requests = self.state.clone();
+        if requests.wait_for(|state| state.stage >= stage).await.is_err() {
             pending().await
         }
     }
@@ -283,17 +283,17 @@ mod tests {
         let cancel_source = CancelSource::default();
         let stop = cancel_source.token();
         assert_eq!(stop.reason(), None);
-        let late = Reason::Deadline("1 s".to_owned());
-        cancel_source.raise(Stage::Finish, Some(late.clone()));
+        let deadline_passed = Reason::Deadline("1 s".to_owned());
+        cancel_source.raise(Stage::Finish, Some(deadline_passed.clone()));
         cancel_source.raise(Stage::Kill, Some(Reason::Signal(Signal::SIGINT)));
-        assert_eq!(stop.reason(), Some(late));
+        assert_eq!(stop.reason(), Some(deadline_passed));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_wish_and_time_itself_raise_the_stage() {
-        let cancel_source = CancelSource::within(Some(Duration::from_secs(60)));
+    async fn each_request_and_time_itself_raise_the_stage() {
+        let cancel_source = CancelSource::with_limit(Some(Duration::from_secs(60)));
         let begun = Instant::now();
-        // Its time first; then what ends in peace has its grace; then somebody is in a hurry.
+        // First the deadline, then the end of the grace period, then a request.
         assert_eq!(cancel_source.next().await, Some(Stage::Finish));
         assert_eq!(begun.elapsed(), Duration::from_secs(60));
         assert_eq!(cancel_source.next().await, Some(Stage::End));
@@ -306,20 +306,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_limit_does_not_hurry_who_is_to_end_already() {
-        let cancel_source = CancelSource::within(Some(Duration::from_secs(5)));
-        let held = cancel_source.token().hold();
+    async fn a_deadline_does_not_hurry_work_that_is_ending() {
+        let cancel_source = CancelSource::with_limit(Some(Duration::from_secs(5)));
+        let holds = cancel_source.token().hold();
         cancel_source.cancel(Reason::Signal(Signal::SIGINT));
         assert_eq!(cancel_source.next().await, Some(Stage::Finish));
         let next = tokio::time::timeout(GRACE * 6, cancel_source.next()).await;
         assert!(next.is_err(), "a device is on its way back");
-        drop(held);
+        drop(holds);
         assert_eq!(cancel_source.next().await, Some(Stage::End));
         assert_eq!(cancel_source.token().message(), "interrupted");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn two_wishes_that_come_together_are_two() {
+    async fn two_simultaneous_requests_count_as_two() {
         let cancel_source = CancelSource::default();
         cancel_source.cancel(Reason::User("ann".to_owned()));
         cancel_source.cancel(Reason::ClientGone);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_told_in_words() {
+    fn reasons_are_formatted_for_messages() {
         for (reason, run, part) in [
             (
                 Reason::Signal(Signal::SIGINT),
@@ -364,18 +364,18 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_held_as_long_as_somebody_holds_it() {
+    fn a_token_is_held_until_the_last_hold_is_dropped() {
         let cancel_source = CancelSource::default();
-        let held = cancel_source.token().hold();
+        let holds = cancel_source.token().hold();
         let other = cancel_source.token().hold();
-        drop(held);
+        drop(holds);
         assert!(cancel_source.is_held());
         drop(other);
         assert!(!cancel_source.is_held());
     }
 
     #[tokio::test]
-    async fn what_nobody_can_stop_is_never_stopped() {
+    async fn without_a_source_no_stage_is_reached() {
         let stop = CancelSource::default().token();
         let waited = futures_util::FutureExt::now_or_never(stop.reaches(Stage::Finish));
         assert!(waited.is_none());

@@ -17,10 +17,10 @@ use crate::redactor::Sink;
 use crate::results::{Action, TargetResult};
 
 /// How many events a lossless follower may be behind before no new target starts.
-const BEHIND: u64 = 256;
+const MAX_BACKLOG: u64 = 256;
 
 /// The minimum number of events to keep until there is a follower.
-const EARLY: usize = 256;
+const MIN_KEPT: usize = 256;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ pub enum Event {
         target: String,
     },
     /// A message about a target, or about none.
-    Said(schemas::Event),
+    Message(schemas::Event),
     /// The retries for a target have ended.
-    Settled {
+    RetriesEnded {
         /// Its name.
         target: String,
     },
     /// A task has written a line, including its line end.
-    Wrote {
+    Output {
         /// The output, after the name of the target.
         line: String,
     },
@@ -54,7 +54,7 @@ pub enum Event {
         /// Its name.
         target: String,
         /// The result.
-        answer: Box<TargetResult>,
+        result: Box<TargetResult>,
         /// How many targets are running now.
         running: usize,
         /// How many have failed so far.
@@ -65,11 +65,11 @@ pub enum Event {
         /// The stage.
         stage: Stage,
         /// The end of the run: `interrupted`.
-        told: String,
+        message: String,
         /// How many targets are running.
         running: usize,
         /// Whether time alone does not end running work.
-        held: bool,
+        is_held: bool,
     },
     /// The work on targets has ended.
     Ended {
@@ -82,9 +82,9 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Events {
     /// Events below this level are dropped.
-    least: Level,
+    min_level: Level,
     /// How many events to keep after all followers have read them.
-    kept: usize,
+    kept_events: usize,
     /// The secrets of all targets, and those learnt from current targets.
     mask: Mutex<Mask>,
     log: Mutex<Log>,
@@ -105,7 +105,7 @@ struct Log {
     events: VecDeque<Arc<Event>>,
     is_closed: bool,
     /// The number of the next event of each lossless follower.
-    following: HashMap<u64, u64>,
+    lossless_positions: HashMap<u64, u64>,
     followers: u64,
 }
 
@@ -114,8 +114,8 @@ struct Log {
 pub struct Follower {
     events: Arc<Events>,
     next: u64,
-    /// Its number in [`Log::following`], if it is lossless.
-    faithful: Option<u64>,
+    /// Its number in [`Log::lossless_positions`], if it is lossless.
+    lossless_id: Option<u64>,
 }
 
 /// What a follower receives.
@@ -128,11 +128,11 @@ pub enum Received {
 }
 
 impl Events {
-    /// The events of a new run, of this level and above. `kept` of them stay after all followers have read them.
-    pub fn new(least: Level, kept: usize, outer: Option<Arc<dyn Sink>>) -> Arc<Self> {
+    /// The events of a new run, of this level and above. `kept_events` of them stay after all followers have read them.
+    pub fn new(min_level: Level, kept_events: usize, outer: Option<Arc<dyn Sink>>) -> Arc<Self> {
         Arc::new(Self {
-            least,
-            kept,
+            min_level,
+            kept_events,
             mask: Mutex::default(),
             log: Mutex::default(),
             changed: Notify::new(),
@@ -144,7 +144,7 @@ impl Events {
     pub fn record(&self, event: Event) {
         let mut log = locked(&self.log);
         log.events.push_back(Arc::new(event));
-        log.forget(self.kept);
+        log.prune(self.kept_events);
         drop(log);
         self.changed.notify_waiters();
     }
@@ -152,7 +152,7 @@ impl Events {
     /// Records a line of task output, with the secrets of all current targets masked.
     pub fn record_output(&self, line: &str) {
         let line = locked(&self.mask).text(line).into_owned();
-        self.record(Event::Wrote { line });
+        self.record(Event::Output { line });
     }
 
     /// Ends the events.
@@ -164,8 +164,8 @@ impl Events {
     /// Waits until no lossless follower is far behind.
     pub async fn room(&self) {
         self.until(|log| {
-            let slowest = log.following.values().min();
-            let is_far = slowest.is_some_and(|next| log.end().saturating_sub(*next) > BEHIND);
+            let slowest = log.lossless_positions.values().min();
+            let is_far = slowest.is_some_and(|next| log.end().saturating_sub(*next) > MAX_BACKLOG);
             (!is_far).then_some(())
         })
         .await;
@@ -174,15 +174,15 @@ impl Events {
     /// A lossless follower from this number on: the run waits for it. Older events may be missing.
     pub fn follow(self: &Arc<Self>, from: u64) -> Follower {
         let mut log = locked(&self.log);
-        let faithful = log.followers;
+        let lossless_id = log.followers;
         log.followers += 1;
         let next = from.clamp(log.first, log.end());
-        log.following.insert(faithful, next);
+        log.lossless_positions.insert(lossless_id, next);
         drop(log);
         Follower {
             events: Arc::clone(self),
             next: from.min(next),
-            faithful: Some(faithful),
+            lossless_id: Some(lossless_id),
         }
     }
 
@@ -192,17 +192,17 @@ impl Events {
         Follower {
             events: Arc::clone(self),
             next,
-            faithful: None,
+            lossless_id: None,
         }
     }
 
-    /// Waits until `look` returns a value.
-    async fn until<T>(&self, mut look: impl FnMut(&mut Log) -> Option<T>) -> T {
+    /// Waits until `poll` returns a value.
+    async fn until<T>(&self, mut poll: impl FnMut(&mut Log) -> Option<T>) -> T {
         loop {
             let mut changed = pin!(self.changed.notified());
             // From here on, no change is missed.
             changed.as_mut().enable();
-            if let Some(found) = look(&mut locked(&self.log)) {
+            if let Some(found) = poll(&mut locked(&self.log)) {
                 return found;
             }
             changed.await;
@@ -216,26 +216,26 @@ pub fn silence() -> Arc<dyn Sink> {
 }
 
 impl Sink for Events {
-    fn says(&self, level: Level) -> bool {
-        level >= self.least
+    fn is_enabled(&self, level: Level) -> bool {
+        level >= self.min_level
     }
 
-    fn take(&self, event: schemas::Event) {
+    fn accept(&self, event: schemas::Event) {
         let mask = locked(&self.mask);
         let message = mask.text(&event.message).into_owned();
         let subject = event
             .subject
             .map(|subject| mask.text(&subject).into_owned());
         drop(mask);
-        self.record(Event::Said(schemas::Event {
+        self.record(Event::Message(schemas::Event {
             message,
             subject,
             ..event
         }));
     }
 
-    fn settled(&self, target: &str) {
-        self.record(Event::Settled {
+    fn retries_ended(&self, target: &str) {
+        self.record(Event::RetriesEnded {
             target: target.to_owned(),
         });
     }
@@ -256,14 +256,14 @@ impl Log {
     }
 
     /// Drops events that no follower needs and that are not kept.
-    fn forget(&mut self, kept: usize) {
-        let wanted = self.following.values().min().copied();
-        let kept = if self.followers == 0 {
-            kept.max(EARLY)
+    fn prune(&mut self, kept_events: usize) {
+        let first_needed = self.lossless_positions.values().min().copied();
+        let kept_events = if self.followers == 0 {
+            kept_events.max(MIN_KEPT)
         } else {
-            kept
+            kept_events
         };
-        while self.events.len() > kept && wanted.is_none_or(|wanted| self.first < wanted) {
+        while self.events.len() > kept_events && first_needed.is_none_or(|first_needed| self.first < first_needed) {
             self.events.pop_front();
             self.first += 1;
         }
@@ -274,31 +274,31 @@ impl Follower {
     /// Waits for the next event; `None` when there are no more.
     pub async fn next(&mut self) -> Option<Received> {
         let events = Arc::clone(&self.events);
-        events.until(|log| self.look(log, events.kept)).await
+        events.until(|log| self.poll(log, events.kept_events)).await
     }
 
     /// The next event, if it is available.
-    pub fn waiting(&mut self) -> Option<Received> {
+    pub fn try_next(&mut self) -> Option<Received> {
         let events = Arc::clone(&self.events);
         let mut log = locked(&events.log);
-        self.look(&mut log, events.kept).flatten()
+        self.poll(&mut log, events.kept_events).flatten()
     }
 
     /// The next event, or the end of the events; `None` if the follower has to wait.
-    fn look(&mut self, log: &mut Log, kept: usize) -> Option<Option<Received>> {
+    fn poll(&mut self, log: &mut Log, kept_events: usize) -> Option<Option<Received>> {
         if let Some(missed @ 1..) = log.first.checked_sub(self.next) {
             self.next = log.first;
             return Some(Some(Received::Missed(missed)));
         }
-        let at = usize::try_from(self.next - log.first).ok()?;
-        let Some(event) = log.events.get(at).map(Arc::clone) else {
+        let index = usize::try_from(self.next - log.first).ok()?;
+        let Some(event) = log.events.get(index).map(Arc::clone) else {
             return log.is_closed.then_some(None);
         };
         let number = self.next;
         self.next += 1;
-        if let Some(faithful) = self.faithful {
-            log.following.insert(faithful, self.next);
-            log.forget(kept);
+        if let Some(lossless_id) = self.lossless_id {
+            log.lossless_positions.insert(lossless_id, self.next);
+            log.prune(kept_events);
             // The run may wait for this follower.
             self.events.changed.notify_waiters();
         }
@@ -308,10 +308,10 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        if let Some(faithful) = self.faithful {
+        if let Some(lossless_id) = self.lossless_id {
             let mut log = locked(&self.events.log);
-            log.following.remove(&faithful);
-            log.forget(self.events.kept);
+            log.lossless_positions.remove(&lossless_id);
+            log.prune(self.events.kept_events);
             drop(log);
             self.events.changed.notify_waiters();
         }

@@ -14,13 +14,13 @@ use crate::results::TargetResult;
 /// A sink for events: the events of a run, or the sink for events that belong to no run.
 pub trait Sink: Debug + Send + Sync {
     /// Whether this level is enabled.
-    fn says(&self, level: Level) -> bool;
+    fn is_enabled(&self, level: Level) -> bool;
 
     /// Takes an event that may hold secrets.
-    fn take(&self, event: Event);
+    fn accept(&self, event: Event);
 
     /// Takes the end of the retries for a target.
-    fn settled(&self, target: &str);
+    fn retries_ended(&self, target: &str);
 
     /// The secrets of all current targets.
     fn mask(&self) -> &Mutex<Mask>;
@@ -38,8 +38,8 @@ fn masks(sink: &dyn Sink) -> impl Iterator<Item = &Mutex<Mask>> {
 
 /// Logs a line that is about no target.
 pub fn log_line(sink: &dyn Sink, level: Level, message: String) {
-    if sink.says(level) {
-        sink.take(Event {
+    if sink.is_enabled(level) {
+        sink.accept(Event {
             level,
             target: String::new(),
             subject: None,
@@ -55,8 +55,8 @@ pub struct Redactor<'a> {
     sink: &'a dyn Sink,
     mask: Mutex<Mask>,
     /// The hashes of logged warnings, so that a reopened session does not repeat them.
-    warned: Mutex<HashSet<u64>>,
-    hashing: RandomState,
+    seen_warnings: Mutex<HashSet<u64>>,
+    hasher: RandomState,
 }
 
 impl<'a> Redactor<'a> {
@@ -65,23 +65,23 @@ impl<'a> Redactor<'a> {
         Self {
             sink,
             mask: Mutex::default(),
-            warned: Mutex::default(),
-            hashing: RandomState::new(),
+            seen_warnings: Mutex::default(),
+            hasher: RandomState::new(),
         }
     }
 
     /// Masks these secrets of the target from now on.
     pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         let mut own = locked(&self.mask);
-        let mut more = own.clone();
-        more.add(secrets);
+        let mut merged = own.clone();
+        merged.add(secrets);
         for all in masks(self.sink) {
             // The old secrets stay masked all the time.
             let mut all = locked(all);
             all.remove(&own);
-            all.merge(&more);
+            all.merge(&merged);
         }
-        *own = more;
+        *own = merged;
     }
 
     /// A text without the secrets of all targets of the run.
@@ -95,11 +95,11 @@ impl<'a> Redactor<'a> {
     }
 
     /// The result of the target, in which these secrets are masked.
-    pub fn masked(&self, answer: TargetResult) -> TargetResult {
+    pub fn masked(&self, result: TargetResult) -> TargetResult {
         TargetResult {
-            value: self.masked_value(answer.value),
-            text: answer.text.map(|text| self.masked_text(&text)),
-            ..answer
+            value: self.masked_value(result.value),
+            text: result.text.map(|text| self.masked_text(&text)),
+            ..result
         }
     }
 }
@@ -115,20 +115,20 @@ impl Drop for Redactor<'_> {
 impl EventSink for Redactor<'_> {
     fn emit(&self, event: Event) {
         // Disabled levels are not masked, because masking costs time with many secrets.
-        if !self.sink.says(event.level) {
+        if !self.sink.is_enabled(event.level) {
             return;
         }
         if event.level == Level::Warning {
-            let said = self.hashing.hash_one((&event.subject, &event.message));
-            if !locked(&self.warned).insert(said) {
+            let hash = self.hasher.hash_one((&event.subject, &event.message));
+            if !locked(&self.seen_warnings).insert(hash) {
                 return;
             }
         }
-        self.sink.take(event);
+        self.sink.accept(event);
     }
 
     fn settled(&self, target: &str) {
-        self.sink.settled(target);
+        self.sink.retries_ended(target);
     }
 }
 
@@ -142,33 +142,33 @@ mod tests {
     use crate::events::{Events, silence};
 
     #[test]
-    fn what_became_of_a_target_holds_none_of_its_secrets() {
+    fn the_result_of_a_target_has_none_of_its_secrets() {
         let events = Events::new(Level::Debug, 0, None);
-        let listener = Redactor::new(&*events);
-        listener.hide(&[Value::from("canary").into_sensitive()]);
+        let redactor = Redactor::new(&*events);
+        redactor.hide(&[Value::from("canary").into_sensitive()]);
         let value = json!({"password": "canary", "_error": {"msg": "it said canary1"}});
-        let answer = listener.masked(TargetResult::success(value).with_text("a canary".into()));
+        let result = redactor.masked(TargetResult::success(value).with_text("a canary".into()));
         assert_eq!(
-            answer.value,
+            result.value,
             json!({"password": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
         );
-        assert_eq!(answer.text.as_deref(), Some("a ********"));
+        assert_eq!(result.text.as_deref(), Some("a ********"));
     }
 
     #[test]
-    fn the_secrets_of_a_run_are_hidden_around_it_and_forgotten_with_its_targets() {
+    fn secrets_are_masked_in_all_sinks_until_the_target_ends() {
         let outer = silence();
         let events = Events::new(Level::Debug, 0, Some(Arc::clone(&outer)));
-        let said = |expected| {
+        let check = |expected| {
             for sink in [&*events as &dyn Sink, &*outer] {
                 assert_eq!(locked(sink.mask()).text("a canary"), expected);
             }
         };
         for _ in 0..100 {
-            let listener = Redactor::new(&*events);
-            listener.hide(&[Value::from("canary").into_sensitive()]);
-            said("a ********");
+            let redactor = Redactor::new(&*events);
+            redactor.hide(&[Value::from("canary").into_sensitive()]);
+            check("a ********");
         }
-        said("a canary");
+        check("a canary");
     }
 }

@@ -55,7 +55,7 @@ pub struct Item<'a> {
     pub action: &'a Action,
     /// The result.
     #[serde(flatten)]
-    pub answer: &'a TargetResult,
+    pub result: &'a TargetResult,
 }
 
 /// Whether it went well.

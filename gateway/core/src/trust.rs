@@ -17,39 +17,39 @@ use crate::lock::locked;
 
 /// The users who may own what devgate runs.
 #[derive(Clone, Copy, Debug)]
-struct Judge {
+struct AllowedOwners {
     own: u32,
     /// The user who has become root with `sudo`.
-    behind: Option<u32>,
+    sudo_user: Option<u32>,
 }
 
 /// A problem with the owner or the mode of a file or folder.
 #[derive(Debug, PartialEq)]
-enum Hand {
+enum ForeignAccess {
     /// Other users can write it.
-    Writes(Others),
+    Writable(Others),
     /// Another user owns it.
-    Owns(u32),
+    OwnedBy(u32),
 }
 
 /// What was checked already, and what was warned about.
 #[derive(Debug, Default)]
-struct Looked {
+struct CheckedPaths {
     folders: HashSet<PathBuf>,
-    told: Vec<PathBuf>,
+    warned: Vec<PathBuf>,
     /// Rejected paths, with everything below them, and why.
     refused: Vec<(PathBuf, String)>,
 }
 
 /// The user who started this process with `sudo`, if it runs as root.
-static BEHIND: OnceLock<u32> = OnceLock::new();
+static SUDO_USER: OnceLock<u32> = OnceLock::new();
 
 /// The sticky bit: only owners can remove files from such a folder.
 const STICKY: u32 = 0o1000;
 
 /// Root may run the files of this user, who has become root with `sudo`. Only the first call counts.
 pub fn started_by(user: u32) {
-    BEHIND.get_or_init(|| user);
+    SUDO_USER.get_or_init(|| user);
 }
 
 /// Checks a folder in which files are created and then run: nobody else may be able to replace what is created there.
@@ -58,26 +58,26 @@ pub fn started_by(user: u32) {
 /// # Errors
 /// Which folder another user controls.
 pub fn check_temporary(folder: &Path) -> Result<(), String> {
-    check_temporary_by(Judge::this(), folder)
+    check_temporary_by(AllowedOwners::this(), folder)
 }
 
-fn check_temporary_by(judge: Judge, folder: &Path) -> Result<(), String> {
+fn check_temporary_by(allowed: AllowedOwners, folder: &Path) -> Result<(), String> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    for place in real.ancestors() {
-        let Ok(metadata) = fs::metadata(place) else {
+    for path in real.ancestors() {
+        let Ok(metadata) = fs::metadata(path) else {
             continue;
         };
-        if !judge.may_own(metadata.uid()) {
+        if !allowed.may_own(metadata.uid()) {
             return Err(format!(
                 "{} belongs to the user {}, who could replace files in it",
-                place.display(),
+                path.display(),
                 metadata.uid()
             ));
         }
         if metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY == 0 {
             return Err(format!(
                 "all users can replace files in {}, because it lacks the sticky bit (`chmod +t`)",
-                place.display()
+                path.display()
             ));
         }
     }
@@ -90,7 +90,7 @@ fn check_temporary_by(judge: Judge, folder: &Path) -> Result<(), String> {
 /// # Errors
 /// For root: who else can change it.
 pub fn check(path: &Path) -> Result<(), String> {
-    check_by(Judge::this(), path)
+    check_by(AllowedOwners::this(), path)
 }
 
 /// Checks a folder with everything below it.
@@ -103,7 +103,7 @@ pub fn check_all(folder: &Path, roots: &[PathBuf]) -> Result<(), String> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        stays(&path, roots)?;
+        stays_in(&path, roots)?;
         let kind = path.symlink_metadata();
         if kind.is_ok_and(|metadata| metadata.is_dir()) {
             check_all(&path, roots)?;
@@ -114,7 +114,7 @@ pub fn check_all(folder: &Path, roots: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// Folders for [`stays`], with links resolved.
+/// Folders for [`stays_in`], with links resolved.
 pub fn roots<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Vec<PathBuf> {
     let folders = folders.into_iter();
     folders
@@ -126,7 +126,7 @@ pub fn roots<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// The path leads out of them.
-pub fn stays(path: &Path, roots: &[PathBuf]) -> Result<(), String> {
+pub fn stays_in(path: &Path, roots: &[PathBuf]) -> Result<(), String> {
     let Ok(real) = path.canonicalize() else {
         // The reader of a missing file reports it.
         return Ok(());
@@ -141,42 +141,42 @@ pub fn stays(path: &Path, roots: &[PathBuf]) -> Result<(), String> {
     ))
 }
 
-fn check_by(judge: Judge, path: &Path) -> Result<(), String> {
-    static LOOKED: Mutex<Option<Looked>> = Mutex::new(None);
-    let mut looked = locked(&LOOKED);
-    let looked = looked.get_or_insert_default();
+fn check_by(allowed: AllowedOwners, path: &Path) -> Result<(), String> {
+    static CHECKED: Mutex<Option<CheckedPaths>> = Mutex::new(None);
+    let mut checked = locked(&CHECKED);
+    let checked = checked.get_or_insert_default();
     let named = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let real = named.canonicalize().unwrap_or_else(|_| named.clone());
-    for whole in [&named, &real] {
-        let mut refused = looked.refused.iter();
-        if let Some((_, problem)) = refused.find(|(place, _)| whole.starts_with(place)) {
+    for full_path in [&named, &real] {
+        let mut refused = checked.refused.iter();
+        if let Some((_, problem)) = refused.find(|(path, _)| full_path.starts_with(path)) {
             return Err(problem.clone());
         }
-        for (depth, place) in whole.ancestors().enumerate() {
-            let Ok(metadata) = fs::metadata(place) else {
+        for (depth, path) in full_path.ancestors().enumerate() {
+            let Ok(metadata) = fs::metadata(path) else {
                 continue;
             };
             if metadata.file_type().is_char_device() {
                 // `/dev/stdin` at a terminal is no file.
                 continue;
             }
-            if metadata.is_dir() && !looked.folders.insert(place.to_owned()) && depth > 0 {
+            if metadata.is_dir() && !checked.folders.insert(path.to_owned()) && depth > 0 {
                 // The folders above it were checked with it.
                 break;
             }
-            let Some(hand) = judge.other_hand(&metadata, depth > 0) else {
+            let Some(access) = allowed.foreign_access(&metadata, depth > 0) else {
                 continue;
             };
-            let problem = told(place, &hand);
-            if judge.own == 0 && matches!(hand, Hand::Writes(_)) {
+            let problem = describe(path, &access);
+            if allowed.own == 0 && matches!(access, ForeignAccess::Writable(_)) {
                 let problem = format!("{problem}; root does not run it");
                 // The next caller must get this error, too.
-                looked.refused.push((place.to_owned(), problem.clone()));
+                checked.refused.push((path.to_owned(), problem.clone()));
                 return Err(problem);
             }
             // One warning for a folder is enough for everything below it.
-            if !looked.told.iter().any(|told| place.starts_with(told)) {
-                looked.told.push(place.to_owned());
+            if !checked.warned.iter().any(|warned| path.starts_with(warned)) {
+                checked.warned.push(path.to_owned());
                 tracing::warn!("{problem}");
             }
         }
@@ -184,37 +184,37 @@ fn check_by(judge: Judge, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-impl Judge {
+impl AllowedOwners {
     /// This process.
     fn this() -> Self {
         let own = Uid::effective().as_raw();
-        let behind = BEHIND.get().copied().filter(|_| own == 0);
-        Self { own, behind }
+        let sudo_user = SUDO_USER.get().copied().filter(|_| own == 0);
+        Self { own, sudo_user }
     }
 
     /// Who else can change it. A sticky folder above it is safe, because users cannot change files of others there.
-    fn other_hand(self, metadata: &Metadata, is_above: bool) -> Option<Hand> {
-        let is_kept = is_above && metadata.is_dir() && metadata.mode() & STICKY != 0;
-        if let Some(others) = others_with(Right::Write, metadata).filter(|_| !is_kept) {
-            return Some(Hand::Writes(others));
+    fn foreign_access(self, metadata: &Metadata, is_above: bool) -> Option<ForeignAccess> {
+        let is_safe = is_above && metadata.is_dir() && metadata.mode() & STICKY != 0;
+        if let Some(others) = others_with(Right::Write, metadata).filter(|_| !is_safe) {
+            return Some(ForeignAccess::Writable(others));
         }
         let owner = metadata.uid();
-        (!self.may_own(owner)).then_some(Hand::Owns(owner))
+        (!self.may_own(owner)).then_some(ForeignAccess::OwnedBy(owner))
     }
 
     /// Whether this user may own what devgate runs.
     fn may_own(self, owner: u32) -> bool {
-        owner == 0 || owner == self.own || Some(owner) == self.behind
+        owner == 0 || owner == self.own || Some(owner) == self.sudo_user
     }
 }
 
-fn told(path: &Path, hand: &Hand) -> String {
+fn describe(path: &Path, access: &ForeignAccess) -> String {
     let shown = path.display();
-    match hand {
-        Hand::Writes(Others::Everybody) => {
+    match access {
+        ForeignAccess::Writable(Others::Everybody) => {
             format!("all users can write {shown}: remove that permission with `chmod o-w {shown}`")
         }
-        Hand::Writes(Others::Group(group)) => {
+        ForeignAccess::Writable(Others::Group(group)) => {
             let found = Group::from_gid((*group).into()).ok().flatten();
             let name = found.map_or_else(|| group.to_string(), |group| group.name);
             format!(
@@ -222,7 +222,7 @@ fn told(path: &Path, hand: &Hand) -> String {
                  `chmod g-w {shown}`"
             )
         }
-        Hand::Owns(owner) => {
+        ForeignAccess::OwnedBy(owner) => {
             let found = User::from_uid((*owner).into()).ok().flatten();
             let name = found.map_or_else(|| owner.to_string(), |user| user.name);
             format!("{shown} belongs to the user {name}, who can change what devgate runs")
@@ -239,9 +239,9 @@ mod tests {
 
     use super::*;
 
-    const ROOT: Judge = Judge {
+    const ROOT: AllowedOwners = AllowedOwners {
         own: 0,
-        behind: None,
+        sudo_user: None,
     };
 
     fn folder() -> TempDir {
@@ -267,8 +267,8 @@ mod tests {
         for (mode, refused) in [(0o755, None), (0o1777, None), (0o777, Some("sticky bit"))] {
             fs::set_permissions(&temporary, Permissions::from_mode(mode)).expect("set");
             let own = fs::metadata(&temporary).expect("there").uid();
-            let judge = Judge { own, behind: None };
-            let problem = check_temporary_by(judge, &temporary).err();
+            let allowed = AllowedOwners { own, sudo_user: None };
+            let problem = check_temporary_by(allowed, &temporary).err();
             let is_as_expected = match (&problem, refused) {
                 (None, None) => true,
                 (Some(problem), Some(part)) => problem.contains(part),
@@ -278,16 +278,16 @@ mod tests {
         }
         // Only root can give a folder away; any other user is not 4242 either.
         drop(chown(base.path(), Some(4243), None));
-        let other = Judge {
+        let other = AllowedOwners {
             own: 4242,
-            behind: None,
+            sudo_user: None,
         };
         let problem = check_temporary_by(other, base.path()).expect_err("of another user");
         assert!(problem.contains("belongs to the user"), "{problem}");
     }
 
     #[test]
-    fn what_everybody_may_write_is_refused_for_root_and_so_is_what_lies_below_it() {
+    fn world_writable_paths_are_refused_for_root_with_everything_below() {
         for (of_folder, of_file, refused) in [
             (0o755, 0o644, None),
             (0o755, 0o646, Some("m/task")),
@@ -303,7 +303,7 @@ mod tests {
                     let problem = checked.expect_err("others may write it");
                     assert!(problem.contains("all users can write"), "{problem}");
                     assert!(problem.contains(what), "{problem}");
-                    // Not only the first one who asks is refused.
+                    // Not only the first call fails.
                     assert!(check_by(ROOT, &path).is_err());
                 }
             }
@@ -318,27 +318,27 @@ mod tests {
     }
 
     #[test]
-    fn others_than_root_are_warned_and_refused_nothing() {
+    fn users_other_than_root_only_get_warnings() {
         let base = folder();
         let path = file(base.path(), 0o777, 0o666);
-        let judge = Judge {
+        let allowed = AllowedOwners {
             own: 1000,
-            behind: None,
+            sudo_user: None,
         };
-        assert_eq!(check_by(judge, &path), Ok(()));
+        assert_eq!(check_by(allowed, &path), Ok(()));
     }
 
     #[test]
-    fn what_another_user_has_is_his_hand_but_not_that_of_the_user_behind_sudo() {
+    fn files_of_another_user_are_foreign_but_not_those_of_the_sudo_user() {
         let base = folder();
         let path = file(base.path(), 0o755, 0o644);
         let metadata = fs::metadata(&path).expect("it is there");
         let owner = metadata.uid();
-        let judge = |own, behind| Judge { own, behind }.other_hand(&metadata, false);
-        assert_eq!(judge(owner, None), None);
-        assert_eq!(judge(4242, Some(owner)), None);
-        let expected = (owner != 0).then_some(Hand::Owns(owner));
-        assert_eq!(judge(4242, None), expected);
+        let allowed = |own, sudo_user| AllowedOwners { own, sudo_user }.foreign_access(&metadata, false);
+        assert_eq!(allowed(owner, None), None);
+        assert_eq!(allowed(4242, Some(owner)), None);
+        let expected = (owner != 0).then_some(ForeignAccess::OwnedBy(owner));
+        assert_eq!(allowed(4242, None), expected);
     }
 
     #[test]
@@ -350,10 +350,10 @@ mod tests {
         let roots = roots([base.path()]);
         let [inner, outer] = ["inner", "outer"].map(|name| base.path().join("m").join(name));
         symlink(&path, &inner).expect("linked");
-        assert_eq!(stays(&inner, &roots), Ok(()));
+        assert_eq!(stays_in(&inner, &roots), Ok(()));
         assert_eq!(check_all(base.path(), &roots), Ok(()));
         symlink(&secret, &outer).expect("linked");
-        let problem = stays(&outer, &roots).expect_err("it leads out");
+        let problem = stays_in(&outer, &roots).expect_err("it leads out");
         assert!(problem.contains("outside the module path"), "{problem}");
         assert_eq!(check_all(base.path(), &roots), Err(problem));
     }

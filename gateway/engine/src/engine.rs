@@ -82,7 +82,7 @@ impl Engine {
         let Services { sessions, log, .. } = &*self.services;
         let outcome = tokio::select! {
             outcome = AssertUnwindSafe(work).catch_unwind() => outcome,
-            never = sessions.keep(&**log) => match never {},
+            never = sessions.maintain(&**log) => match never {},
         };
         self.under_way.end().await;
         let hurries = self.under_way.hurries();

@@ -15,7 +15,7 @@ pub struct Family {
     declared: Option<Arc<devgate_devices::Family>>,
     programs: Vec<Box<dyn ResourceType>>,
     /// What reaches the devices if no protocol does.
-    by: &'static str,
+    reached_by: &'static str,
     /// The types that cannot be used, and why.
     left_out: IndexMap<String, String>,
     /// The warnings about types, which are reported at their first use.
@@ -33,7 +33,7 @@ impl Family {
             connect,
             declared,
             programs,
-            by: "program",
+            reached_by: "program",
             left_out: IndexMap::new(),
             warnings: Mutex::default(),
         }
@@ -48,7 +48,7 @@ impl Family {
         warnings: IndexMap<String, Vec<String>>,
     ) -> Self {
         Self {
-            by: "ruby",
+            reached_by: "ruby",
             left_out,
             warnings: Mutex::new(warnings),
             ..Self::new(connect, None, types)
@@ -79,11 +79,11 @@ impl Family {
     /// does.
     pub fn protocol(&self) -> &str {
         self.declared()
-            .map_or(self.by, devgate_devices::Family::protocol)
+            .map_or(self.reached_by, devgate_devices::Family::protocol)
     }
 
     /// Returns why a type cannot be used.
-    pub(crate) fn why_left_out(&self, type_name: &str) -> Option<&str> {
+    pub(crate) fn reason_left_out(&self, type_name: &str) -> Option<&str> {
         self.left_out.get(type_name).map(String::as_str)
     }
 

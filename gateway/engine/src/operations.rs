@@ -18,13 +18,13 @@ use crate::inventory::{Inventory, Target};
 use crate::run::{Run, RunSummary};
 
 pub use apply::{Apply, Changes, Rollback};
-pub use command::{CommandKind, CommandOrder, CommandOutput, ended};
+pub use command::{CommandKind, CommandOperation, CommandOutput, with_newline};
 pub use facts::Facts;
-pub use inspect::{Held, Inspect};
+pub use inspect::{DeviceResources, Inspect};
 pub use managed::nothing_to_do;
 pub use reports::{ReportFormat, Reports};
 pub use splay::Splay;
-pub use task::TaskOrder;
+pub use task::TaskOperation;
 pub use verify::Reached;
 use verify::verify;
 
@@ -36,9 +36,9 @@ pub enum Operation {
     /// Collects the facts of the targets.
     Facts(Facts),
     /// Runs a task on the targets.
-    Task(Box<TaskOrder>),
+    Task(Box<TaskOperation>),
     /// Sends commands or configuration to the targets.
-    Command(CommandOrder),
+    Command(CommandOperation),
     /// Brings the targets to a desired state.
     Apply(Apply),
     /// Shows the resources of the targets.
@@ -69,8 +69,8 @@ impl Operation {
         let ran = match self {
             Self::Verify => verify(run, targets).await,
             Self::Facts(facts) => facts.collect(run, targets).await,
-            Self::Task(order) => order.run(run, inventory, targets).await,
-            Self::Command(typing) => typing.run(run, targets).await,
+            Self::Task(operation) => operation.run(run, inventory, targets).await,
+            Self::Command(operation) => operation.run(run, targets).await,
             Self::Inspect(inspect) => inspect.run(run, targets).await,
             Self::Apply(apply) => {
                 let applied = apply.run(run, targets).await?;

@@ -17,7 +17,7 @@ use devgate_schemas::yaml;
 use devgate_transports::reading;
 
 use crate::tasks::Catalogue;
-use file::{FILE, INVENTORY, ProjectReader, READ};
+use file::{PROJECT_FILE, INVENTORY_FILE, ProjectReader, CHECKED_NAMES};
 pub use format::Format;
 
 /// A project's folder, and the settings in its file.
@@ -107,33 +107,33 @@ impl Project {
                 .find_map(project_in)
                 .unwrap_or_else(|| current.to_owned()),
         };
-        let path = root.join(FILE);
+        let path = root.join(PROJECT_FILE);
         let text = match reading::text(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(source) => return Err(ProjectError::Unreadable { path, source }),
         };
-        if READ.iter().any(|name| root.join(name).exists()) && is_world_writable(&root) {
+        if CHECKED_NAMES.iter().any(|name| root.join(name).exists()) && is_world_writable(&root) {
             return Err(ProjectError::WorldWritable(root));
         }
         Self::parse(root, &text.unwrap_or_default())
     }
 
     /// Returns the existing files and folders of the project. A change of one may change what is run.
-    pub fn places(&self) -> Vec<PathBuf> {
-        let read = READ.map(|name| self.root.join(name));
-        let mut places: Vec<PathBuf> = Vec::new();
+    pub fn existing_paths(&self) -> Vec<PathBuf> {
+        let read = CHECKED_NAMES.map(|name| self.root.join(name));
+        let mut existing_paths: Vec<PathBuf> = Vec::new();
         if read.iter().any(|path| path.exists()) {
-            places.extend([self.root.clone(), self.root.join(FILE)]);
+            existing_paths.extend([self.root.clone(), self.root.join(PROJECT_FILE)]);
         }
-        places.extend(self.modulepath.iter().cloned());
-        places.retain(|path| path.exists());
-        places
+        existing_paths.extend(self.modulepath.iter().cloned());
+        existing_paths.retain(|path| path.exists());
+        existing_paths
     }
 
     /// Returns the path of the project's inventory.
     pub fn inventory_file(&self) -> PathBuf {
-        self.root.join(INVENTORY)
+        self.root.join(INVENTORY_FILE)
     }
 
     /// Returns the tasks of the module path, and of the project if it is a module.
@@ -144,39 +144,39 @@ impl Project {
     }
 
     fn parse(root: PathBuf, text: &str) -> Result<Self, ProjectError> {
-        let file = root.join(FILE).display().to_string();
+        let file = root.join(PROJECT_FILE).display().to_string();
         let document = yaml::parse(text)
             .map_err(|error| ProjectError::Invalid(vec![format!("{file}: {error}")]))?;
-        let mut reading = ProjectReader {
+        let mut reader = ProjectReader {
             document: &document,
             problems: Vec::new(),
             warnings: Vec::new(),
         };
-        reading.keys();
+        reader.keys();
         let project = Self {
-            name: reading.name(),
-            modulepath: reading.modulepath(&root),
-            concurrency: reading.concurrency(),
-            format: reading.format(),
-            plugins: reading.plugins(),
-            color: reading.flag("color"),
-            stream: reading.flag("stream").unwrap_or(false),
-            rerunfile: reading.rerunfile(&root),
-            save_rerun: reading.flag("save-rerun").unwrap_or(true),
-            tasks: reading.texts("tasks"),
-            warnings: reading
+            name: reader.name(),
+            modulepath: reader.modulepath(&root),
+            concurrency: reader.concurrency(),
+            format: reader.format(),
+            plugins: reader.plugins(),
+            color: reader.flag("color"),
+            stream: reader.flag("stream").unwrap_or(false),
+            rerunfile: reader.rerunfile(&root),
+            save_rerun: reader.flag("save-rerun").unwrap_or(true),
+            tasks: reader.texts("tasks"),
+            warnings: reader
                 .warnings
                 .iter()
                 .map(|warning| format!("{file}: {warning}"))
                 .collect(),
             root,
         };
-        if reading.problems.is_empty() {
+        if reader.problems.is_empty() {
             Ok(project)
         } else {
-            let place = |problem: &yaml::Error| format!("{file}: {problem}");
+            let with_file = |problem: &yaml::Error| format!("{file}: {problem}");
             Err(ProjectError::Invalid(
-                reading.problems.iter().map(place).collect(),
+                reader.problems.iter().map(with_file).collect(),
             ))
         }
     }
@@ -203,6 +203,6 @@ fn project_in(folder: &Path) -> Option<PathBuf> {
     if inner.is_dir() {
         Some(inner)
     } else {
-        folder.join(FILE).is_file().then(|| folder.to_owned())
+        folder.join(PROJECT_FILE).is_file().then(|| folder.to_owned())
     }
 }

@@ -13,11 +13,11 @@ use crate::job::TargetJob;
 
 /// A command that no device knows. It begins like a read-only one, because some devices take a single unknown word for
 /// a host name and try to resolve it.
-const UNKNOWN: &str = "show devgate-knows-no-such-thing";
+const UNKNOWN_COMMAND: &str = "show devgate-knows-no-such-thing";
 
 /// A recording, and the refused commands.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedSession {
     /// The session.
     pub recording: Recording,
     /// All commands that were sent.
@@ -31,17 +31,17 @@ pub struct Recorded {
 /// # Errors
 /// Fails when it cannot be created, or is not empty.
 pub fn make_folder(folder: &Path) -> Result<(), Failure> {
-    let shown = folder.display();
+    let path = folder.display();
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return fs::create_dir_all(folder).with_context(|| format!("cannot make {shown}"));
+            return fs::create_dir_all(folder).with_context(|| format!("cannot make {path}"));
         }
-        Err(error) => return Err(error).with_context(|| format!("cannot record into {shown}")),
+        Err(error) => return Err(error).with_context(|| format!("cannot record into {path}")),
     };
     if entries.next().is_some() {
         return Err(Failure::other(format!(
-            "{shown} is not empty: name a new folder for the recording"
+            "{path} is not empty: name a new folder for the recording"
         )));
     }
     Ok(())
@@ -58,13 +58,13 @@ pub async fn record(
     transport: &dyn Transport,
     family: Option<&Family>,
     more: &[String],
-) -> Result<Recorded, Failure> {
-    let Some(line) = ctx.command_line() else {
+) -> Result<RecordedSession, Failure> {
+    let Some(command_line) = ctx.command_line() else {
         let message =
             "only sessions with a command line can be recorded, and this transport has none";
         return Err(Failure::new("devgate/not-a-command-line", message));
     };
-    let opening = line.opening().await.unwrap_or_default();
+    let opening = command_line.opening().await.unwrap_or_default();
     let facts = transport.facts(ctx).await?;
     let ssh_version = facts.get("ssh.version").and_then(Value::as_str);
     let mut recording = Recording {
@@ -74,18 +74,18 @@ pub async fn record(
         greeting: opening.greeting,
         prompt: opening.prompt,
         ssh_version: ssh_version.unwrap_or_default().to_owned(),
-        unknown_command: UNKNOWN.to_owned(),
-        unknown: asked(line, ctx, UNKNOWN).await?.text,
+        unknown_command: UNKNOWN_COMMAND.to_owned(),
+        unknown: run_command(command_line, ctx, UNKNOWN_COMMAND).await?.text,
         ..Recording::default()
     };
-    let own = family.map(Family::commands).unwrap_or_default();
+    let family_commands = family.map(Family::commands).unwrap_or_default();
     let more = more.iter().map(String::as_str);
     let (mut commands, mut refused) = (Vec::new(), Vec::new());
-    for command in own.into_iter().chain(more) {
-        if commands.iter().any(|known| known == command) {
+    for command in family_commands.into_iter().chain(more) {
+        if commands.iter().any(|recorded| recorded == command) {
             continue;
         }
-        let answer = asked(line, ctx, command).await?;
+        let answer = run_command(command_line, ctx, command).await?;
         if answer.refused {
             ctx.warning(format!("it refuses `{command}`: {}", answer.text.trim()));
             refused.push(command.to_owned());
@@ -96,7 +96,7 @@ pub async fn record(
     if let Some(family) = family {
         job.hide(&family.secrets_in(|command| recording.answer(command)));
     }
-    Ok(Recorded {
+    Ok(RecordedSession {
         recording: recording.masked(|text| masked(job, text)),
         commands,
         refused,
@@ -109,12 +109,12 @@ struct Answer {
     refused: bool,
 }
 
-async fn asked(
-    line: &dyn CommandLine,
+async fn run_command(
+    command_line: &dyn CommandLine,
     ctx: &Context<'_>,
     command: &str,
 ) -> Result<Answer, Failure> {
-    match line.exec(ctx, command).await {
+    match command_line.exec(ctx, command).await {
         Ok(text) => Ok(Answer {
             text,
             refused: false,

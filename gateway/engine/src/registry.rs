@@ -1,6 +1,6 @@
 //! The registry of transports and families: the built-in ones, and those of the module path.
 
-mod found;
+mod family_source;
 mod options;
 mod vendors;
 
@@ -20,7 +20,7 @@ use tokio::task::yield_now;
 
 use crate::external::{RubyTransport, name_of};
 use crate::inventory::{DeviceKey, Kind, Target};
-use found::{Code, Declared, FamilySource};
+use family_source::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
 
@@ -33,9 +33,9 @@ pub struct Registry {
     /// operations that need them.
     broken: IndexMap<String, String>,
     /// Invalid families are reported once, when all families are requested.
-    told: Once,
+    reported: Once,
     log: Arc<dyn Sink>,
-    serial: RegistryId,
+    id: RegistryId,
 }
 
 /// Identifies a registry within this process.
@@ -43,7 +43,7 @@ pub struct Registry {
 pub(crate) struct RegistryId(u64);
 
 /// The number of registries that have been created.
-static SERIALS: AtomicU64 = AtomicU64::new(0);
+static CREATED: AtomicU64 = AtomicU64::new(0);
 
 /// The default ports of protocols for which a schema has none.
 const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
@@ -51,11 +51,11 @@ const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), (
 const SSH: i64 = 22;
 
 /// Returns the port of a target that names none, as its transport says.
-fn usual_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
+fn default_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
     let default = |name: &str| schema.connection_info().get(name)?.default.as_ref();
     let of = |protocol: &Value| {
-        let mut known = PORTS.iter();
-        let (_, port) = known.find(|(name, _)| Some(*name) == protocol.as_str())?;
+        let mut ports = PORTS.iter();
+        let (_, port) = ports.find(|(name, _)| Some(*name) == protocol.as_str())?;
         Some(*port)
     };
     match default("port") {
@@ -82,20 +82,20 @@ impl Registry {
             protocols: IndexMap::new(),
             families: IndexMap::new(),
             broken: IndexMap::new(),
-            told: Once::new(),
+            reported: Once::new(),
             log: Arc::clone(log),
-            serial: RegistryId(SERIALS.fetch_add(1, Ordering::Relaxed)),
+            id: RegistryId(CREATED.fetch_add(1, Ordering::Relaxed)),
         };
         for connect in devgate_transports::all() {
             let name = connect.schema().name().to_owned();
             registry.protocols.insert(name, Arc::clone(connect));
         }
         for family in devgate_devices::all() {
-            let found = FamilySource::new(Some(Declared::BuiltIn(family)), None);
+            let source = FamilySource::new(Some(Declared::BuiltIn(family)), None);
             let name = family.name().to_owned();
-            registry.families.insert(name, found);
+            registry.families.insert(name, source);
         }
-        let mut found: IndexMap<String, PathBuf> = IndexMap::new();
+        let mut folders: IndexMap<String, PathBuf> = IndexMap::new();
         for folder in family_folders(modulepath) {
             let (name, family) = match FamilySource::read(&folder) {
                 Ok(family) => family,
@@ -104,47 +104,47 @@ impl Registry {
                     continue;
                 }
             };
-            if let Some(first) = found.insert(name.clone(), folder.clone()) {
+            if let Some(first) = folders.insert(name.clone(), folder.clone()) {
                 return Err(Failure::other(format!(
                     "family `{name}` is defined twice: in {} and in {}; remove one of them",
                     first.display(),
                     folder.display()
                 )));
             }
-            registry.add(name, family, &folder);
+            registry.add_family(name, family, &folder);
         }
         for transport in RubyTransport::all(modulepath, libdir) {
             let (name, file) = (transport.name().to_owned(), transport.file().to_owned());
-            if !found.contains_key(&name) && !registry.broken.contains_key(&name) {
+            if !folders.contains_key(&name) && !registry.broken.contains_key(&name) {
                 let family = FamilySource::new(None, Some(Code::Ruby(transport)));
-                registry.add(name, family, &file);
+                registry.add_family(name, family, &file);
             }
         }
         Ok(registry)
     }
 
     /// Returns the identity of the registry.
-    pub(crate) fn serial(&self) -> RegistryId {
-        self.serial
+    pub(crate) fn id(&self) -> RegistryId {
+        self.id
     }
 
     /// Adds a transport.
     #[cfg(test)]
-    pub(crate) fn know(&mut self, connect: Arc<dyn Connect>) {
+    pub(crate) fn add_transport(&mut self, connect: Arc<dyn Connect>) {
         let name = connect.schema().name().to_owned();
         self.protocols.insert(name, connect);
     }
 
-    fn add(&mut self, name: String, family: FamilySource, place: &Path) {
+    fn add_family(&mut self, name: String, family: FamilySource, path: &Path) {
         if self.names().any(|known| known == name) {
-            let place = place.display();
-            let message = format!("family `{name}` of {place} replaces the built-in one");
+            let path = path.display();
+            let message = format!("family `{name}` of {path} replaces the built-in one");
             log_line(&*self.log, Level::Notice, message);
         }
         self.families.insert(name, family);
     }
 
-    fn tell_broken(&self, family: &str, problem: &str) {
+    fn report_broken(&self, family: &str, problem: &str) {
         let message = format!("family of {family}: {problem}");
         log_line(&*self.log, Level::Warning, message);
     }
@@ -168,7 +168,7 @@ impl Registry {
     /// Returns the names of all resource types.
     pub fn type_names(&self) -> Vec<String> {
         let families = self.families.values();
-        families.flat_map(|found| found.type_names()).collect()
+        families.flat_map(|source| source.type_names()).collect()
     }
 
     /// Returns every transport, families included.
@@ -180,20 +180,20 @@ impl Registry {
             .chain(self.families().map(Family::connect))
     }
 
-    /// Returns every family, those of programs only if they were [asked](Self::ask) for their description. Families
+    /// Returns every family, those of programs only if their descriptions were [loaded](Self::load_descriptions). Families
     /// with invalid files, and programs that do not describe themselves, are reported and skipped.
     pub fn families(&self) -> impl Iterator<Item = &Family> {
-        self.told.call_once(|| {
+        self.reported.call_once(|| {
             for (name, problem) in &self.broken {
-                self.tell_broken(&format!("`{name}`"), problem);
+                self.report_broken(&format!("`{name}`"), problem);
             }
         });
         let families = self.families.iter();
-        families.filter_map(|(name, found)| match found.whole() {
+        families.filter_map(|(name, source)| match source.loaded() {
             Ok(family) => Some(family),
             Err(problem) => {
-                let tell = || self.tell_broken(&format!("`{name}`"), problem);
-                found.told.call_once(tell);
+                let report = || self.report_broken(&format!("`{name}`"), problem);
+                source.reported.call_once(report);
                 None
             }
         })
@@ -203,9 +203,9 @@ impl Registry {
     ///
     /// # Errors
     /// Fails when the files of a family are invalid.
-    pub fn sound_families(&self) -> Result<impl Iterator<Item = &Family>, Failure> {
+    pub fn valid_families(&self) -> Result<impl Iterator<Item = &Family>, Failure> {
         for name in self.broken.keys().chain(self.families.keys()) {
-            self.known_family(name)?;
+            self.find_family(name)?;
         }
         Ok(self.families())
     }
@@ -214,9 +214,9 @@ impl Registry {
     ///
     /// # Errors
     /// Fails when its files are invalid.
-    pub fn known(&self, name: &str) -> Result<Option<&dyn Connect>, Failure> {
+    pub fn find_transport(&self, name: &str) -> Result<Option<&dyn Connect>, Failure> {
         let protocol = self.protocols.get(name).map(|connect| &**connect);
-        Ok(self.known_family(name)?.map(Family::connect).or(protocol))
+        Ok(self.find_family(name)?.map(Family::connect).or(protocol))
     }
 
     /// Returns the transport of this name.
@@ -224,7 +224,7 @@ impl Registry {
     /// # Errors
     /// Fails when its files are invalid, or when there is no such transport; the message suggests the nearest name.
     pub fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
-        self.known(name)?.ok_or_else(|| {
+        self.find_transport(name)?.ok_or_else(|| {
             let message = format!(
                 "there is no transport `{name}`{}; `devgate transport list` lists all transports",
                 hint(name, self.names())
@@ -233,29 +233,29 @@ impl Registry {
         })
     }
 
-    /// Asks the programs of these families for their description, where that has not been done. If the future is
+    /// Loads the descriptions of the programs of these families, unless they are loaded. If the future is
     /// dropped, the programs are ended, and the next call starts them again.
-    pub async fn ask<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
+    pub async fn load_descriptions<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
         let names: HashSet<&str> = names.into_iter().collect();
-        let names = names.into_iter().filter(|name| self.must_be_asked(name));
-        let found: Vec<_> = names.filter_map(|name| self.families.get(name)).collect();
-        if !found.is_empty() {
+        let names = names.into_iter().filter(|name| self.needs_description(name));
+        let sources: Vec<_> = names.filter_map(|name| self.families.get(name)).collect();
+        if !sources.is_empty() {
             // The first poll starts nothing: a front end listens for signals only once there is something to wait for.
             yield_now().await;
         }
         // A problem is reported to those who need the family.
-        join_all(found.into_iter().map(|found| found.asked())).await;
+        join_all(sources.into_iter().map(|source| source.load())).await;
     }
 
-    /// Asks the programs of every family for their description.
-    pub async fn ask_all(&self) {
-        self.ask(self.families.keys().map(String::as_str)).await;
+    /// Loads the descriptions of the programs of every family.
+    pub async fn load_all_descriptions(&self) {
+        self.load_descriptions(self.families.keys().map(String::as_str)).await;
     }
 
-    /// Asks the programs that these targets need for their description.
+    /// Loads the descriptions of the programs that these targets need.
     pub async fn prepare(&self, targets: &[Arc<Target>]) {
         let targets = targets.iter().filter(|target| target.fault.is_none());
-        self.ask(targets.filter_map(|target| target.remote_transport()))
+        self.load_descriptions(targets.filter_map(|target| target.remote_transport()))
             .await;
     }
 
@@ -264,43 +264,43 @@ impl Registry {
     pub fn secrets(&self, target: &Target) -> Vec<Value> {
         let transport = target.remote_transport();
         let transport =
-            transport.filter(|name| target.fault.is_none() && !self.must_be_asked(name));
-        let known = transport.and_then(|name| self.known(name).ok().flatten());
-        known.map_or_else(Vec::new, |connect| {
+            transport.filter(|name| target.fault.is_none() && !self.needs_description(name));
+        let connect = transport.and_then(|name| self.find_transport(name).ok().flatten());
+        connect.map_or_else(Vec::new, |connect| {
             connect.schema().secrets(target.connection_info())
         })
     }
 
     /// Returns the device key of a target. The default port of a transport is unknown until its programs have described
     /// it.
-    pub(crate) fn place(&self, target: &Target) -> DeviceKey {
+    pub(crate) fn device_key(&self, target: &Target) -> DeviceKey {
         let transport = match &target.kind {
             Kind::Remote { transport, .. } => transport.as_deref(),
-            Kind::Ssh => return target.place(Some(SSH)),
+            Kind::Ssh => return target.device_key(Some(SSH)),
             Kind::Local | Kind::Other(_) => None,
         };
-        let transport = transport.filter(|name| !self.must_be_asked(name));
-        let connect = transport.and_then(|name| self.known(name).ok().flatten());
-        target.place(connect.and_then(|connect| usual_port(connect.schema(), target)))
+        let transport = transport.filter(|name| !self.needs_description(name));
+        let connect = transport.and_then(|name| self.find_transport(name).ok().flatten());
+        target.device_key(connect.and_then(|connect| default_port(connect.schema(), target)))
     }
 
-    /// Whether the programs of the family of this name have not been asked for their description yet.
-    pub(crate) fn must_be_asked(&self, name: &str) -> bool {
-        self.families.get(name).is_some_and(|found| found.is_open())
+    /// Whether the descriptions of the programs of the family of this name are not loaded yet.
+    pub(crate) fn needs_description(&self, name: &str) -> bool {
+        self.families.get(name).is_some_and(|source| source.needs_description())
     }
 
-    /// Returns the families that may have a type of this name and have not been asked for their description yet.
-    pub(crate) fn unasked_with(&self, type_name: &str) -> impl Iterator<Item = &str> {
+    /// Returns the families that may have a type of this name and whose descriptions are not loaded yet.
+    pub(crate) fn undescribed_with_type(&self, type_name: &str) -> impl Iterator<Item = &str> {
         let families = self.families.iter();
-        let open = families.filter(move |(_, found)| found.is_open() && found.has_type(type_name));
+        let open = families.filter(move |(_, source)| source.needs_description() && source.has_type(type_name));
         open.map(|(name, _)| name.as_str())
     }
 
     /// Returns the family of this name, if there is one.
-    fn known_family(&self, name: &str) -> Result<Option<&Family>, Failure> {
-        let found = self.families.get(name);
-        let whole = found.map(|found| found.whole().as_ref()).transpose();
-        let problem = match (self.broken.get(name), whole) {
+    fn find_family(&self, name: &str) -> Result<Option<&Family>, Failure> {
+        let source = self.families.get(name);
+        let loaded = source.map(|source| source.loaded().as_ref()).transpose();
+        let problem = match (self.broken.get(name), loaded) {
             (None, Ok(family)) => return Ok(family),
             (Some(problem), _) | (None, Err(problem)) => problem,
         };
@@ -313,7 +313,7 @@ impl Registry {
     /// # Errors
     /// Fails when its files are invalid, or when there is no such family; the message suggests the nearest name.
     pub fn family(&self, name: &str) -> Result<&Family, Failure> {
-        self.known_family(name)?.ok_or_else(|| {
+        self.find_family(name)?.ok_or_else(|| {
             let what = if self.protocols.contains_key(name) {
                 format!("`{name}` is a bare protocol without resource types")
             } else {
@@ -327,8 +327,8 @@ impl Registry {
 
     /// Returns the resource type of this name, from the first family that has one.
     pub(crate) fn type_of_any(&self, name: &str) -> Option<&dyn ResourceType> {
-        let found = self.families.values().filter(|found| found.has_type(name));
-        let mut families = found.filter_map(|found| found.whole().as_ref().ok());
+        let sources = self.families.values().filter(|source| source.has_type(name));
+        let mut families = sources.filter_map(|source| source.loaded().as_ref().ok());
         families.find_map(|family| family.types().find(|kind| kind.schema().name() == name))
     }
 
@@ -347,7 +347,7 @@ impl Registry {
             .find(|kind| kind.schema().name() == name)
             .ok_or_else(|| {
                 let family_name = family.name();
-                let message = match family.why_left_out(name) {
+                let message = match family.reason_left_out(name) {
                     Some(why) => {
                         format!("type `{name}` cannot be used by family `{family_name}`: {why}")
                     }
@@ -362,10 +362,10 @@ impl Registry {
 }
 
 /// Returns a hint for an unknown name: a similar name, or the transports for the devices of the vendor of this name.
-fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
-    match did_you_mean(typed, known) {
-        near if near.is_empty() => vendors::hint(typed),
-        near => near,
+fn hint<'k>(typed: &str, names: impl Iterator<Item = &'k str>) -> String {
+    match did_you_mean(typed, names) {
+        suggestion if suggestion.is_empty() => vendors::hint(typed),
+        suggestion => suggestion,
     }
 }
 

@@ -157,7 +157,7 @@ impl Run {
         );
         let places = targets
             .iter()
-            .map(|target| self.context.registry.place(target));
+            .map(|target| self.context.registry.device_key(target));
         let places: &Vec<DeviceKey> = &places.collect();
         let work = &work;
         let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {

@@ -3,11 +3,10 @@
 //!
 //! Nothing is stored unless it is requested, and secrets are masked as in all output. Stored data apply only to the
 //! same project, the same target and the same way to reach it.
-//! counts only for the same project, the same target and the same way to reach it.
 
-mod files;
+mod file_store;
 #[cfg(test)]
-mod memory;
+mod memory_store;
 
 use std::fmt::Debug;
 use std::fs::{self, DirBuilder};
@@ -23,9 +22,9 @@ use serde_json::{Value as Json, json};
 
 use crate::inventory::Target;
 
-pub use files::Files;
+pub use file_store::FileStore;
 #[cfg(test)]
-pub(crate) use memory::Memory;
+pub(crate) use memory_store::MemoryStore;
 
 /// A kind of stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +42,7 @@ pub struct StoreKey(Json);
 /// The stored data of a target, and their time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredValue {
-    pub(crate) what: Json,
+    pub(crate) data: Json,
     pub(crate) at: SystemTime,
 }
 
@@ -59,17 +58,17 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the stored data of a target, however old they are.
     ///
     /// # Errors
-    /// Fails when the data are damaged. The next call of [`keep`](Self::keep) replaces them.
-    async fn kept(&self, kind: StoredKind, owner: &StoreKey)
+    /// Fails when the data are damaged. The next call of [`save`](Self::save) replaces them.
+    async fn load(&self, kind: StoredKind, key: &StoreKey)
     -> Result<Option<StoredValue>, String>;
 
     /// Stores data of a target, without secrets. They replace earlier ones.
     ///
     /// # Errors
     /// Fails when the data are too large, or cannot be written.
-    async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()>;
+    async fn save(&self, kind: StoredKind, key: &StoreKey, value: StoredValue) -> io::Result<()>;
 
-    /// Removes the oldest data of a kind, of any project, until the limit is kept.
+    /// Removes the oldest data of a kind, of any project, until their size is within the limit.
     async fn prune(&self, kind: StoredKind);
 }
 
@@ -78,23 +77,23 @@ impl StoreKey {
     /// another key.
     pub(crate) fn of(project: &Path, target: &Target) -> Self {
         let info = target.connection_info();
-        let said = |key: &str| info.get(key).map(devgate_schemas::Value::to_json);
+        let option = |key: &str| info.get(key).map(devgate_schemas::Value::to_json);
         let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         Self(json!([
             project.display().to_string(),
             target.name,
             target.remote_transport(),
-            said("host"),
-            said("port"),
+            option("host"),
+            option("port"),
         ]))
     }
 }
 
 impl StoredValue {
-    /// Creates data of this moment.
-    pub fn now(what: Json) -> Self {
+    /// Creates data with the current time.
+    pub fn now(data: Json) -> Self {
         let at = SystemTime::now();
-        Self { what, at }
+        Self { data, at }
     }
 }
 
@@ -111,16 +110,16 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails when neither is known.
-pub fn place(
+pub fn xdg_folder(
     environment: &Environment,
     variable: &str,
     below_home: &str,
 ) -> Result<PathBuf, Failure> {
-    let said = environment.variable(variable).map(PathBuf::from);
+    let option = environment.variable(variable).map(PathBuf::from);
     // The specification requires that a relative path is ignored.
-    let said = said.filter(|path| path.is_absolute());
-    let place = said.or_else(|| Some(environment.home()?.join(below_home)));
-    place.ok_or_else(|| {
+    let option = option.filter(|path| path.is_absolute());
+    let xdg_folder = option.or_else(|| Some(environment.home()?.join(below_home)));
+    xdg_folder.ok_or_else(|| {
         Failure::other(format!(
             "there is no folder to save data: set {variable}, or HOME"
         ))
@@ -133,35 +132,35 @@ mod tests {
 
     use super::*;
 
-    pub(super) fn owner(project: &str, name: &str) -> StoreKey {
+    pub(super) fn key(project: &str, name: &str) -> StoreKey {
         let mut target = Target::default();
         name.clone_into(&mut target.name);
         StoreKey::of(Path::new(project), &target)
     }
 
     #[tokio::test]
-    async fn facts_are_kept_for_one_project_and_one_target_alone() -> Result<(), Failure> {
+    async fn facts_are_stored_for_one_project_and_one_target() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
-        let stores: [&dyn Store; 2] = [&Files::at(folder.path()), &Memory::default()];
+        let stores: [&dyn Store; 2] = [&FileStore::in_home(folder.path()), &MemoryStore::default()];
         for store in stores {
             let facts = json!({"os": {"name": "FRRouting"}});
-            let r1 = owner("/a", "r1");
+            let r1 = key("/a", "r1");
             store.prepare(StoredKind::Facts)?;
             store
-                .keep(StoredKind::Facts, &r1, StoredValue::now(facts.clone()))
+                .save(StoredKind::Facts, &r1, StoredValue::now(facts.clone()))
                 .await?;
-            let kept = store
-                .kept(StoredKind::Facts, &r1)
+            let value = store
+                .load(StoredKind::Facts, &r1)
                 .await
                 .expect("sound")
                 .expect("kept");
-            assert_eq!(kept.what, facts);
-            assert!(kept.at.elapsed().expect("past") < Duration::from_secs(60));
-            for other in [owner("/a", "r2"), owner("/b", "r1")] {
-                assert_eq!(store.kept(StoredKind::Facts, &other).await, Ok(None));
+            assert_eq!(value.data, facts);
+            assert!(value.at.elapsed().expect("past") < Duration::from_secs(60));
+            for other in [key("/a", "r2"), key("/b", "r1")] {
+                assert_eq!(store.load(StoredKind::Facts, &other).await, Ok(None));
             }
             store.prepare(StoredKind::Audits)?;
-            assert_eq!(store.kept(StoredKind::Audits, &r1).await, Ok(None));
+            assert_eq!(store.load(StoredKind::Audits, &r1).await, Ok(None));
         }
         Ok(())
     }

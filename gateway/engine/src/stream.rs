@@ -10,25 +10,25 @@ use crate::job::TargetJob;
 use crate::process::{OutputSink, Stream};
 
 /// The number of bytes of a line that are shown.
-const SHOWN: usize = 8 * 1024;
+const MAX_SHOWN: usize = 8 * 1024;
 
 /// The number of bytes of a line that are kept, so that a secret at the cut is still recognized.
-const KEPT: usize = 2 * SHOWN;
+const MAX_BUFFERED: usize = 2 * MAX_SHOWN;
 
 /// The key of a hidden result in a task's output. From there on, the output is not shown.
-const HIDDEN: &str = "\"_sensitive\"";
+const HIDDEN_KEY: &str = "\"_sensitive\"";
 
 /// Reports the output of one target's task as it arrives.
 #[derive(Debug)]
 pub(crate) struct TaskOutputStream<'a> {
     job: &'a TargetJob<'a>,
-    out: RefCell<Lines>,
-    err: RefCell<Lines>,
+    out: RefCell<LineBuffer>,
+    err: RefCell<LineBuffer>,
 }
 
 /// An output in lines.
 #[derive(Debug, Default)]
-struct Lines {
+struct LineBuffer {
     line: Vec<u8>,
     cut: bool,
     hidden: bool,
@@ -44,21 +44,21 @@ impl<'a> TaskOutputStream<'a> {
         }
     }
 
-    fn show(&self, stream: Stream, line: &Lines) {
+    fn show(&self, stream: Stream, line: &LineBuffer) {
         let mut text = String::from_utf8_lossy(&line.line).into_owned();
         if line.cut {
             text.push_str(CUT);
         }
         let mut text = self.job.masked(text.trim_end_matches('\r')).into_bytes();
-        let cut = line.cut || text.len() > SHOWN;
-        text.truncate(SHOWN);
+        let cut = line.cut || text.len() > MAX_SHOWN;
+        text.truncate(MAX_SHOWN);
         let text = String::from_utf8_lossy(&text);
-        let word = match stream {
+        let label = match stream {
             Stream::Stdout => "out",
             Stream::Stderr => "err",
         };
         let more = if cut { " [cut]" } else { "" };
-        let line = format!("[{}] {word}: {text}{more}\n", self.job.target);
+        let line = format!("[{}] {label}: {text}{more}\n", self.job.target);
         self.job.run.events.record_output(&line);
     }
 }
@@ -75,7 +75,7 @@ impl OutputSink for TaskOutputStream<'_> {
     }
 
     /// A task that writes faster than its output is read has to wait, as with any pipe.
-    fn room(&self) -> Option<BoxFuture<'_, ()>> {
+    fn ready(&self) -> Option<BoxFuture<'_, ()>> {
         Some(self.job.run.events.room().boxed())
     }
 }
@@ -92,7 +92,7 @@ impl Drop for TaskOutputStream<'_> {
     }
 }
 
-impl Lines {
+impl LineBuffer {
     /// Adds output, and passes every line that it completes to `show`.
     fn take(&mut self, bytes: &[u8], mut show: impl FnMut(&Self)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -100,9 +100,9 @@ impl Lines {
                 Some((b'\n', text)) => (text, true),
                 _ => (piece, false),
             };
-            let room = KEPT - self.line.len();
-            self.line.extend_from_slice(&text[..text.len().min(room)]);
-            self.cut |= text.len() > room;
+            let capacity = MAX_BUFFERED - self.line.len();
+            self.line.extend_from_slice(&text[..text.len().min(capacity)]);
+            self.cut |= text.len() > capacity;
             if ended {
                 self.end(&mut show);
             }
@@ -112,8 +112,8 @@ impl Lines {
     fn end(&mut self, mut show: impl FnMut(&Self)) {
         let begins = self
             .line
-            .windows(HIDDEN.len())
-            .any(|bytes| bytes == HIDDEN.as_bytes());
+            .windows(HIDDEN_KEY.len())
+            .any(|bytes| bytes == HIDDEN_KEY.as_bytes());
         if begins && !self.hidden {
             self.line = b"[hidden from here on: _sensitive]".to_vec();
             self.cut = false;
@@ -131,36 +131,36 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn shown(pieces: &[&[u8]]) -> Vec<(String, bool)> {
-        let (mut lines, mut shown) = (Lines::default(), Vec::new());
+    fn collect(pieces: &[&[u8]]) -> Vec<(String, bool)> {
+        let (mut buffer, mut lines) = (LineBuffer::default(), Vec::new());
         for piece in pieces {
-            lines.take(piece, |line| {
-                shown.push((String::from_utf8_lossy(&line.line).into_owned(), line.cut));
+            buffer.take(piece, |line| {
+                lines.push((String::from_utf8_lossy(&line.line).into_owned(), line.cut));
             });
         }
-        shown
+        lines
     }
 
     #[test]
-    fn lines_are_whole_however_they_come() {
+    fn lines_are_complete_however_they_arrive() {
         assert_eq!(
-            shown(&[b"a", b"b\n\nc", b"\nrest"]),
+            collect(&[b"a", b"b\n\nc", b"\nrest"]),
             [("ab", false), ("", false), ("c", false)].map(|(line, cut)| (line.to_owned(), cut))
         );
     }
 
     #[test]
     fn a_line_without_end_takes_no_memory() {
-        let endless = vec![b'x'; KEPT];
-        let lines = shown(&[&endless, &endless, b"\n", b"next\n"]);
-        assert_eq!(lines[0].0.len(), KEPT);
+        let endless = vec![b'x'; MAX_BUFFERED];
+        let lines = collect(&[&endless, &endless, b"\n", b"next\n"]);
+        assert_eq!(lines[0].0.len(), MAX_BUFFERED);
         assert!(lines[0].1);
         assert_eq!(lines[1], ("next".to_owned(), false));
     }
 
     #[test]
     fn a_result_that_a_task_hides_is_not_streamed() {
-        let lines = shown(&[b"{\"_sensi", b"tive\": {\n\"a\": \"canary\"\n}}\n"]);
+        let lines = collect(&[b"{\"_sensi", b"tive\": {\n\"a\": \"canary\"\n}}\n"]);
         assert_eq!(
             lines,
             [("[hidden from here on: _sensitive]".to_owned(), false)]

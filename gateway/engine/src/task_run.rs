@@ -19,7 +19,7 @@ use crate::process::{DiscardOutput, ProcessLimits};
 use crate::proxies::{Hosts, TaskSlot};
 use crate::session::{ConnectionSpec, SessionBroker};
 use crate::stream::TaskOutputStream;
-use crate::tasks::{Invocation, Parameters, Task, TaskError, TaskPlace};
+use crate::tasks::{Invocation, Parameters, Task, TaskError, RunLocation};
 
 /// One task for many targets.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +34,13 @@ pub(crate) struct TaskRun<'a, 'v> {
     /// The hosts on which the task runs.
     pub hosts: &'a Hosts<'v>,
     /// Lends the task the session with its target.
-    pub lender: &'a SessionBroker<'a>,
+    pub broker: &'a SessionBroker<'a>,
     /// The unknown transports that were reported, so that each is reported once for all targets.
-    pub unknown: &'a RefCell<BTreeSet<String>>,
+    pub reported_transports: &'a RefCell<BTreeSet<String>>,
 }
 
 /// A remote target's `_target`, and how it is reached if its transport is known.
-type Given<'r> = (Hash, Option<ConnectionSpec<'r>>);
+type TargetInput<'r> = (Hash, Option<ConnectionSpec<'r>>);
 
 impl TaskRun<'_, '_> {
     /// Runs the task on the job's target and returns its result.
@@ -50,18 +50,18 @@ impl TaskRun<'_, '_> {
     pub(crate) async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
-        let (given, budget) = self.given(job)?;
+        let (target_input, budget) = self.target_input(job)?;
         self.admit(job)?;
-        let pool = not_begun(job, self.hosts.pool(target)).await??;
+        let pool = unless_stopping(job, self.hosts.pool(target)).await??;
         // The turn at the device comes first, so that a waiting task takes no slot on a proxy.
-        let _device = match &given {
-            Some(_) => Some(not_begun(job, self.hosts.device(job.place(), &budget)).await?),
+        let _device = match &target_input {
+            Some(_) => Some(unless_stopping(job, self.hosts.device(job.location(), &budget)).await?),
             None => None,
         };
         loop {
-            let slot = not_begun(job, pool.slot()).await??;
-            match self.at(&slot, job, given.as_ref(), &budget).await {
-                Ok(output) => return Ok(self.answer(job, output)),
+            let slot = unless_stopping(job, pool.slot()).await??;
+            match self.run_in_slot(&slot, job, target_input.as_ref(), &budget).await {
+                Ok(output) => return Ok(self.to_result(job, output)),
                 Err(TaskNotRun::NotStarted(why)) => slot.give_up(why),
                 Err(TaskNotRun::Task(error)) => return Err(error.into()),
             }
@@ -69,12 +69,12 @@ impl TaskRun<'_, '_> {
     }
 
     /// Returns the `_target` of a remote target, and its limits for tasks.
-    fn given<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<Given<'j>>, TaskBudget), Failure> {
+    fn target_input<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<TargetInput<'j>>, TaskBudget), Failure> {
         match &job.target.kind {
             Kind::Remote { .. } => {
-                let given = self.target(job)?;
-                job.hide(given.0.secrets());
-                Ok((Some(given), budget_of(job.target)?))
+                let target_input = self.target(job)?;
+                job.hide(target_input.0.secrets());
+                Ok((Some(target_input), budget_of(job.target)?))
             }
             Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, TaskBudget::default())),
         }
@@ -83,8 +83,8 @@ impl TaskRun<'_, '_> {
     /// Checks whether the task can run on the job's target at all.
     fn admit(&self, job: &TargetJob<'_>) -> Result<(), Failure> {
         let (target, none) = (job.target, BTreeSet::new());
-        let place = place(job, target.run_on(), &none);
-        self.task.admit(place, self.mode).map_err(|why| match why {
+        let location = location(job, target.run_on(), &none);
+        self.task.admit(location, self.mode).map_err(|why| match why {
             // Most likely, it is the mistyped name of a remote target.
             TaskError::RemoteTaskOnNormalTarget { .. } if target.listed == Listed::No => {
                 crate::inventory::unknown_target(target)
@@ -94,19 +94,19 @@ impl TaskRun<'_, '_> {
     }
 
     /// Runs the task in a slot of a host.
-    async fn at(
+    async fn run_in_slot(
         &self,
         slot: &TaskSlot<'_>,
         job: &TargetJob<'_>,
-        given: Option<&Given<'_>>,
+        target_input: Option<&TargetInput<'_>>,
         budget: &TaskBudget,
     ) -> Result<TaskOutput, TaskNotRun> {
         let (target, host, ctx) = (job.target, slot.host(), job.context());
         let mut features = host.features().clone();
         features.extend(target.features.iter().cloned());
-        let place = place(job, slot.name(), &features);
-        let mut invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
-        if let Some((info, _)) = given {
+        let location = location(job, slot.name(), &features);
+        let mut invocation = Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
+        if let Some((info, _)) = target_input {
             invocation = invocation.with_target(info.clone());
         }
         ctx.debug(format!(
@@ -115,7 +115,7 @@ impl TaskRun<'_, '_> {
             slot.name()
         ));
         let streamed = self.stream.then(|| TaskOutputStream::new(job));
-        let order = TaskControl {
+        let control = TaskControl {
             limits: &limits([host.budget(), budget], self.timeout),
             stop: job.stop(),
             sink: streamed
@@ -124,17 +124,17 @@ impl TaskRun<'_, '_> {
         };
         let run = async |socket: Option<&str>| {
             let invocation = invocation.with_session(socket);
-            host.run(invocation, order).await
+            host.run(invocation, control).await
         };
-        match given {
+        match target_input {
             Some((_, Some(spec))) if host.shares_sessions() => {
-                self.lender.lend(&ctx, spec, self.mode, run).await
+                self.broker.lend(&ctx, spec, self.mode, run).await
             }
             Some(_) | None => run(None).await,
         }
     }
 
-    fn answer(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
+    fn to_result(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
         let ctx = job.context();
         // A sensitive value in the result may also occur in other output.
         job.hide(output.value.secrets());
@@ -159,20 +159,20 @@ impl TaskRun<'_, '_> {
 
     /// Returns the `_target` of the job's target. If the transport is known, its connection info is checked and
     /// completed with defaults, its secrets are wrapped, and the [`ConnectionSpec`] is returned, too.
-    fn target<'j>(&self, job: &TargetJob<'j>) -> Result<Given<'j>, Failure> {
+    fn target<'j>(&self, job: &TargetJob<'j>) -> Result<TargetInput<'j>, Failure> {
         let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();
-        let known = target
+        let transport = target
             .remote_transport()
-            .map(|name| job.run.registry.known(name));
-        match known.transpose()?.flatten() {
+            .map(|name| job.run.registry.find_transport(name));
+        match transport.transpose()?.flatten() {
             Some(connect) => {
-                let spec = ConnectionSpec::by(connect, job)?;
+                let spec = ConnectionSpec::with_transport(connect, job)?;
                 Ok((connect.schema().target(raw), Some(spec)))
             }
             None => {
                 let name = target.remote_transport().unwrap_or("none");
-                if self.unknown.borrow_mut().insert(name.to_owned()) {
+                if self.reported_transports.borrow_mut().insert(name.to_owned()) {
                     ctx.notice(format!(
                         "transport `{name}` is not known: its connection info is passed to the task unchecked, and \
                          only `password` is kept secret, also on other targets"
@@ -190,25 +190,25 @@ fn budget_of(target: &Target) -> Result<TaskBudget, Failure> {
         .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
 }
 
-/// Returns the place where the job's task is to run; a remote target's is this proxy.
-fn place<'a>(
+/// Returns where the job's task is to run: a remote target's tasks run on this proxy.
+fn location<'a>(
     job: &'a TargetJob<'_>,
     proxy: &'a str,
     features: &'a BTreeSet<String>,
-) -> TaskPlace<'a> {
+) -> RunLocation<'a> {
     let target = &job.target.name;
     match &job.target.kind {
-        Kind::Remote { .. } => TaskPlace::Remote {
+        Kind::Remote { .. } => RunLocation::Remote {
             target,
             proxy,
             features,
         },
-        Kind::Local | Kind::Ssh | Kind::Other(_) => TaskPlace::Normal { target, features },
+        Kind::Local | Kind::Ssh | Kind::Other(_) => RunLocation::Normal { target, features },
     }
 }
 
 /// Waits for a precondition of a task, unless the run starts no new work.
-async fn not_begun<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
+async fn unless_stopping<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
     tokio::select! {
         biased;
         () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),

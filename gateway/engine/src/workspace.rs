@@ -37,7 +37,7 @@ pub struct WorkspaceSettings {
     /// The inventory that is named explicitly.
     pub inventory: Option<Source>,
     /// The inventory in `BOLT_INVENTORY`.
-    pub variable: Option<Source>,
+    pub inventory_variable: Option<Source>,
     /// The `device.conf`, if there is one.
     pub devices: Option<DeviceFile>,
     /// Whether an inventory with an invalid target is refused.
@@ -45,7 +45,7 @@ pub struct WorkspaceSettings {
     /// The environment of plugins.
     pub environment: Arc<Environment>,
     /// The prompt by which plugins ask for a secret.
-    pub person: Option<Arc<dyn SecretPrompt>>,
+    pub secret_prompt: Option<Arc<dyn SecretPrompt>>,
 }
 
 /// A `device.conf`.
@@ -54,7 +54,7 @@ pub struct DeviceFile {
     /// The path.
     pub path: PathBuf,
     /// Whether it is named explicitly, so that it must be valid.
-    pub is_named: bool,
+    pub is_explicit: bool,
 }
 
 /// A project, its registry and its inventory.
@@ -88,7 +88,7 @@ impl fmt::Debug for SelectedTargets {
 }
 
 /// Checks that no other user could change the files that are run.
-fn trusted(path: &Path) -> Result<(), Failure> {
+fn check_trust(path: &Path) -> Result<(), Failure> {
     trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))
 }
 
@@ -113,8 +113,8 @@ impl Workspace {
         for warning in &project.warnings {
             log_line(&*log, Level::Warning, warning.clone());
         }
-        for place in project.places() {
-            trusted(&place)?;
+        for path in project.existing_paths() {
+            check_trust(&path)?;
         }
         let registry = Registry::load(&project.modulepath, settings.libdir.as_deref(), &log)?;
         Ok(Self {
@@ -143,7 +143,7 @@ impl Workspace {
 
     /// Returns the name of the inventory, for programs.
     pub fn inventory_name(&self) -> String {
-        match (&self.settings.variable, &self.settings.inventory) {
+        match (&self.settings.inventory_variable, &self.settings.inventory) {
             (Some(_), _) => "BOLT_INVENTORY".to_owned(),
             (None, Some(Source::File(path))) => path.display().to_string(),
             (None, _) => self.project().inventory_file().display().to_string(),
@@ -151,7 +151,7 @@ impl Workspace {
     }
 
     /// Returns the generation: how often the workspace was loaded before.
-    pub fn number(&self) -> u64 {
+    pub fn generation_number(&self) -> u64 {
         self.generation
     }
 
@@ -184,23 +184,23 @@ impl Workspace {
         let WorkspaceSettings {
             project,
             inventory,
-            variable,
+            inventory_variable,
             strict,
             environment,
-            person,
+            secret_prompt,
             ..
         } = &self.settings;
         let default = project.inventory_file();
-        let source = Source::choose(inventory.clone(), variable.clone(), default)?;
+        let source = Source::select(inventory.clone(), inventory_variable.clone(), default)?;
         if let Source::File(path) | Source::Default(path) = &source
             && path.exists()
         {
-            trusted(path)?;
+            check_trust(path)?;
         }
         let plugins = Rc::new(Plugins::new(
             project,
             Arc::clone(environment),
-            person.clone(),
+            secret_prompt.clone(),
         ));
         let mut inventory = Inventory::load(source, plugins, *strict).await?;
         for warning in inventory.warnings() {
@@ -212,16 +212,16 @@ impl Workspace {
 
     /// Adds the devices of the `device.conf`. A problem with a file that is not named explicitly is only reported.
     fn add_devices(&self, inventory: &mut Inventory) -> Result<(), Failure> {
-        let Some(DeviceFile { path, is_named }) = &self.settings.devices else {
+        let Some(DeviceFile { path, is_explicit }) = &self.settings.devices else {
             return Ok(());
         };
         if path.exists() {
-            trusted(path)?;
+            check_trust(path)?;
         }
         let transports: Rc<dyn TransportOptions> = Rc::<Registry>::clone(&self.registry);
         let devices = match read_device_conf(path, &transports) {
             Ok(devices) => devices,
-            Err(message) if *is_named => {
+            Err(message) if *is_explicit => {
                 return Err(Failure::new("devgate/invalid-device-conf", message));
             }
             Err(message) => {
@@ -243,25 +243,25 @@ impl Workspace {
     ///
     /// # Errors
     /// Fails when a word is unknown.
-    pub async fn choose(
+    pub async fn select(
         &self,
         inventory: Rc<Inventory>,
-        words: &[String],
+        patterns: &[String],
         overrides: &Overrides,
     ) -> Result<SelectedTargets, Failure> {
-        let targets = inventory.select(words, overrides).await?;
-        let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        let targets = inventory.select(patterns, overrides).await?;
+        let selected: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         for (name, problems) in inventory.faults() {
-            if !chosen.contains(name) {
-                self.tell_left_out(problems);
+            if !selected.contains(name) {
+                self.report_left_out(problems);
             }
         }
-        let named = self.settings.devices.as_ref().filter(|file| file.is_named);
+        let explicit = self.settings.devices.as_ref().filter(|file| file.is_explicit);
         for target in &targets {
             for warning in &target.warnings {
                 self.warn(format!("{target}: {warning}"));
             }
-            if let (Listed::No, Some(file)) = (target.listed, named) {
+            if let (Listed::No, Some(file)) = (target.listed, explicit) {
                 let file = file.path.display();
                 self.warn(format!(
                     "Target device / certificate '{target}' not found in {file}"
@@ -269,20 +269,20 @@ impl Workspace {
             }
         }
         if targets.iter().any(|target| target.listed == Listed::No) {
-            self.tell_missing(&inventory);
+            self.report_missing(&inventory);
         }
         Ok(SelectedTargets { inventory, targets })
     }
 
     /// Reports targets that are left out, and why.
-    pub(crate) fn tell_left_out(&self, problems: &[Problem]) {
+    pub(crate) fn report_left_out(&self, problems: &[Problem]) {
         for problem in problems {
             self.warn(format!("left out: {problem}"));
         }
     }
 
     /// Reports that there is no inventory, if one was probably expected.
-    pub fn tell_missing(&self, inventory: &Inventory) {
+    pub fn report_missing(&self, inventory: &Inventory) {
         if let Some(message) = missing(inventory) {
             self.warn(message);
         }
@@ -294,11 +294,11 @@ impl Workspace {
 }
 
 /// Returns why these words select no target.
-pub fn no_target(inventory: &Inventory, words: &[String]) -> String {
-    match (missing(inventory), words) {
+pub fn no_target(inventory: &Inventory, patterns: &[String]) -> String {
+    match (missing(inventory), patterns) {
         (Some(missing), _) => missing,
         (None, []) => "no target is named".to_owned(),
-        (None, words) => format!("`{}` selects no target", words.join(",")),
+        (None, patterns) => format!("`{}` selects no target", patterns.join(",")),
     }
 }
 
@@ -319,18 +319,18 @@ mod tests {
 
     use super::*;
 
-    fn named(names: &[&str]) -> String {
+    fn explicit(names: &[&str]) -> String {
         let names: Vec<String> = names.iter().map(|name| format!("- {name}\n")).collect();
         format!("version: 2\ntargets:\n{}", names.concat())
     }
 
     async fn all(workspace: &Workspace) -> Vec<String> {
         let inventory = workspace.inventory().await.expect("it is sound");
-        let words = ["all".to_owned()];
-        let chosen = workspace
-            .choose(inventory, &words, &Overrides::default())
+        let patterns = ["all".to_owned()];
+        let selected = workspace
+            .select(inventory, &patterns, &Overrides::default())
             .await;
-        let targets = chosen.expect("a group").targets;
+        let targets = selected.expect("a group").targets;
         targets.iter().map(|target| target.name.clone()).collect()
     }
 
@@ -338,25 +338,25 @@ mod tests {
     fn what_was_begun_with_stays_while_a_workspace_is_loaded_again() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let inventory = folder.path().join("inventory.yaml");
-        fs::write(&inventory, named(&["r1"]))?;
+        fs::write(&inventory, explicit(&["r1"]))?;
         let settings = WorkspaceSettings {
             project: Project::find(Some(folder.path().to_owned()), None, folder.path())?,
             modulepath: None,
             libdir: None,
             inventory: None,
-            variable: None,
+            inventory_variable: None,
             devices: None,
             strict: false,
             environment: Arc::default(),
-            person: None,
+            secret_prompt: None,
         };
         let first = Workspace::load(settings, silence())?;
         let names = |workspace: &Workspace| {
             let names = all(workspace).now_or_never();
             names.expect("there is nothing to wait for")
         };
-        assert_eq!((first.number(), names(&first)), (0, vec!["r1".to_owned()]));
-        fs::write(&inventory, named(&["r1", "r2"]))?;
+        assert_eq!((first.generation_number(), names(&first)), (0, vec!["r1".to_owned()]));
+        fs::write(&inventory, explicit(&["r1", "r2"]))?;
         // Also a module of the next generation.
         let task = folder.path().join("modules/m/tasks/t.sh");
         fs::create_dir_all(task.parent().expect("a folder"))?;
@@ -365,7 +365,7 @@ mod tests {
             .next()
             .now_or_never()
             .expect("there is nothing to wait for")?;
-        assert_eq!(next.number(), 1);
+        assert_eq!(next.generation_number(), 1);
         assert_eq!(names(&next), ["r1", "r2"]);
         assert_eq!(names(&first), ["r1"]);
         assert_eq!(next.catalogue().names(), ["m::t"]);

@@ -17,7 +17,7 @@ use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
 use devgate_engine::run::Run;
-use devgate_engine::store::Files;
+use devgate_engine::store::FileStore;
 use devgate_engine::workspace::{DeviceFile, SelectedTargets, Workspace, WorkspaceSettings};
 use devgate_schemas::Level;
 use devgate_transports::{Environment, RetryBudget};
@@ -82,11 +82,11 @@ impl CommandContext {
             modulepath,
             libdir: global.libdir.clone(),
             inventory: configured.or_else(named),
-            variable: variable.map(|text| Source::Environment(text.to_owned())),
-            devices: devices.map(|(path, is_named)| DeviceFile { path, is_named }),
+            inventory_variable: variable.map(|text| Source::Environment(text.to_owned())),
+            devices: devices.map(|(path, is_explicit)| DeviceFile { path, is_explicit }),
             strict: global.strict,
             environment: Arc::clone(&environment),
-            person: Some(Arc::new(Terminal)),
+            secret_prompt: Some(Arc::new(Terminal)),
         };
         let log: Arc<dyn Sink> = Arc::new(logger.clone());
         Ok(Self {
@@ -95,7 +95,7 @@ impl CommandContext {
                 log,
                 // Nobody comes after this command.
                 idle: Duration::ZERO,
-                store: Arc::new(Files::new(Arc::clone(&environment))),
+                store: Arc::new(FileStore::new(Arc::clone(&environment))),
                 environment,
                 asked: || signals::asked().map(signals::reason),
             }),
@@ -117,7 +117,7 @@ impl CommandContext {
     /// # Errors
     /// That one came.
     pub async fn ask(&self, family: &str) -> Result<(), Failure> {
-        or_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
+        or_interrupted(self.workspace.registry.load_descriptions([family]).map(Ok)).await
     }
 
     /// Reads the metadata of every family's programs.
@@ -125,7 +125,7 @@ impl CommandContext {
     /// # Errors
     /// That a signal came.
     pub async fn ask_all(&self) -> Result<(), Failure> {
-        or_interrupted(self.workspace.registry.ask_all().map(Ok)).await
+        or_interrupted(self.workspace.registry.load_all_descriptions().map(Ok)).await
     }
 
     /// Selects targets from an inventory, perhaps none. A signal interrupts this.
@@ -138,7 +138,7 @@ impl CommandContext {
         words: &[String],
         overrides: &Overrides,
     ) -> Result<SelectedTargets, Failure> {
-        or_interrupted(self.workspace.choose(inventory, words, overrides)).await
+        or_interrupted(self.workspace.select(inventory, words, overrides)).await
     }
 
     /// Logs why there is nothing to do.

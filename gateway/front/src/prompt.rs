@@ -18,7 +18,7 @@ pub struct Terminal;
 
 #[async_trait]
 impl SecretPrompt for Terminal {
-    async fn ask(&self, question: &str) -> Result<Value, String> {
+    async fn prompt(&self, question: &str) -> Result<Value, String> {
         let terminal =
             terminal().map_err(|_| format!("there is no terminal to ask \"{question}\""))?;
         let answer = ask(terminal, format!("{question}: ")).await;

@@ -199,7 +199,7 @@ impl Device {
         let (count, concurrency) = (chosen.targets.len(), self.targets.concurrency);
         let run_operation =
             async |operation| run_operation(context, chosen, concurrency, operation, printer).await;
-        let splay = Splay::within(self.splay);
+        let splay = Splay::at_most(self.splay);
         if let Some(manifest) = self.apply {
             let apply = Apply {
                 manifest: Manifest::File(manifest),

@@ -135,7 +135,7 @@ fn would_send(mut asked: Json, body: Option<Json>, printer: &Printer) {
     };
     asked["noop"] = true.into();
     asked["body"] = body.unwrap_or_default();
-    printer.document(&asked, || format!("{line}\n{}", operations::ended(text)));
+    printer.document(&asked, || format!("{line}\n{}", operations::with_newline(text)));
 }
 
 /// Prints the answer of a device: text unchanged, data as JSON; for programs, with the request.
@@ -143,11 +143,11 @@ fn print(mut asked: Json, document: Document, printer: &Printer) {
     match document {
         Document::Text(text) => {
             asked["text"] = text.as_str().into();
-            printer.document(&asked, || operations::ended(text));
+            printer.document(&asked, || operations::with_newline(text));
         }
         Document::Data(data) => {
             let data = data.to_json();
-            let human = operations::ended(format!("{data:#}"));
+            let human = operations::with_newline(format!("{data:#}"));
             asked["data"] = data;
             printer.document(&asked, || human);
         }

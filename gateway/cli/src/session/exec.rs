@@ -5,7 +5,7 @@ use std::{io, thread};
 
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_engine::operations::{CommandKind, CommandOrder, CommandOutput, Operation};
+use devgate_engine::operations::{CommandKind, CommandOperation, CommandOutput, Operation};
 use devgate_engine::project::Format;
 use devgate_engine::session::SessionHandle;
 use devgate_engine::tasks::SESSION_VARIABLE;
@@ -78,13 +78,13 @@ impl Exec {
         let has_session = names_targets || std::env::var_os(SESSION_VARIABLE).is_some();
         let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
         let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
-        let mut typing = CommandOrder {
+        let mut typing = CommandOperation {
             lines: match (&stdin, self.config) {
                 (Some(_), _) => Vec::new(),
                 (None, true) => words,
                 (None, false) => vec![words.join(" ")],
             },
-            how: match self.config {
+            kind: match self.config {
                 true => CommandKind::Configuration { save: self.save },
                 false => CommandKind::Commands {
                     answers: self.answer,
@@ -116,12 +116,12 @@ impl Exec {
                 Format::Human => printer.exact(&text),
                 Format::Json | Format::Jsonl => printer.document(&value, String::new),
             };
-            match (&mut stdin, &typing.how) {
+            match (&mut stdin, &typing.kind) {
                 // Each command is sent as soon as it comes.
                 (Some(lines), CommandKind::Commands { .. }) => {
                     while let Some(command) = lines.recv().await {
                         typing.lines = vec![command?];
-                        typing.with(session, print).await?;
+                        typing.send(session, print).await?;
                         printer.queue().room().await;
                     }
                     return Ok(());
@@ -131,7 +131,7 @@ impl Exec {
                 }
                 (None, _) => {}
             }
-            typing.with(session, print).await
+            typing.send(session, print).await
         };
         match &reached {
             None => source::lent(work).await,

@@ -51,7 +51,7 @@ impl Run {
         let lent = async |socket: Option<&str>| {
             let socket = socket.context("there is no shared session")?;
             let program = Program {
-                words: self.program,
+                argv: self.program,
                 environment: vec![(
                     SESSION_VARIABLE.to_owned(),
                     Sensitive::new(socket.to_owned()),
@@ -61,14 +61,14 @@ impl Run {
             // It shares our stderr.
             context.logger.queue().settle();
             let mut listener = SignalListener::hear()?;
-            process::attached(&program, async || listener.signal().await)
+            process::run_attached(&program, async || listener.signal().await)
                 .await
                 .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
         };
         let lender = SessionBroker::new(&context.engine.services.sessions, RetryScope::Request);
         let lending = async {
             job.prepare().await?;
-            let spec = ConnectionSpec::from_here(&job)?;
+            let spec = ConnectionSpec::direct(&job)?;
             lender.lend(&ctx, &spec, mode, lent).await
         };
         let shown = &mut TerminalView::new(&context.logger, printer);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
 use devgate_core::results::Status;
-use devgate_engine::operations::{Operation, TaskOrder};
+use devgate_engine::operations::{Operation, TaskOperation};
 use devgate_engine::tasks::{Catalogue, Parameters, Task, given_parameters};
 use devgate_engine::workspace::no_target;
 use devgate_front::arguments::{duration, read_argument};
@@ -106,7 +106,7 @@ impl Run {
             };
             context.nothing_to_do(self.targets.allow_empty, &why)?;
         }
-        let order = TaskOrder {
+        let order = TaskOperation {
             task,
             parameters,
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },

@@ -3,7 +3,7 @@
 use clap::Args;
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::{Glob, TOO_LARGE};
-use devgate_engine::tasks::{Catalogue, Listed, Task};
+use devgate_engine::tasks::{Catalogue, ListedTask, Task};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::{self, Printer};
@@ -98,7 +98,7 @@ impl Show {
     }
 }
 
-fn as_row(task: &Listed) -> [String; 2] {
+fn as_row(task: &ListedTask) -> [String; 2] {
     let description = first_line(task.description.as_deref().unwrap_or(""));
     let private = if task.private { "(private) " } else { "" };
     [task.name.clone(), format!("{private}{description}")]

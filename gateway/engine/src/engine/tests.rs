@@ -69,7 +69,7 @@ impl Bench {
         let log = events::silence();
         let mut registry = Registry::load(&[], None, &log).expect("a registry");
         let counters = Arc::new(counters);
-        registry.know(Arc::new(Factory(Arc::clone(&counters))));
+        registry.add_transport(Arc::new(Factory(Arc::clone(&counters))));
         Self {
             engine: Engine::new(EngineConfig::for_tests(Duration::ZERO)),
             registry: Rc::new(registry),

@@ -23,27 +23,27 @@ const EXPECTED: &str = "an event is an object of `level` (debug, info, notice, w
 ///
 /// # Errors
 /// Fails with a description of valid events if this is none.
-pub(super) fn tell(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Result<(), String> {
-    tell_known(ctx, mask, event).ok_or_else(|| EXPECTED.to_owned())
+pub(super) fn report(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Result<(), String> {
+    report_valid(ctx, mask, event).ok_or_else(|| EXPECTED.to_owned())
 }
 
 /// Reports the events of a list, as results contain it.
 ///
 /// # Errors
 /// Fails with a description of valid events if one is invalid.
-pub(super) fn tell_all(ctx: &Context<'_>, mask: &Mask, events: &Value) -> Result<(), String> {
+pub(super) fn report_all(ctx: &Context<'_>, mask: &Mask, events: &Value) -> Result<(), String> {
     let Value::Array(events) = events else {
         return Err("expected `events` as a list".to_owned());
     };
-    events.iter().try_for_each(|event| tell(ctx, mask, event))
+    events.iter().try_for_each(|event| report(ctx, mask, event))
 }
 
-fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
+fn report_valid(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
     let event = event.as_hash()?;
-    let is_known = |key: &str| KEYS.contains(&key);
+    let is_valid_key = |key: &str| KEYS.contains(&key);
     if !event
         .iter()
-        .all(|(key, _)| key.as_str().is_some_and(is_known))
+        .all(|(key, _)| key.as_str().is_some_and(is_valid_key))
     {
         return None;
     }
@@ -60,7 +60,7 @@ fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
     let message = message.map(|message| mask.text(message).into_owned());
     match (text("action")?, text("level")?) {
         (None, Some(level)) => {
-            let (level, message) = (level_of(level)?, message?);
+            let (level, message) = (parse_level(level)?, message?);
             if titles.is_empty() {
                 ctx.say(level, message);
             } else {
@@ -68,7 +68,7 @@ fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
             }
         }
         (Some(action), None) if !titles.is_empty() => {
-            acted(ctx, mask, action, &titles, message.as_deref(), event)?;
+            report_action(ctx, mask, action, &titles, message.as_deref(), event)?;
         }
         (Some(_), None) => return None,
         (None, None) | (Some(_), Some(_)) => return None,
@@ -76,7 +76,7 @@ fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
     Some(())
 }
 
-fn acted(
+fn report_action(
     ctx: &Context<'_>,
     mask: &Mask,
     action: &str,
@@ -105,8 +105,8 @@ fn acted(
     Some(())
 }
 
-fn level_of(word: &str) -> Option<Level> {
-    Some(match word {
+fn parse_level(name: &str) -> Option<Level> {
+    Some(match name {
         "debug" => Level::Debug,
         "info" => Level::Info,
         "notice" => Level::Notice,
@@ -128,9 +128,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Heard(Mutex<Vec<String>>);
+    struct EventRecorder(Mutex<Vec<String>>);
 
-    impl EventSink for Heard {
+    impl EventSink for EventRecorder {
         fn emit(&self, event: Event) {
             let subject = event.subject.unwrap_or_default();
             let line = format!("{} {subject}: {}", event.level, event.message);
@@ -139,26 +139,26 @@ mod tests {
     }
 
     /// Returns the messages of an event, and the titles that failed by it.
-    fn told(event: serde_json::Value) -> (Result<(), String>, Vec<String>, Vec<String>) {
+    fn report_one(event: serde_json::Value) -> (Result<(), String>, Vec<String>, Vec<String>) {
         let definition =
             "{name: port, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";
         let definition = yaml::parse(definition).expect("YAML").to_value();
         let schema = TypeSchema::register(&definition).expect("a type");
         let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "c"]);
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("panel", &heard, &retry_budget);
+        let (recorder, retry_budget) = (EventRecorder::default(), RetryBudget::new());
+        let ctx = Context::new("panel", &recorder, &retry_budget);
         let mask = Mask::new(&[Value::from("canary").into_sensitive()]);
-        let outcome = tell(&ctx.for_resources(&resources), &mask, &Value::from(event));
+        let outcome = report(&ctx.for_resources(&resources), &mask, &Value::from(event));
         let failed = resources
             .failed()
             .into_iter()
             .map(|one| one.title)
             .collect();
-        (outcome, locked(&heard.0).clone(), failed)
+        (outcome, locked(&recorder.0).clone(), failed)
     }
 
     #[test]
-    fn messages_and_actions_are_told_as_those_of_any_provider_without_secrets() {
+    fn messages_and_actions_are_reported_like_those_of_any_provider_without_secrets() {
         for (event, line) in [
             (
                 json!({"level": "info", "message": "hello"}),
@@ -193,21 +193,21 @@ mod tests {
                 "notice port: a: attribute 'x' changed from 1 to 2",
             ),
         ] {
-            let (outcome, lines, failed) = told(event);
+            let (outcome, lines, failed) = report_one(event);
             assert_eq!((outcome, failed), (Ok(()), Vec::new()));
             assert_eq!(lines, [line]);
         }
-        let (_, lines, failed) = told(json!({"action": "failed", "title": "a", "message": "no"}));
+        let (_, lines, failed) = report_one(json!({"action": "failed", "title": "a", "message": "no"}));
         assert_eq!(
             (lines, failed),
             (vec!["err port[a]: no".to_owned()], vec!["a".to_owned()])
         );
-        let (outcome, _, failed) = told(json!({"action": "deleted", "title": "b"}));
+        let (outcome, _, failed) = report_one(json!({"action": "deleted", "title": "b"}));
         assert_eq!((outcome, failed), (Ok(()), vec!["b".to_owned()]));
     }
 
     #[test]
-    fn what_is_no_event_is_refused_and_tells_nothing() {
+    fn an_invalid_event_is_refused_and_reports_nothing() {
         for event in [
             json!("hello"),
             json!({}),
@@ -223,7 +223,7 @@ mod tests {
             json!({"action": "painted", "title": "a"}),
             json!({"action": "created", "level": "info", "title": "a"}),
         ] {
-            let (outcome, lines, _) = told(event.clone());
+            let (outcome, lines, _) = report_one(event.clone());
             assert!(outcome.is_err() && lines.is_empty(), "{event}: {lines:?}");
         }
     }

@@ -3,13 +3,13 @@
 
 mod action;
 mod event;
-mod folder;
-mod program;
+mod programs;
+mod family_program;
 mod resource_type;
 mod results;
 mod ruby;
 mod session;
-mod talk;
+mod persistent;
 
-pub(crate) use folder::{Programs, name_of};
+pub(crate) use programs::{Programs, name_of};
 pub(crate) use ruby::RubyTransport;

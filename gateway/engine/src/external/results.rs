@@ -5,13 +5,13 @@ use devgate_schemas::{Hash, Mask, Value, read_json};
 
 /// Why a program has no results: its own message, or what was expected of it.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Problem {
+pub(super) struct ProgramFailure {
     pub(super) message: String,
     pub(super) kind: Option<String>,
     pub(super) details: Option<Value>,
 }
 
-impl Problem {
+impl ProgramFailure {
     /// Creates the problem of a program that violates its contract.
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Problem {
 /// # Errors
 /// Fails with the program's own message, or with what was expected of its output. The output is not quoted, because it
 /// may contain a device's secrets.
-pub(super) fn of(outcome: &Outcome) -> Result<Hash, Problem> {
+pub(super) fn of(outcome: &Outcome) -> Result<Hash, ProgramFailure> {
     let Outcome {
         exit,
         stdout,
@@ -45,19 +45,19 @@ pub(super) fn of(outcome: &Outcome) -> Result<Hash, Problem> {
     if let Ok(results) = &results
         && let Some(error) = results.get("_error").filter(|error| !error.is_undef())
     {
-        return Err(said(error));
+        return Err(failure_of(error));
     }
     match exit {
-        Exit::Code(0) => results.map_err(Problem::new),
-        _ => Err(Problem::new(ended(&exit.to_string(), stderr))),
+        Exit::Code(0) => results.map_err(ProgramFailure::new),
+        _ => Err(ProgramFailure::new(describe_end(&exit.to_string(), stderr))),
     }
 }
 
 /// Reads a program's error: `{kind, msg, details}` as in the specification, or a text.
-pub(super) fn said(error: &Value) -> Problem {
+pub(super) fn failure_of(error: &Value) -> ProgramFailure {
     let text = |key: &str| error.as_hash()?.get(key)?.as_str().map(str::to_owned);
     match error.as_str().map(str::to_owned).or_else(|| text("msg")) {
-        Some(message) => Problem {
+        Some(message) => ProgramFailure {
             message,
             kind: text("kind"),
             details: error
@@ -65,15 +65,15 @@ pub(super) fn said(error: &Value) -> Problem {
                 .and_then(|error| error.get("details"))
                 .cloned(),
         },
-        None => Problem::new("it failed; expected its error as `{\"msg\": …}`, or as a text"),
+        None => ProgramFailure::new("it failed; expected its error as `{\"msg\": …}`, or as a text"),
     }
 }
 
-/// Describes how a program ended, with its last words on stderr.
-pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
+/// Describes how a program ended, with the last line of its stderr.
+pub(super) fn describe_end(exit: &str, stderr: &CapturedOutput) -> String {
     match stderr.last_words() {
-        None => format!("{how}, with nothing on stderr"),
-        Some(words) => format!("{words} ({how})"),
+        None => format!("{exit}, with nothing on stderr"),
+        Some(words) => format!("{words} ({exit})"),
     }
 }
 
@@ -81,8 +81,8 @@ pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
 const EXPECTED: &str = "expected one JSON object on stdout";
 
 /// Returns the message for an output of more bytes than the limit.
-pub(super) fn too_long(most: usize) -> String {
-    format!("{EXPECTED}, it wrote more than {most} bytes (`output-limit`)")
+pub(super) fn too_long(limit: usize) -> String {
+    format!("{EXPECTED}, it wrote more than {limit} bytes (`output-limit`)")
 }
 
 /// Parses the one JSON object on stdout.
@@ -134,12 +134,12 @@ mod tests {
         assert!(problem(0, "{\"a\": \"canary", "").contains("EOF"));
         let mut cut = outcome(0, "{}", "");
         cut.stdout.cut = true;
-        let told = of(&cut).expect_err("it is not whole").message;
-        assert!(told.contains("more than 2 bytes"), "{told}");
+        let describe_failure = of(&cut).expect_err("it is incomplete").message;
+        assert!(describe_failure.contains("more than 2 bytes"), "{describe_failure}");
     }
 
     #[test]
-    fn a_failure_is_told_in_the_programs_own_words() {
+    fn a_failure_has_the_programs_own_message() {
         let error =
             r#"{"_error": {"kind": "shelf/full", "msg": "no room", "details": {"left": 0}}}"#;
         for code in [0, 1] {

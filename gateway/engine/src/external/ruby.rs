@@ -1,5 +1,5 @@
 //! Puppet modules in Ruby: what their files show without Ruby, and their own descriptions when these are needed. A
-//! program of ours, the host, asks for them as described in docs/external.md.
+//! program of ours, the host, loads them as described in docs/external.md.
 
 use std::fs;
 use std::io;
@@ -18,11 +18,11 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use super::action::Action;
-use super::folder::{SETTINGS, name_of, told, unfit};
-use super::program::Program;
+use super::programs::{LIMIT_OPTIONS, name_of, describe_failure, describe_problems};
+use super::family_program::FamilyProgram;
 use super::resource_type::ExternalType;
-use super::results::Problem;
-use super::session::{Asked, Reaching, Way};
+use super::results::ProgramFailure;
+use super::session::{ProgramHandle, ExternalConnect, ExternalAccess};
 use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
 
@@ -69,9 +69,9 @@ const LIMITS: ProcessLimits = ProcessLimits {
     drain: Duration::from_secs(1),
 };
 
-/// The program to ask, and the types to ask for.
-struct Question {
-    program: Program,
+/// The program that describes the transport, and the types to describe.
+struct DescriptionRequest {
+    program: FamilyProgram,
     types: Vec<Value>,
     /// Why other types are left out.
     left_out: IndexMap<String, String>,
@@ -93,7 +93,7 @@ impl RubyTransport {
         // A module may change its directory and must still find its files.
         let absolute = |lib: PathBuf| std::path::absolute(&lib).unwrap_or(lib);
         let libs: Vec<PathBuf> = libs.map(absolute).collect();
-        let transports = named(&libs, SCHEMAS);
+        let transports = ruby_files(&libs, SCHEMAS);
         let modules = Arc::new(Modules {
             libs,
             types: OnceLock::new(),
@@ -138,50 +138,50 @@ impl RubyTransport {
     /// Whether the general providers in a folder serve the devices of this transport. A module with transports serves
     /// only its own.
     fn is_served_by(&self, lib: &PathBuf) -> bool {
-        let brought = named(slice::from_ref(lib), SCHEMAS);
-        brought.is_empty() || brought.contains_key(&self.name)
+        let own_transports = ruby_files(slice::from_ref(lib), SCHEMAS);
+        own_transports.is_empty() || own_transports.contains_key(&self.name)
     }
 
-    /// Asks for the description of the transport and of all types.
+    /// Loads the description of the transport and of all types.
     ///
     /// # Errors
     /// Fails when there is no Ruby for modules, or when the transport is invalid. Invalid types are left out, because
     /// types are shared by all transports.
-    pub(crate) async fn ask(&self) -> Result<Family, String> {
+    pub(crate) async fn describe(&self) -> Result<Family, String> {
         let own = self.clone();
         // A module path may have many files.
-        let question = spawn_blocking(move || own.question()).await;
-        let question = question.expect("files do not panic")?;
-        let types = Value::Array(question.types.clone());
+        let request = spawn_blocking(move || own.description_request()).await;
+        let request = request.expect("files do not panic")?;
+        let types = Value::Array(request.types.clone());
         let input = [("types", types)].into_iter().collect();
-        let reply = question.program.once(Action::Schema, input, &LIMITS).await;
-        self.family(question, reply.results)
+        let reply = request.program.run_once(Action::Schema, input, &LIMITS).await;
+        self.family(request, reply.results)
     }
 
-    /// Determines the program to ask, and the types to ask for.
-    fn question(&self) -> Result<Question, String> {
-        self.modules.trusted()?;
-        let host = self.modules.host().map_err(|problem| {
+    /// Determines the program that describes the transport, and the types to describe.
+    fn description_request(&self) -> Result<DescriptionRequest, String> {
+        self.modules.check_trust()?;
+        let host = self.modules.host_file().map_err(|problem| {
             format!("the host of Ruby modules has no place of its own: {problem}")
         })?;
         let libs = std::env::join_paths(&self.modules.libs).map_err(|error| error.to_string())?;
-        let words = [
+        let argv = [
             "ruby".into(),
             "--disable-gems".into(),
             host.into_os_string(),
             self.name.clone().into(),
             libs,
         ];
-        let program = Program::hosted(&self.file, words.to_vec());
+        let program = FamilyProgram::hosted(&self.file, argv.to_vec());
         let mut left_out = IndexMap::new();
         let mut types = Vec::new();
         for (name, file) in self.modules.types() {
-            match self.unfit_to_ask(name, file) {
+            match self.why_left_out(name, file) {
                 None => types.push(Value::from(name.as_str())),
                 Some(why) => drop(left_out.insert(name.clone(), why)),
             }
         }
-        Ok(Question {
+        Ok(DescriptionRequest {
             program,
             types,
             left_out,
@@ -189,45 +189,45 @@ impl RubyTransport {
     }
 
     /// Creates the family from the answer.
-    fn family(&self, question: Question, results: Result<Hash, Problem>) -> Result<Family, String> {
-        let Question {
+    fn family(&self, request: DescriptionRequest, results: Result<Hash, ProgramFailure>) -> Result<Family, String> {
+        let DescriptionRequest {
             program,
             mut left_out,
             ..
-        } = question;
-        let mut results = results.map_err(|problem| told(&program, problem))?;
+        } = request;
+        let mut results = results.map_err(|problem| describe_failure(&program, problem))?;
         let definition = results.remove("transport").unwrap_or(Value::Undef);
         let schema = TransportSchema::register_foreign(&definition);
-        let schema = schema.map_err(|problems| unfit(&program, &problems))?;
-        let asked = Asked {
+        let schema = schema.map_err(|problems| describe_problems(&program, &problems))?;
+        let handle = ProgramHandle {
             program,
-            stays: true,
+            is_persistent: true,
         };
-        let described = match results.remove("types") {
-            Some(Value::Hash(described)) => described,
+        let descriptions = match results.remove("types") {
+            Some(Value::Hash(descriptions)) => descriptions,
             _ => Hash::new(),
         };
         let (mut types, mut warnings) = (Vec::new(), IndexMap::new());
-        for (name, described) in described {
+        for (name, description) in descriptions {
             let name = name.to_string();
-            match type_of(&name, described) {
+            match type_of(&name, description) {
                 Ok((schema, warned)) => {
-                    let asked = asked.of_type(&name);
-                    types.push(Box::new(ExternalType { schema, asked }) as Box<dyn ResourceType>);
+                    let handle = handle.of_type(&name);
+                    types.push(Box::new(ExternalType { schema, handle }) as Box<dyn ResourceType>);
                     warnings.insert(name, warned);
                 }
                 Err(why) => drop(left_out.insert(name, why)),
             }
         }
-        let connect = Arc::new(Reaching {
-            schema: schema.with(&SETTINGS),
-            way: Way::Program(asked),
+        let connect = Arc::new(ExternalConnect {
+            schema: schema.with(&LIMIT_OPTIONS),
+            access: ExternalAccess::Program(handle),
         });
         Ok(Family::of_ruby(connect, types, left_out, warnings))
     }
 
-    /// Returns why a type need not be asked for its description.
-    fn unfit_to_ask(&self, name: &str, file: &Path) -> Option<String> {
+    /// Returns why a type is left out without a description.
+    fn why_left_out(&self, name: &str, file: &Path) -> Option<String> {
         let text = match reading::bytes(file) {
             Ok(text) => text,
             Err(error) => return Some(format!("{}: {error}", file.display())),
@@ -251,14 +251,14 @@ impl RubyTransport {
 }
 
 /// Returns a type as the host describes it, and the gem's warnings.
-fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), String> {
-    let Value::Hash(mut described) = described else {
+fn type_of(name: &str, description: Value) -> Result<(TypeSchema, Vec<String>), String> {
+    let Value::Hash(mut description) = description else {
         return Err("the host says nothing of it".to_owned());
     };
-    if let Some(error) = described.remove("error") {
+    if let Some(error) = description.remove("error") {
         return Err(error.as_str().unwrap_or_default().to_owned());
     }
-    let definition = described.remove("definition").unwrap_or(Value::Undef);
+    let definition = description.remove("definition").unwrap_or(Value::Undef);
     match TypeSchema::register_foreign(&definition) {
         Ok((schema, _)) if schema.name() != name => {
             Err(format!("it calls itself `{}`", schema.name()))
@@ -267,7 +267,7 @@ fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), St
             "it manages hosts, not devices: its definition lacks the feature `remote_resource`"
                 .to_owned(),
         ),
-        Ok(known) => Ok(known),
+        Ok(registered) => Ok(registered),
         Err(problems) => {
             let problems = problems.iter().map(|problem| problem.message.clone());
             Err(problems.collect::<Vec<_>>().join("; "))
@@ -281,7 +281,7 @@ impl Modules {
     /// # Errors
     /// Fails when a link leads out of the module path and, for root only, when another user could change a file. For other
     /// users, the latter is a warning.
-    fn trusted(&self) -> Result<(), String> {
+    fn check_trust(&self) -> Result<(), String> {
         // The module, and the folder of the module path that contains it.
         let folders = self
             .libs
@@ -293,20 +293,20 @@ impl Modules {
     }
 
     fn types(&self) -> &IndexMap<String, PathBuf> {
-        self.types.get_or_init(|| named(&self.libs, "puppet/type"))
+        self.types.get_or_init(|| ruby_files(&self.libs, "puppet/type"))
     }
 
     /// Returns the host's main file, in a folder that no other user can enter.
-    fn host(&self) -> Result<PathBuf, String> {
-        let written = self
-            .host
-            .get_or_init(|| written().map_err(|error| error.to_string()));
-        let folder = written.as_ref().map_err(String::clone)?;
+    fn host_file(&self) -> Result<PathBuf, String> {
+        let folder = self
+            .host_file
+            .get_or_init(|| write_host().map_err(|error| error.to_string()));
+        let folder = folder.as_ref().map_err(String::clone)?;
         Ok(folder.path().join(HOST[0].0))
     }
 }
 
-fn written() -> io::Result<TempDir> {
+fn write_host() -> io::Result<TempDir> {
     let folder = tempfile::Builder::new()
         .prefix("devgate-ruby-")
         .permissions(fs::Permissions::from_mode(0o700))
@@ -318,7 +318,7 @@ fn written() -> io::Result<TempDir> {
 }
 
 /// Returns the Ruby files in one subfolder of each of these, by their names. The first of a name is used.
-fn named(libs: &[PathBuf], folder: &str) -> IndexMap<String, PathBuf> {
+fn ruby_files(libs: &[PathBuf], folder: &str) -> IndexMap<String, PathBuf> {
     let mut found = IndexMap::new();
     for file in libs.iter().flat_map(|lib| entries(&lib.join(folder))) {
         let is_ruby = file.extension().is_some_and(|extension| extension == "rb");

@@ -9,35 +9,35 @@ use devgate_transports::{Connect, Context, Error, Result, Transport};
 
 use super::action::Action;
 use super::event;
-use super::program::Program;
-use super::results::Problem;
-use super::talk::Talks;
+use super::family_program::FamilyProgram;
+use super::results::ProgramFailure;
+use super::persistent::PersistentPrograms;
 use crate::process::ProcessLimits;
 
 /// Connects to the targets of a family with programs.
 #[derive(Debug)]
-pub(super) struct Reaching {
+pub(super) struct ExternalConnect {
     pub(super) schema: TransportSchema,
-    pub(super) way: Way<Arc<dyn Connect>>,
+    pub(super) access: ExternalAccess<Arc<dyn Connect>>,
 }
 
 /// How a target is reached.
 #[derive(Debug)]
-pub(super) enum Way<P> {
+pub(super) enum ExternalAccess<P> {
     /// By a program.
-    Program(Asked),
+    Program(ProgramHandle),
     /// By a protocol: its factory, or its session.
     Protocol(P),
 }
 
 /// A program, and whether it is persistent.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
-    pub(super) program: Program,
-    pub(super) stays: bool,
+pub(super) struct ProgramHandle {
+    pub(super) program: FamilyProgram,
+    pub(super) is_persistent: bool,
 }
 
-impl Asked {
+impl ProgramHandle {
     /// Returns the same program for a resource type.
     pub(super) fn of_type(&self, name: &str) -> Self {
         Self {
@@ -49,18 +49,18 @@ impl Asked {
 
 /// A session in which programs act on one target.
 #[derive(Debug)]
-pub(super) struct Session {
-    way: Way<Box<dyn Transport>>,
+pub(super) struct ProgramSession {
+    access: ExternalAccess<Box<dyn Transport>>,
     info: ConnectionInfo,
     limits: ProcessLimits,
-    talks: Talks,
+    programs: PersistentPrograms,
 }
 
 /// The default time limit of a program.
-const TIME: Duration = Duration::from_secs(300);
+const DEFAULT_TIME: Duration = Duration::from_secs(300);
 
 #[async_trait]
-impl Connect for Reaching {
+impl Connect for ExternalConnect {
     fn schema(&self) -> &TransportSchema {
         &self.schema
     }
@@ -70,16 +70,16 @@ impl Connect for Reaching {
         ctx: &Context<'_>,
         info: &ConnectionInfo,
     ) -> Result<Box<dyn Transport>> {
-        let way = match &self.way {
+        let access = match &self.access {
             // A program connects when it gets its first request.
-            Way::Program(asked) => Way::Program(asked.clone()),
-            Way::Protocol(protocol) => Way::Protocol(protocol.connect(ctx, info).await?),
+            ExternalAccess::Program(handle) => ExternalAccess::Program(handle.clone()),
+            ExternalAccess::Protocol(protocol) => ExternalAccess::Protocol(protocol.connect(ctx, info).await?),
         };
-        Ok(Box::new(Session {
-            way,
+        Ok(Box::new(ProgramSession {
+            access,
             info: info.clone(),
             limits: limits(info),
-            talks: Talks::default(),
+            programs: PersistentPrograms::default(),
         }))
     }
 }
@@ -88,7 +88,7 @@ impl Connect for Reaching {
 fn limits(info: &ConnectionInfo) -> ProcessLimits {
     let time = info.number("task-timeout");
     // A number of seconds that is too large for a duration means no limit.
-    let time = time.map_or(Some(TIME), |time| Duration::try_from_secs_f64(time).ok());
+    let time = time.map_or(Some(DEFAULT_TIME), |time| Duration::try_from_secs_f64(time).ok());
     let limits = ProcessLimits::default();
     let output = info.integer("output-limit");
     let output = output.and_then(|bytes| usize::try_from(bytes).ok());
@@ -99,15 +99,15 @@ fn limits(info: &ConnectionInfo) -> ProcessLimits {
     }
 }
 
-impl Session {
+impl ProgramSession {
     /// Sends a request about the target to a program. Reports its events, and returns its results.
     ///
     /// # Errors
     /// Fails with the program's own failure, or when it violates its contract.
-    pub(super) async fn ask(
+    pub(super) async fn request(
         &self,
         ctx: &Context<'_>,
-        Asked { program, stays }: &Asked,
+        ProgramHandle { program, is_persistent }: &ProgramHandle,
         action: Action,
         mut input: Hash,
     ) -> Result<Hash> {
@@ -115,12 +115,12 @@ impl Session {
         target.insert("name", Value::from(ctx.target()));
         input.insert("_target", Value::Hash(target));
         let mask = &Mask::new(input.secrets());
-        let reply = if *stays {
-            let tell = |event: &Value| event::tell(ctx, mask, event);
-            let talks = &self.talks;
-            talks.ask(program, action, input, &self.limits, tell).await
+        let reply = if *is_persistent {
+            let on_event = |event: &Value| event::report(ctx, mask, event);
+            let programs = &self.programs;
+            programs.request(program, action, input, &self.limits, on_event).await
         } else {
-            program.once(action, input, &self.limits).await
+            program.run_once(action, input, &self.limits).await
         };
         for line in reply.stderr.text().lines() {
             ctx.say(Level::Info, format!("stderr: {}", mask.text(line)));
@@ -128,7 +128,7 @@ impl Session {
         let results = reply.results.and_then(|mut results| {
             match results.remove("events") {
                 None => {}
-                Some(events) => event::tell_all(ctx, mask, &events).map_err(Problem::new)?,
+                Some(events) => event::report_all(ctx, mask, &events).map_err(ProgramFailure::new)?,
             }
             Ok(results)
         });
@@ -137,52 +137,52 @@ impl Session {
 }
 
 #[async_trait]
-impl Transport for Session {
+impl Transport for ProgramSession {
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
-        match &self.way {
-            Way::Protocol(session) => session.verify(ctx).await,
-            Way::Program(asked) => {
-                let asked = self.ask(ctx, asked, Action::Verify, Hash::new());
-                asked.await.map(drop)
+        match &self.access {
+            ExternalAccess::Protocol(session) => session.verify(ctx).await,
+            ExternalAccess::Program(handle) => {
+                let request = self.request(ctx, handle, Action::Verify, Hash::new());
+                request.await.map(drop)
             }
         }
     }
 
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
-        let asked = match &self.way {
-            Way::Protocol(session) => return session.facts(ctx).await,
-            Way::Program(asked) => asked,
+        let handle = match &self.access {
+            ExternalAccess::Protocol(session) => return session.facts(ctx).await,
+            ExternalAccess::Program(handle) => handle,
         };
-        let mut results = self.ask(ctx, asked, Action::Facts, Hash::new()).await?;
-        let Some(Value::Hash(told)) = results.remove("facts") else {
-            let problem = Problem::new("expected `facts` as an object");
-            return Err(asked.program.error(Action::Facts, problem));
+        let mut results = self.request(ctx, handle, Action::Facts, Hash::new()).await?;
+        let Some(Value::Hash(describe_failure)) = results.remove("facts") else {
+            let problem = ProgramFailure::new("expected `facts` as an object");
+            return Err(handle.program.error(Action::Facts, problem));
         };
         let mut facts = Facts::new();
-        for (name, value) in told {
+        for (name, value) in describe_failure {
             facts.set_at([name.to_string().as_str()], value);
         }
         Ok(facts)
     }
 
     async fn close(self: Box<Self>, ctx: &Context<'_>) {
-        self.talks.end().await;
-        if let Way::Protocol(session) = self.way {
+        self.programs.end().await;
+        if let ExternalAccess::Protocol(session) = self.access {
             session.close(ctx).await;
         }
     }
 
     fn inner(&self) -> Option<&dyn Transport> {
-        match &self.way {
-            Way::Program(_) => None,
-            Way::Protocol(session) => Some(&**session),
+        match &self.access {
+            ExternalAccess::Program(_) => None,
+            ExternalAccess::Protocol(session) => Some(&**session),
         }
     }
 }
 
 /// Returns the session in which programs act.
-pub(super) fn of<'c>(ctx: &Context<'c>) -> Result<&'c Session> {
-    ctx.transport::<Session>().ok_or_else(|| {
+pub(super) fn current<'c>(ctx: &Context<'c>) -> Result<&'c ProgramSession> {
+    ctx.transport::<ProgramSession>().ok_or_else(|| {
         Error::Unsupported("the session is none of a family that has programs".to_owned())
     })
 }

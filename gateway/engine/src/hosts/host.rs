@@ -53,12 +53,12 @@ impl Host<'_> {
     pub(crate) async fn run(
         &self,
         invocation: Invocation,
-        order: TaskControl<'_>,
+        control: TaskControl<'_>,
     ) -> Result<TaskOutput, TaskNotRun> {
         match self {
-            Self::Local(local) => Ok(local.run(invocation, order).await?),
+            Self::Local(local) => Ok(local.run(invocation, control).await?),
             // Boxed, so that a task on this node does not carry the space for one behind a shell.
-            Self::Shell(shell) => Box::pin(shell.run(&invocation, order)).await,
+            Self::Shell(shell) => Box::pin(shell.run(&invocation, control)).await,
         }
     }
 

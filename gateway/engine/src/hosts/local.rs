@@ -11,9 +11,9 @@ use devgate_core::trust;
 use nix::errno::Errno;
 
 use super::stage::{Cleanup, Stages};
-use super::words::{PWSH, words};
+use super::command_line::{PWSH, command_line};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskOutput};
-use crate::process::{self, Ended, Failure, Program, found};
+use crate::process::{self, EndedProcess, ProcessFailure, Program, find_program};
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
 
 /// This node, for the duration of one run.
@@ -27,21 +27,21 @@ pub(crate) struct Local {
 impl Local {
     /// Creates the host. It detects its features: a shell, PowerShell, and Puppet's own Ruby.
     pub(crate) fn new(settings: TaskHostSettings) -> Self {
-        let there = [
+        let detected = [
             ("shell", Path::new("/bin/sh").exists()),
             (
                 "powershell",
-                found(PWSH).is_some() || settings.interpreter("ps1").is_some(),
+                find_program(PWSH).is_some() || settings.interpreter("ps1").is_some(),
             ),
             (
                 "puppet-agent",
                 Path::new("/opt/puppetlabs/puppet/bin/ruby").is_file(),
             ),
         ];
-        let there = there.into_iter().filter(|(_, there)| *there);
+        let detected = detected.into_iter().filter(|(_, detected)| *detected);
         Self {
             settings,
-            features: there.map(|(feature, _)| feature.to_owned()).collect(),
+            features: detected.map(|(feature, _)| feature.to_owned()).collect(),
             stages: Stages::default(),
         }
     }
@@ -58,7 +58,7 @@ impl Local {
     pub(super) async fn run(
         &self,
         invocation: Invocation,
-        order: TaskControl<'_>,
+        control: TaskControl<'_>,
     ) -> Result<TaskOutput, TaskError> {
         let task = invocation.task();
         let base = self
@@ -73,7 +73,7 @@ impl Local {
         };
         let stage = self
             .stages
-            .of(invocation.implementation(), &base, cleanup)
+            .get_or_lay_out(invocation.implementation(), &base, cleanup)
             .await;
         let stage = stage.map_err(|error| TaskError::Copy {
             task: task.to_owned(),
@@ -83,7 +83,7 @@ impl Local {
         let stage = stage.get().expect("it was laid out");
         let input = invocation.input(stage.installdir())?;
         let mut program = Program {
-            words: words(
+            argv: command_line(
                 invocation.implementation(),
                 stage.executable(),
                 &self.settings,
@@ -92,31 +92,31 @@ impl Local {
             stdin: input.stdin,
         };
         let before = program
-            .words
+            .argv
             .iter()
             .take_while(|word| **word != *stage.executable());
-        for path in before.filter_map(found) {
+        for path in before.filter_map(find_program) {
             trust::check(&path).map_err(|problem| TaskError::Files {
                 kind: "devgate/untrusted",
                 problems: vec![problem],
             })?;
         }
-        let TaskControl { limits, stop, sink } = order;
+        let TaskControl { limits, stop, sink } = control;
         let mut ended = process::run(&program, limits, stop, sink).await;
-        if let Err(Failure::Start(error)) = &ended
+        if let Err(ProcessFailure::Start(error)) = &ended
             && Errno::from_raw(error.raw_os_error().unwrap_or_default()) == Errno::ENOEXEC
-            && program.words.len() == 1
+            && program.argv.len() == 1
             && is_text(stage.executable())
         {
             // A script without a first line that names its interpreter is run by the shell, as a shell would do.
-            program.words.insert(0, OsString::from("/bin/sh"));
+            program.argv.insert(0, OsString::from("/bin/sh"));
             ended = process::run(&program, limits, stop, sink).await;
         }
         let outcome = ended.map_err(|failure| match failure {
-            Failure::Start(error) => {
-                unexecutable(&invocation, &program, stage.executable(), &error)
+            ProcessFailure::Start(error) => {
+                not_executable(&invocation, &program, stage.executable(), &error)
             }
-            Failure::Ended(ended) => ended_early(task, *ended, order.stop),
+            ProcessFailure::Ended(ended) => ended_early(task, *ended, control.stop),
         })?;
         Ok(TaskOutput {
             exit: outcome.exit,
@@ -127,8 +127,8 @@ impl Local {
 }
 
 /// Returns the error of a task that was ended before it ended by itself.
-fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
-    let Ended {
+fn ended_early(task: &str, ended: EndedProcess, stop: &CancelToken) -> TaskError {
+    let EndedProcess {
         limit,
         stdout,
         stderr,
@@ -151,13 +151,13 @@ fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
 }
 
 /// Returns why the operating system did not run a task, with the most frequent cause: the interpreter.
-fn unexecutable(
+fn not_executable(
     invocation: &Invocation,
     program: &Program,
     executable: &Path,
     error: &io::Error,
 ) -> TaskError {
-    let interpreter = match program.words.as_slice() {
+    let interpreter = match program.argv.as_slice() {
         [interpreter, _, ..] => Some(format!("its interpreter {}", interpreter.to_string_lossy())),
         _ => first_line(executable).map(|line| format!("its first line {line:?}")),
     };
@@ -188,22 +188,22 @@ fn unexecutable(
 
 /// Returns a script's line `#!…`, if it is text.
 fn first_line(executable: &Path) -> Option<String> {
-    let head = head(executable);
-    let line = head.split(|byte| *byte == b'\n').next()?;
+    let read_head = read_head(executable);
+    let line = read_head.split(|byte| *byte == b'\n').next()?;
     line.starts_with(b"#!")
         .then(|| String::from_utf8_lossy(line).into_owned())
 }
 
 /// Whether a file may be a script. Programs have NUL bytes at their beginning.
 fn is_text(executable: &Path) -> bool {
-    !head(executable).contains(&0)
+    !read_head(executable).contains(&0)
 }
 
-fn head(executable: &Path) -> Vec<u8> {
-    let mut head = Vec::new();
-    let read = fs::File::open(executable).and_then(|file| file.take(256).read_to_end(&mut head));
+fn read_head(executable: &Path) -> Vec<u8> {
+    let mut read_head = Vec::new();
+    let read = fs::File::open(executable).and_then(|file| file.take(256).read_to_end(&mut read_head));
     if read.is_err() {
-        head.clear();
+        read_head.clear();
     }
-    head
+    read_head
 }

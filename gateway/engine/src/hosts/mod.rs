@@ -8,7 +8,7 @@ mod local;
 mod settings;
 mod shell;
 mod stage;
-mod words;
+mod command_line;
 
 pub use execution::TaskNotRun;
 pub(crate) use execution::{TaskControl, TaskOutput};

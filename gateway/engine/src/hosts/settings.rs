@@ -44,7 +44,7 @@ pub(crate) struct RunAs {
 
 impl RunAs {
     /// Whether this is the user that runs devgate, so that no change is needed.
-    fn is_us(&self) -> bool {
+    fn is_current_user(&self) -> bool {
         let user = User::from_name(&self.user).ok().flatten();
         user.is_some_and(|user| user.uid == Uid::effective())
     }
@@ -62,21 +62,21 @@ pub(crate) struct TaskBudget {
 }
 
 /// The options of this node: how tasks run on a host.
-static LOCAL: LazyLock<TransportSchema> =
+static LOCAL_SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 /// The options of a host behind SSH: those of this node, and how it is reached.
-static SSH: LazyLock<TransportSchema> = LazyLock::new(|| HostSettings::schema().with(&LOCAL));
+static SSH_SCHEMA: LazyLock<TransportSchema> = LazyLock::new(|| HostSettings::schema().with(&LOCAL_SCHEMA));
 
 /// The options of a remote target that are for the gateway, and that no transport knows.
-static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
-    LOCAL
+static REMOTE_SCHEMA: LazyLock<TransportSchema> = LazyLock::new(|| {
+    LOCAL_SCHEMA
         .only(&TransportSchema::GATEWAYS)
         .renamed("remote", "The gateway's own options of a remote target.")
 });
 
 impl TaskHostSettings {
-    /// Reads the settings of this node, of a target whose transport is `local`. `tell` receives a warning about unknown
+    /// Reads the settings of this node, of a target whose transport is `local`. `log` receives a warning about unknown
     /// keys.
     ///
     /// # Errors
@@ -84,28 +84,28 @@ impl TaskHostSettings {
     pub fn local(
         target: &Target,
         environment: &Environment,
-        tell: impl FnMut(Level, String),
+        log: impl FnMut(Level, String),
     ) -> Result<Self, InvalidConnectionInfo> {
-        let info = LOCAL.read(target.connection_info(), tell)?;
-        let mut settings = Self::of(&info);
-        settings.run_as = settings.run_as.filter(|run_as| !run_as.is_us());
+        let info = LOCAL_SCHEMA.read(target.connection_info(), log)?;
+        let mut settings = Self::from_info(&info);
+        settings.run_as = settings.run_as.filter(|run_as| !run_as.is_current_user());
         settings
             .tmpdir
             .get_or_insert_with(|| environment.temporary());
         Ok(settings)
     }
 
-    /// Reads the settings of a host behind SSH, and the connection info with all its options. `tell` receives a warning
+    /// Reads the settings of a host behind SSH, and the connection info with all its options. `log` receives a warning
     /// about unknown keys.
     ///
     /// # Errors
     /// Fails with every option that has a wrong type or is missing.
     pub fn ssh(
         target: &Target,
-        tell: impl FnMut(Level, String),
+        log: impl FnMut(Level, String),
     ) -> Result<(Self, ConnectionInfo), InvalidConnectionInfo> {
-        let info = SSH.read(target.connection_info(), tell)?;
-        let mut settings = Self::of(&info);
+        let info = SSH_SCHEMA.read(target.connection_info(), log)?;
+        let mut settings = Self::from_info(&info);
         if let Some(run_as) = &mut settings.run_as {
             // As in Bolt, sudo gets the password of the login.
             let password = || info.get("password").cloned();
@@ -117,13 +117,13 @@ impl TaskHostSettings {
     /// Returns the schema of the options of a target that is a host.
     pub fn schema(target: &Target) -> Option<&'static TransportSchema> {
         match target.kind {
-            Kind::Local => Some(&LOCAL),
-            Kind::Ssh => Some(&SSH),
+            Kind::Local => Some(&LOCAL_SCHEMA),
+            Kind::Ssh => Some(&SSH_SCHEMA),
             Kind::Remote { .. } | Kind::Other(_) => None,
         }
     }
 
-    fn of(info: &ConnectionInfo) -> Self {
+    fn from_info(info: &ConnectionInfo) -> Self {
         let text = |name: &str| info.text(name).map(str::to_owned);
         Self {
             tmpdir: info.text("tmpdir").map(PathBuf::from),
@@ -138,14 +138,14 @@ impl TaskHostSettings {
                 sudo: text("sudo-executable").unwrap_or_else(|| "sudo".to_owned()),
                 password: info.get("sudo-password").cloned(),
             }),
-            budget: TaskBudget::of(info),
+            budget: TaskBudget::from_info(info),
         }
     }
 
     /// Returns the interpreter for files with this extension, if one is configured.
     pub(crate) fn interpreter(&self, extension: &str) -> Option<&[String]> {
         let mut all = self.interpreters.iter();
-        let found = all.find(|(known, _)| known.eq_ignore_ascii_case(extension))?;
+        let found = all.find(|(configured, _)| configured.eq_ignore_ascii_case(extension))?;
         Some(&found.1)
     }
 
@@ -172,7 +172,7 @@ impl Default for TaskHostSettings {
 impl TaskBudget {
     /// Returns the schema of the options of a remote target that set the limits.
     pub(crate) fn schema() -> &'static TransportSchema {
-        &REMOTE
+        &REMOTE_SCHEMA
     }
 
     /// Reads the limits from a remote target's own options.
@@ -181,14 +181,14 @@ impl TaskBudget {
     /// Fails with every option of a wrong type.
     pub(crate) fn remote(target: &Target) -> Result<Self, InvalidConnectionInfo> {
         let options = target.connection_info().into_hash().into_iter();
-        let ours: Hash = options
-            .filter(|(key, _)| REMOTE.connection_info().contains_key(&key.to_string()))
+        let gateway_options: Hash = options
+            .filter(|(key, _)| REMOTE_SCHEMA.connection_info().contains_key(&key.to_string()))
             .collect();
-        let info = REMOTE.read(RawConnectionInfo::new(ours), |_, _| {})?;
-        Ok(Self::of(&info))
+        let info = REMOTE_SCHEMA.read(RawConnectionInfo::new(gateway_options), |_, _| {})?;
+        Ok(Self::from_info(&info))
     }
 
-    fn of(info: &ConnectionInfo) -> Self {
+    fn from_info(info: &ConnectionInfo) -> Self {
         let count = |name: &str| {
             let count = info.integer(name)?;
             NonZeroUsize::new(usize::try_from(count).unwrap_or(usize::MAX))
@@ -232,24 +232,24 @@ mod tests {
         let Value::Hash(options) = Value::from(options) else {
             panic!("options are an object");
         };
-        let mut told = Vec::new();
-        let info = LOCAL.read(RawConnectionInfo::new(options), |level, message| {
-            told.push(format!("{level:?} {message}"));
+        let mut messages = Vec::new();
+        let info = LOCAL_SCHEMA.read(RawConnectionInfo::new(options), |level, message| {
+            messages.push(format!("{level:?} {message}"));
         });
-        let settings = info.map(|info| TaskHostSettings::of(&info));
-        (settings.map_err(|error| error.to_string()), told)
+        let settings = info.map(|info| TaskHostSettings::from_info(&info));
+        (settings.map_err(|error| error.to_string()), messages)
     }
 
     #[test]
     fn every_setting_is_read() {
-        let (settings, told) = read(json!({
+        let (settings, messages) = read(json!({
             "tmpdir": "/var/tmp", "cleanup": false, "run-as": "root", "sudo-password": "canary",
             "run-as-command": ["doas", "-u"], "sudo-executable": "/bin/sudo",
             "interpreters": {".rb": "/usr/bin/ruby", "pp": ["puppet", "apply"]},
             "task-timeout": 1.5, "output-limit": 1000, "concurrency": 3,
         }));
         let settings = settings.expect("settings");
-        assert!(told.is_empty(), "{told:?}");
+        assert!(messages.is_empty(), "{messages:?}");
         assert!(!settings.cleanup && settings.tmpdir == Some("/var/tmp".into()));
         assert_eq!(
             settings.interpreter("rb"),
@@ -270,8 +270,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_at_once_and_what_is_unknown_in_one_warning() {
-        let (settings, told) = read(json!({
+    fn all_wrong_types_are_reported_at_once_and_unknown_keys_in_one_warning() {
+        let (settings, messages) = read(json!({
             "tmpdir": 5, "task-timeout": 0, "sudo-password": ["canary"], "tmpdri": "/", "clean-up": 1,
         }));
         let error = settings.expect_err("three wrong types");
@@ -279,8 +279,8 @@ mod tests {
             assert!(error.contains(key), "{error}");
         }
         assert!(!error.contains("canary"), "{error}");
-        let [warning] = told.as_slice() else {
-            panic!("expected one warning, got {told:?}");
+        let [warning] = messages.as_slice() else {
+            panic!("expected one warning, got {messages:?}");
         };
         for word in ["tmpdri", "tmpdir", "clean-up", "cleanup"] {
             assert!(warning.contains(word), "{warning}");
@@ -289,15 +289,15 @@ mod tests {
 
     #[test]
     fn a_host_behind_ssh_has_every_setting_once() {
-        let (connection, tasks) = (HostSettings::schema(), &LOCAL);
+        let (connection, tasks) = (HostSettings::schema(), &LOCAL_SCHEMA);
         let twice: Vec<_> = tasks
             .connection_info()
             .keys()
             .filter(|name| connection.connection_info().contains_key(*name))
             .collect();
         assert!(twice.is_empty(), "{twice:?}");
-        assert!(SSH.connection_info().contains_key("run-as") && SSH.name() == "ssh");
-        let limits: Vec<_> = REMOTE.connection_info().keys().collect();
+        assert!(SSH_SCHEMA.connection_info().contains_key("run-as") && SSH_SCHEMA.name() == "ssh");
+        let limits: Vec<_> = REMOTE_SCHEMA.connection_info().keys().collect();
         assert_eq!(limits.len(), 3, "{limits:?}");
     }
 }

@@ -13,15 +13,15 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::process;
-use crate::tasks::{Implementation, named};
+use crate::tasks::{Implementation, with_path};
 
 /// The stages of one run.
 #[derive(Debug, Default)]
-pub(super) struct Stages(Mutex<Vec<Of>>);
+pub(super) struct Stages(Mutex<Vec<StageEntry>>);
 
 /// The stage of one implementation. It is laid out when it is first needed.
 #[derive(Debug)]
-struct Of {
+struct StageEntry {
     implementation: Arc<Implementation>,
     stage: Arc<OnceCell<Stage>>,
 }
@@ -45,7 +45,7 @@ pub(super) enum Cleanup {
 
 impl Stages {
     /// Returns the stage of an implementation. The first call lays it out in `base`.
-    pub(super) async fn of(
+    pub(super) async fn get_or_lay_out(
         &self,
         implementation: &Arc<Implementation>,
         base: &Path,
@@ -53,14 +53,14 @@ impl Stages {
     ) -> io::Result<Arc<OnceCell<Stage>>> {
         let cell = {
             let mut stages = locked(&self.0);
-            let known = stages
+            let entry = stages
                 .iter()
-                .find(|of| Arc::ptr_eq(&of.implementation, implementation));
-            if let Some(of) = known {
-                Arc::clone(&of.stage)
+                .find(|entry| Arc::ptr_eq(&entry.implementation, implementation));
+            if let Some(entry) = entry {
+                Arc::clone(&entry.stage)
             } else {
                 let stage = Arc::default();
-                stages.push(Of {
+                stages.push(StageEntry {
                     implementation: Arc::clone(implementation),
                     stage: Arc::clone(&stage),
                 });
@@ -93,7 +93,7 @@ impl Stage {
         for file in layout.files() {
             let to = dir.path().join(&file.name);
             let mode = layout.mode(file)?;
-            copy(&file.path, &to, mode).map_err(|error| named(&file.path, &error))?;
+            copy(&file.path, &to, mode).map_err(|error| with_path(&file.path, &error))?;
         }
         let executable = dir.path().join(&layout.executable().name);
         let installdir = layout.has_installdir().then(|| dir.path().to_owned());

@@ -53,7 +53,7 @@ impl Inventory {
             stream::iter(missing.into_values())
                 .map(async |reference| {
                     // The result is remembered by the resolver.
-                    let _ = self.plugins.look_up(&reference).await;
+                    let _ = self.plugins.resolve(&reference).await;
                 })
                 .buffer_unordered(LOOKUPS)
                 .collect::<()>()
@@ -76,7 +76,7 @@ impl Inventory {
             let missing = lookup.into_missing();
             let unknown = missing
                 .iter()
-                .find_map(|reference| Some((reference, self.plugins.unknown(reference)?)));
+                .find_map(|reference| Some((reference, self.plugins.unknown_plugin(reference)?)));
             Arc::new(match unknown {
                 Some((reference, error)) => {
                     let why = self.failed(name, reference, &error);

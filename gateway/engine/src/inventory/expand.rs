@@ -113,7 +113,7 @@ impl Expanding<'_> {
             let Value::Hash(reference) = node.to_value() else {
                 return Ok(node);
             };
-            let found = self.plugins.look_up(&reference).await;
+            let found = self.plugins.resolve(&reference).await;
             let found = found.map_err(|error| self.failed(&error, (line, column), path))?;
             node = Node::of(found, line, column);
         }

@@ -6,7 +6,7 @@ pub(crate) enum PluginError {
     /// There is no such plugin.
     #[error(
         "unknown plugin {plugin}{hint}: expected one of {}, or a module of the module path with a \
-         bolt_plugin.json", .known.join(", ")
+         bolt_plugin.json", .built_in.join(", ")
     )]
     Unknown {
         /// The name in the reference.
@@ -14,7 +14,7 @@ pub(crate) enum PluginError {
         /// A suggestion.
         hint: String,
         /// The built-in plugins.
-        known: &'static [&'static str],
+        built_in: &'static [&'static str],
     },
     /// The module has no task that resolves references.
     #[error(

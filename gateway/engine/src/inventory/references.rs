@@ -11,17 +11,17 @@ use super::PluginError;
 #[async_trait(?Send)]
 pub(crate) trait ReferenceResolver: fmt::Debug {
     /// Returns the result of a reference that was resolved before.
-    fn known(&self, reference: &Hash) -> Option<Result<Value, PluginError>>;
+    fn cached_value(&self, reference: &Hash) -> Option<Result<Value, PluginError>>;
 
     /// Resolves a reference, unless that was done before. References in its options are resolved first; references in
     /// its value are not.
     ///
     /// # Errors
     /// Fails when the plugin gives no value.
-    async fn look_up(&self, reference: &Hash) -> Result<Value, PluginError>;
+    async fn resolve(&self, reference: &Hash) -> Result<Value, PluginError>;
 
     /// Returns an error when the plugin of a reference, or of one in its options, does not exist. No plugin is called.
-    fn unknown(&self, reference: &Hash) -> Option<PluginError>;
+    fn unknown_plugin(&self, reference: &Hash) -> Option<PluginError>;
 }
 
 /// Returns the key that identifies a reference. A secret in it (from another plugin) is not part of the key.

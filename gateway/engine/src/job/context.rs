@@ -41,7 +41,7 @@ impl RunContext {
             environment,
             events,
             limits,
-            cancel_source: CancelSource::within(limits.deadline),
+            cancel_source: CancelSource::with_limit(limits.deadline),
         }
     }
 

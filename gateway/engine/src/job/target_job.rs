@@ -20,7 +20,7 @@ pub struct TargetJob<'a> {
     /// The target.
     pub target: &'a Target,
     /// The device key of the target. It is computed when it is first needed.
-    place: OnceCell<DeviceKey>,
+    device_key: OnceCell<DeviceKey>,
     /// The context of the run that the job belongs to.
     pub run: &'a RunContext,
     pub(crate) redactor: Redactor<'a>,
@@ -29,11 +29,11 @@ pub struct TargetJob<'a> {
 }
 
 impl<'a> TargetJob<'a> {
-    /// Creates the job of a target whose secrets are hidden already. `place` is the device key, as far as it is known.
-    pub(crate) fn new(run: &'a RunContext, target: &'a Target, place: OnceCell<DeviceKey>) -> Self {
+    /// Creates the job of a target whose secrets are hidden already. `device_key` is the device key, as far as it is known.
+    pub(crate) fn new(run: &'a RunContext, target: &'a Target, device_key: OnceCell<DeviceKey>) -> Self {
         Self {
             target,
-            place,
+            device_key,
             run,
             stop: run.cancel_source.token(),
             redactor: Redactor::new(run.sink()),
@@ -47,19 +47,19 @@ impl<'a> TargetJob<'a> {
     }
 
     /// Returns the device key of the target.
-    pub(crate) fn place(&self) -> DeviceKey {
-        let place = || self.run.registry.place(self.target);
-        *self.place.get_or_init(place)
+    pub(crate) fn device_key(&self) -> DeviceKey {
+        let device_key = || self.run.registry.device_key(self.target);
+        *self.device_key.get_or_init(device_key)
     }
 
-    /// Asks the transport of the target for its description, where the run has not done so for this target.
+    /// Loads the description of the transport of the target.
     ///
     /// # Errors
     /// Fails when the run is cancelled before the transport has answered.
     pub async fn prepare(&self) -> Result<(), Failure> {
         let name = self.target.remote_transport();
         tokio::select! {
-            () = self.run.registry.ask(name) => Ok(()),
+            () = self.run.registry.load_descriptions(name) => Ok(()),
             () = self.stop.reaches(Stage::Finish) => Err(self.interrupted(false)),
         }
     }

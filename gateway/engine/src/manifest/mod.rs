@@ -77,12 +77,12 @@ async fn data_or_catalog(text: &str, name: &str, registry: &Registry) -> Result<
     while let Some(document) = catalog::document(text) {
         let open = RefCell::new(Vec::new());
         let catalog = catalog::read(document, name, |type_name| {
-            open.borrow_mut().extend(registry.unasked_with(type_name));
+            open.borrow_mut().extend(registry.undescribed_with_type(type_name));
             Some(registry.type_of_any(type_name)?.schema())
         });
         match open.into_inner() {
             none if none.is_empty() => return catalog,
-            some => registry.ask(some).await,
+            some => registry.load_descriptions(some).await,
         }
     }
     data::read(text, name)

@@ -109,7 +109,7 @@ impl Apply {
         };
         let plans = self.plans(run, targets, &catalog)?;
         let changes = Cell::new(Changes::default());
-        let ran = run.on_targets(targets, DEVICE, async |job| {
+        let outcome = run.on_targets(targets, DEVICE, async |job| {
             let family = family(&job.run.registry, job.target)?;
             let plan = &plans[family.name()];
             self.splay.wait(job).await?;
@@ -118,20 +118,20 @@ impl Apply {
             job.context().info(format!("{what} at {address}"));
             let (report, unsaved) = self.enforce(run, job, family, plan).await?;
             let mut value = serde_json::to_value(&report).expect("reports have text keys");
-            let told = device_run::failure(&report, &job.target.name, &job.stop().message());
-            if let Some(failure) = &told {
+            let report_failure = device_run::failure(&report, &job.target.name, &job.stop().message());
+            if let Some(failure) = &report_failure {
                 value["_error"] = json!(failure);
             }
-            let kept = self.reports.as_ref();
-            let kept = kept.map_or(Ok(()), |reports| reports.keep(job, &report, &value));
-            let failure = unsaved.or_else(|| kept.err());
+            let stored = self.reports.as_ref();
+            let stored = stored.map_or(Ok(()), |reports| reports.store(job, &report, &value));
+            let failure = unsaved.or_else(|| stored.err());
             changes.set(changes.get().with(&report, failure.is_some()));
-            let well = told.is_none() && failure.is_none();
+            let is_success = report_failure.is_none() && failure.is_none();
             if let Some(failure) = failure {
                 value["_error"] = json!(failure);
             }
             Ok(TargetResult {
-                status: if well {
+                status: if is_success {
                     Status::Success
                 } else {
                     Status::Failure
@@ -141,7 +141,7 @@ impl Apply {
                 collected: None,
             })
         });
-        Ok((ran.await, changes.get()))
+        Ok((outcome.await, changes.get()))
     }
 
     /// Returns one plan for each family of the targets.
@@ -158,8 +158,8 @@ impl Apply {
             log_line(run.sink(), Level::Notice, message);
         }
         for declared in &catalog.resources {
-            for doubt in &declared.doubts {
-                log_line(run.sink(), Level::Warning, declared.told(doubt));
+            for warning in &declared.warnings {
+                log_line(run.sink(), Level::Warning, declared.describe(warning));
             }
         }
         let registry = run.registry();
@@ -181,7 +181,7 @@ impl Apply {
         }
         let tags: BTreeSet<&str> = plans.values().flat_map(Plan::tags).collect();
         if !tags.is_empty() {
-            self.untagged(run, &tags)?;
+            self.check_tags(run, &tags)?;
         }
         if let Some(reports) = &self.reports {
             let prepared = reports.prepare();
@@ -195,24 +195,24 @@ impl Apply {
     ///
     /// # Errors
     /// Fails when no resource has any wanted tag, so that there is nothing to do.
-    fn untagged(&self, run: &Run, tags: &BTreeSet<&str>) -> Result<(), Failure> {
+    fn check_tags(&self, run: &Run, tags: &BTreeSet<&str>) -> Result<(), Failure> {
         let wanted = &self.options.tags;
         let unknown: Vec<&String> = wanted
             .iter()
             .filter(|tag| !tags.contains(tag.to_lowercase().as_str()))
             .collect();
-        let named = unknown.iter().map(|tag| {
+        let unknown_tags = unknown.iter().map(|tag| {
             let hint = did_you_mean(&tag.to_lowercase(), tags.iter().copied());
             format!("`{tag}`{hint}")
         });
-        let why = format!(
+        let message = format!(
             "no resource has the tag {}",
-            named.collect::<Vec<_>>().join(", ")
+            unknown_tags.collect::<Vec<_>>().join(", ")
         );
         match unknown.len() {
             0 => {}
-            all if all == wanted.len() => nothing_to_do(run.sink(), self.allow_empty, &why)?,
-            _ => log_line(run.sink(), Level::Warning, why),
+            all if all == wanted.len() => nothing_to_do(run.sink(), self.allow_empty, &message)?,
+            _ => log_line(run.sink(), Level::Warning, message),
         }
         Ok(())
     }
@@ -233,17 +233,17 @@ impl Apply {
             Mode::Enforce => SessionAccess::Write,
             Mode::Noop => SessionAccess::Read,
         };
-        let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
+        let audit_failure = |error: String| Failure::new("devgate/cannot-audit", error);
         let store = &*run.services.store;
-        let audits = plan
+        let audit_key = plan
             .audits()
             .then(|| StoreKey::of(&self.project, job.target));
-        let mut kept = None;
-        if let Some(owner) = &audits {
+        let mut stored = None;
+        if let Some(key) = &audit_key {
             let prepared = store.prepare(StoredKind::Audits);
-            prepared.map_err(|error| unusable(format!("{error:#}")))?;
-            kept = store
-                .kept(StoredKind::Audits, owner)
+            prepared.map_err(|error| audit_failure(format!("{error:#}")))?;
+            stored = store
+                .load(StoredKind::Audits, key)
                 .await
                 .unwrap_or_else(|problem| {
                     let message = format!("{problem}: audited values are recorded again");
@@ -251,22 +251,22 @@ impl Apply {
                     None
                 });
         }
-        let _claim = match access {
+        let _lock = match access {
             SessionAccess::Write => Some(run.services.device_locks.take(job, self.busy).await?),
             SessionAccess::Read => None,
         };
-        let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
+        let mut audited = stored.map_or_else(Audited::default, |stored| Audited::of(stored.data));
         session::with_session(run.sessions(), job, access, async |ctx, _| {
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());
             let report =
                 device_run::run(ctx, plan, options, rollback, &mut audited, job.stop()).await;
             let mut unsaved = None;
-            if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
+            if let (Some(key), Mode::Enforce) = (&audit_key, options.mode) {
                 let audited = StoredValue::now(job.without_secrets(audited.into_json()));
-                let kept = store.keep(StoredKind::Audits, owner, audited).await;
-                let lost = |error| unusable(format!("cannot save the audited values: {error}"));
-                unsaved = kept.err().map(lost);
+                let stored = store.save(StoredKind::Audits, key, audited).await;
+                let not_saved = |error| audit_failure(format!("cannot save the audited values: {error}"));
+                unsaved = stored.err().map(not_saved);
             }
             // After a failed rollback, the state of the device should not be saved.
             if report.summary.changed > 0

@@ -13,11 +13,11 @@ use crate::session::{self, SessionHandle, SessionPool};
 
 /// The lines to send, and how to send them.
 #[derive(Debug)]
-pub struct CommandOrder {
+pub struct CommandOperation {
     /// The lines, in order.
     pub lines: Vec<String>,
     /// What the lines are.
-    pub how: CommandKind,
+    pub kind: CommandKind,
     /// Whether the lines are only shown.
     pub noop: bool,
 }
@@ -40,43 +40,43 @@ pub enum CommandKind {
 /// The outcome of a command or of configuration: JSON for programs, text for people.
 pub type CommandOutput = (Json, String);
 
-impl CommandOrder {
+impl CommandOperation {
     /// Returns the lines that are commands.
     fn commands(&self) -> impl Iterator<Item = &String> {
         self.lines.iter().filter(|line| !line.trim().is_empty())
     }
 
-    /// Sends the lines in a session, and passes each output to `give` as soon as it is there.
+    /// Sends the lines in a session, and passes each output to `emit` as soon as it is there.
     ///
     /// # Errors
-    /// Fails when the device or the gateway reports an error. Earlier outputs have been passed to `give`.
-    pub async fn with(
+    /// Fails when the device or the gateway reports an error. Earlier outputs have been passed to `emit`.
+    pub async fn send(
         &self,
         session: &mut SessionHandle<'_>,
-        give: &mut impl FnMut(CommandOutput),
+        emit: &mut impl FnMut(CommandOutput),
     ) -> Result<(), Failure> {
-        match &self.how {
+        match &self.kind {
             CommandKind::Commands { answers } => {
                 for command in self.commands() {
-                    give(if self.noop {
-                        let shown = session.shown(command.as_str().into());
-                        let text = format!("would send: {}\n", shown.as_str().unwrap_or_default());
-                        (json!({ "noop": true, "command": shown }), text)
+                    emit(if self.noop {
+                        let redacted = session.redacted(command.as_str().into());
+                        let text = format!("would send: {}\n", redacted.as_str().unwrap_or_default());
+                        (json!({ "noop": true, "command": redacted }), text)
                     } else {
-                        let said = session.exec(command, answers).await?;
-                        (json!({ "command": command, "output": said }), ended(said))
+                        let output = session.exec(command, answers).await?;
+                        (json!({ "command": command, "output": output }), with_newline(output))
                     });
                 }
             }
             CommandKind::Configuration { save } if self.noop => {
-                let shown = session.shown(self.lines.join("\n").into());
-                let mut text = ended(shown.as_str().unwrap_or_default().to_owned());
+                let redacted = session.redacted(self.lines.join("\n").into());
+                let mut text = with_newline(redacted.as_str().unwrap_or_default().to_owned());
                 text.insert_str(0, "would send, as configuration:\n");
                 if *save {
                     text.push_str("would save the running configuration\n");
                 }
-                give((
-                    json!({ "noop": true, "configure": shown, "save": save }),
+                emit((
+                    json!({ "noop": true, "configure": redacted, "save": save }),
                     text,
                 ));
             }
@@ -86,7 +86,7 @@ impl CommandOrder {
                     session.save().await?;
                 }
                 let done = json!({ "configured": self.lines.len(), "saved": save });
-                give((done, String::new()));
+                emit((done, String::new()));
             }
         }
         Ok(())
@@ -94,34 +94,34 @@ impl CommandOrder {
 
     /// Sends the lines to every target.
     pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
-        let on_each = async |job: &TargetJob<'_>| self.on(run.sessions(), job).await;
-        run.on_targets(targets, Action::new("command"), on_each)
+        let send_to_each = async |job: &TargetJob<'_>| self.send_to_target(run.sessions(), job).await;
+        run.on_targets(targets, Action::new("command"), send_to_each)
             .await
     }
 
     /// Sends the lines to one of many targets.
-    async fn on(
+    async fn send_to_target(
         &self,
         sessions: &SessionPool,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());
-        let give = &mut |(value, said): CommandOutput| {
+        let emit = &mut |(value, output): CommandOutput| {
             values.push(value);
-            text.push_str(&said);
+            text.push_str(&output);
         };
-        let work = async |session: &mut SessionHandle<'_>| self.with(session, give).await;
+        let work = async |session: &mut SessionHandle<'_>| self.send(session, emit).await;
         let outcome = session::with_handle(sessions, job, work).await;
         // The form of the result depends on the request alone, not on how far the work came.
-        let value = match &self.how {
+        let value = match &self.kind {
             CommandKind::Commands { .. } if self.commands().count() != 1 => {
                 json!({ "commands": values })
             }
             _ => values.pop().unwrap_or_else(|| json!({})),
         };
-        let mut answer = TargetResult::success(value);
+        let mut result = TargetResult::success(value);
         if let (CommandKind::Configuration { save }, true, false) =
-            (&self.how, outcome.is_ok(), self.noop)
+            (&self.kind, outcome.is_ok(), self.noop)
         {
             text = match self.lines.len() {
                 1 => "1 line was typed".to_owned(),
@@ -130,17 +130,17 @@ impl CommandOrder {
             text.push_str(if *save { ", and saved" } else { "" });
         }
         // After a failure, people read the failure and the output until then.
-        answer.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
+        result.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
         if let Err(error) = outcome {
-            answer.status = Status::Failure;
-            answer.value["_error"] = json!(error);
+            result.status = Status::Failure;
+            result.value["_error"] = json!(error);
         }
-        Ok(answer)
+        Ok(result)
     }
 }
 
 /// Appends a newline unless the text is empty or ends with one.
-pub fn ended(mut text: String) -> String {
+pub fn with_newline(mut text: String) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

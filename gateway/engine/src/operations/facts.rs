@@ -20,7 +20,7 @@ use crate::store::{Store, StoreKey, StoredKind, StoredValue};
 #[derive(Debug, Default)]
 pub struct Facts {
     /// The project that facts are cached for, if they are cached.
-    pub(crate) kept_for: Option<PathBuf>,
+    pub(crate) cache_project: Option<PathBuf>,
     /// Facts of at most this age are taken from the cache without asking the target.
     pub cached: Option<Duration>,
     /// Whether cached facts of any age stand in for a target that is down.
@@ -33,18 +33,18 @@ impl Facts {
     ///
     /// # Errors
     /// Fails when the store cannot keep facts.
-    pub fn of_age(
+    pub fn with_cache(
         cached: Option<Duration>,
         stale_ok: bool,
         project: &Path,
         store: &dyn Store,
     ) -> Result<Self, Failure> {
-        let is_kept = cached.is_some() || stale_ok;
-        if is_kept {
+        let is_cached = cached.is_some() || stale_ok;
+        if is_cached {
             store.prepare(StoredKind::Facts)?;
         }
         Ok(Self {
-            kept_for: is_kept.then(|| project.to_owned()),
+            cache_project: is_cached.then(|| project.to_owned()),
             cached,
             stale_ok,
         })
@@ -54,48 +54,48 @@ impl Facts {
     pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let store = &*run.services.store;
         let ran = run.on_targets(targets, Action::new("facts"), async |job| {
-            match &self.kept_for {
+            match &self.cache_project {
                 Some(project) => {
-                    let owner = StoreKey::of(project, job.target);
-                    self.answer(run.sessions(), store, &owner, job).await
+                    let key = StoreKey::of(project, job.target);
+                    self.collect_cached(run.sessions(), store, &key, job).await
                 }
-                None => Ok(TargetResult::success(ask(run.sessions(), job).await?)),
+                None => Ok(TargetResult::success(collect_from_target(run.sessions(), job).await?)),
             }
         });
         let ran = ran.await;
-        if self.kept_for.is_some() {
+        if self.cache_project.is_some() {
             store.prune(StoredKind::Facts).await;
         }
         ran
     }
 
-    async fn answer(
+    async fn collect_cached(
         &self,
         sessions: &SessionPool,
         store: &dyn Store,
-        owner: &StoreKey,
+        key: &StoreKey,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let ctx = job.context();
-        let kept = store.kept(StoredKind::Facts, owner).await;
-        let kept = kept.unwrap_or_else(|problem| {
+        let stored = store.load(StoredKind::Facts, key).await;
+        let stored = stored.unwrap_or_else(|problem| {
             ctx.warning(format!("the cached facts are not used: {problem}"));
             None
         });
-        let young = |kept: &StoredValue| self.cached.is_some_and(|limit| age(kept) <= limit);
-        let kept = match kept {
-            Some(kept) if young(&kept) => return Ok(cached(kept, None)),
-            kept => kept.filter(|_| self.stale_ok),
+        let is_fresh = |stored: &StoredValue| self.cached.is_some_and(|limit| age(stored) <= limit);
+        let stored = match stored {
+            Some(stored) if is_fresh(&stored) => return Ok(from_cache(stored, None)),
+            stored => stored.filter(|_| self.stale_ok),
         };
-        let failure = match ask(sessions, job).await {
-            Ok(facts) => return Ok(keep(store, owner, job, facts).await),
+        let failure = match collect_from_target(sessions, job).await {
+            Ok(facts) => return Ok(store_facts(store, key, job, facts).await),
             Err(failure) => failure,
         };
-        match kept {
-            Some(kept) if failure.is_down() => {
+        match stored {
+            Some(stored) if failure.is_down() => {
                 let because = Failure::new(&failure.kind, job.masked(&failure.msg));
                 ctx.warning(format!("using the last facts: {because}"));
-                Ok(cached(kept, Some(because)))
+                Ok(from_cache(stored, Some(because)))
             }
             Some(_) => {
                 ctx.notice(
@@ -109,7 +109,7 @@ impl Facts {
 }
 
 /// Collects the facts from the target.
-async fn ask(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failure> {
+async fn collect_from_target(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
         .info(format!("retrieving facts from {target} at {address}"));
@@ -123,42 +123,42 @@ async fn ask(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failur
 }
 
 /// Stores facts that were just collected.
-async fn keep(
+async fn store_facts(
     store: &dyn Store,
-    owner: &StoreKey,
+    key: &StoreKey,
     job: &TargetJob<'_>,
     facts: Json,
 ) -> TargetResult {
-    let kept = StoredValue::now(job.without_secrets(facts));
-    let at = kept.at;
-    let mut answer = TargetResult::success(kept.what.clone());
-    if let Err(error) = store.keep(StoredKind::Facts, owner, kept).await {
+    let stored = StoredValue::now(job.without_secrets(facts));
+    let at = stored.at;
+    let mut result = TargetResult::success(stored.data.clone());
+    if let Err(error) = store.save(StoredKind::Facts, key, stored).await {
         let message = format!("cannot cache the facts: {error}");
         job.context().warning(message);
     }
-    answer.collected = Some(Collected {
+    result.collected = Some(Collected {
         at: rfc_3339(at),
         age: 0,
         from: Origin::Device,
         because: None,
     });
-    answer
+    result
 }
 
 /// Turns cached facts into a result.
-fn cached(kept: StoredValue, because: Option<Failure>) -> TargetResult {
+fn from_cache(stored: StoredValue, because: Option<Failure>) -> TargetResult {
     let collected = Collected {
-        at: rfc_3339(kept.at),
-        age: age(&kept).as_secs(),
+        at: rfc_3339(stored.at),
+        age: age(&stored).as_secs(),
         from: Origin::Cache,
         because,
     };
     TargetResult {
         collected: Some(collected),
-        ..TargetResult::success(kept.what)
+        ..TargetResult::success(stored.data)
     }
 }
 
-fn age(kept: &StoredValue) -> Duration {
-    kept.at.elapsed().unwrap_or_default()
+fn age(stored: &StoredValue) -> Duration {
+    stored.at.elapsed().unwrap_or_default()
 }

@@ -37,7 +37,7 @@ pub struct Inspect {
 
 /// What a device holds.
 #[derive(Serialize, JsonSchema)]
-pub struct Held {
+pub struct DeviceResources {
     /// The resources.
     resources: Vec<Resource>,
 }
@@ -47,12 +47,12 @@ impl Inspect {
     pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let action = DEVICE.with_document();
         run.on_targets(targets, action, async |job| {
-            self.on(run.sessions(), job).await
+            self.inspect(run.sessions(), job).await
         })
         .await
     }
 
-    async fn on(
+    async fn inspect(
         &self,
         sessions: &SessionPool,
         job: &TargetJob<'_>,
@@ -68,40 +68,40 @@ impl Inspect {
         let what = format!("retrieving resource: {type_name} from {}", job.target);
         job.context()
             .info(format!("{what} at {}", job.target.address()));
-        let shown = session::with_session(sessions, job, SessionAccess::Read, async |ctx, _| {
-            look(ctx, kind, self.title.as_deref(), self.strict).await
+        let read = session::with_session(sessions, job, SessionAccess::Read, async |ctx, _| {
+            read_resources(ctx, kind, self.title.as_deref(), self.strict).await
         });
-        let Shown { rows, wrong } = shown.await?;
+        let ReadResources { resources, invalid } = read.await?;
         let text = match self.as_yaml {
-            true => manifest::to_yaml(kind.schema(), &rows),
-            false => manifest::to_pp(kind.schema(), &rows),
+            true => manifest::to_yaml(kind.schema(), &resources),
+            false => manifest::to_pp(kind.schema(), &resources),
         };
-        let mut answer = TargetResult::success(json!(Held { resources: rows })).with_text(text);
-        if !wrong.is_empty() {
-            let failure = Failure::new("devgate/invalid-resource", wrong.join("\n"));
-            let failure = failure.with("problems", wrong);
-            answer.status = Status::Failure;
-            answer.value["_error"] =
+        let mut result = TargetResult::success(json!(DeviceResources { resources })).with_text(text);
+        if !invalid.is_empty() {
+            let failure = Failure::new("devgate/invalid-resource", invalid.join("\n"));
+            let failure = failure.with("problems", invalid);
+            result.status = Status::Failure;
+            result.value["_error"] =
                 serde_json::to_value(failure).expect("failures have text keys");
         }
-        Ok(answer)
+        Ok(result)
     }
 }
 
 /// The resources of a device, and the problems with its other rows.
-struct Shown {
-    rows: Vec<Resource>,
-    wrong: Vec<String>,
+struct ReadResources {
+    resources: Vec<Resource>,
+    invalid: Vec<String>,
 }
 
-async fn look(
+async fn read_resources(
     ctx: &Context<'_>,
     kind: &dyn ResourceType,
     title: Option<&str>,
     strict: Strict,
-) -> Result<Shown, Failure> {
+) -> Result<ReadResources, Failure> {
     let schema = kind.schema();
-    let wanted = title.map(|title| named(schema, title)).transpose()?;
+    let wanted = title.map(|title| parse_title(schema, title)).transpose()?;
     let resources = Resources::new(schema, Mode::Noop);
     let ctx = ctx.for_resources(&resources);
     let mut provider = kind.provider();
@@ -112,25 +112,25 @@ async fn look(
     let checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
     let mut checked = checked.without_ambiguous(schema);
     if let Some(wanted) = &wanted {
-        checked.sound.retain(|row| row.name == *wanted);
-        checked.wrong.retain(|(name, _)| name == wanted);
+        checked.valid.retain(|row| row.name == *wanted);
+        checked.invalid.retain(|(name, _)| name == wanted);
     }
-    let wrong = checked.wrong.into_iter().map(|(_, message)| message);
-    let shown = Shown {
-        rows: checked.sound.into_iter().map(|row| row.resource).collect(),
-        wrong: wrong.chain(checked.nameless).collect(),
+    let invalid = checked.invalid.into_iter().map(|(_, message)| message);
+    let read = ReadResources {
+        resources: checked.valid.into_iter().map(|row| row.resource).collect(),
+        invalid: invalid.chain(checked.nameless).collect(),
     };
     match wanted {
-        Some(wanted) if shown.rows.is_empty() && shown.wrong.is_empty() => {
+        Some(wanted) if read.resources.is_empty() && read.invalid.is_empty() => {
             let (name, target) = (schema.name(), ctx.target());
             let message = format!("there is no {name}[{wanted}] on {target}");
             Err(Failure::new("devgate/no-such-resource", message))
         }
-        _ => Ok(shown),
+        _ => Ok(read),
     }
 }
 
-fn named(schema: &TypeSchema, title: &str) -> Result<Name, Failure> {
+fn parse_title(schema: &TypeSchema, title: &str) -> Result<Name, Failure> {
     let name = schema.name_of_title(title);
     name.map_err(|invalid| Failure::new("devgate/invalid-resource", invalid.to_string()))
 }

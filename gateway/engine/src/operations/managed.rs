@@ -1,4 +1,4 @@
-//! What the operations on resources have in common.
+//! Parts that the operations on resources share.
 
 use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, log_line};
@@ -24,11 +24,11 @@ pub(super) fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r 
 ///
 /// # Errors
 /// Fails unless `allowed`, because a command that does nothing has not succeeded.
-pub fn nothing_to_do(log: &dyn Sink, allowed: bool, why: &str) -> Result<(), Failure> {
+pub fn nothing_to_do(log: &dyn Sink, allowed: bool, reason: &str) -> Result<(), Failure> {
     if allowed {
-        log_line(log, Level::Warning, format!("{why}: nothing was done"));
+        log_line(log, Level::Warning, format!("{reason}: nothing was done"));
         return Ok(());
     }
-    let message = format!("{why}: nothing was done; with --allow-empty, this is a success");
+    let message = format!("{reason}: nothing was done; with --allow-empty, this is a success");
     Err(Failure::new("devgate/no-targets", message))
 }

@@ -1,4 +1,4 @@
-//! Reports that are kept in a folder, one file for each device.
+//! Reports that are stored in a folder, one file for each device.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use crate::device_run::{as_puppet_yaml, puppet_report};
 use crate::job::TargetJob;
 
-/// Where and in which format reports are kept.
+/// Where and in which format reports are stored.
 #[derive(Debug)]
 pub struct Reports {
     /// The folder.
@@ -22,7 +22,7 @@ pub struct Reports {
     pub format: ReportFormat,
 }
 
-/// As whose report a report is kept.
+/// The format of a stored report.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum ReportFormat {
     /// As `--format json` prints it
@@ -35,7 +35,7 @@ pub enum ReportFormat {
 }
 
 impl Reports {
-    /// Creates the folder, so that no device is changed whose report could not be kept.
+    /// Creates the folder, so that no device is changed whose report could not be stored.
     ///
     /// # Errors
     /// Fails when the folder cannot be created.
@@ -47,27 +47,27 @@ impl Reports {
     ///
     /// # Errors
     /// Fails when the file cannot be written.
-    pub(super) fn keep(
+    pub(super) fn store(
         &self,
         job: &TargetJob<'_>,
         report: &Report,
         value: &Json,
     ) -> Result<(), Failure> {
         let device = &job.target.name;
-        let puppets = || job.without_secrets(puppet_report(report, device, &report.started));
-        let (text, extension) = match self.format {
+        let puppet_json = || job.without_secrets(puppet_report(report, device, &report.started));
+        let (content, extension) = match self.format {
             ReportFormat::Devgate => (
                 format!("{:#}\n", job.without_secrets(value.clone())),
                 "json",
             ),
-            ReportFormat::PuppetJson => (format!("{}\n", puppets()), "json"),
-            ReportFormat::PuppetYaml => (as_puppet_yaml(&puppets()), "yaml"),
+            ReportFormat::PuppetJson => (format!("{}\n", puppet_json()), "json"),
+            ReportFormat::PuppetYaml => (as_puppet_yaml(&puppet_json()), "yaml"),
         };
         let path = self
             .folder
             .join(format!("{}.{extension}", file_name(device)));
-        let written = atomic_file::replace(&path, text.as_bytes(), 0o640);
-        written.map_err(|error| {
+        let result = atomic_file::replace(&path, content.as_bytes(), 0o640);
+        result.map_err(|error| {
             let message = format!("cannot save the report: {}: {error}", path.display());
             Failure::new("devgate/no-report", message)
         })
@@ -91,7 +91,7 @@ mod tests {
     use super::file_name;
 
     #[test]
-    fn targets_of_other_names_get_other_files() {
+    fn targets_with_different_names_get_different_files() {
         for (target, file) in [
             ("r1.example.com", "r1.example.com"),
             ("a_b", "a_b"),

@@ -15,13 +15,13 @@ pub struct Splay(u32);
 
 impl Splay {
     /// Creates a splay of at most this many seconds.
-    pub fn within(seconds: u32) -> Self {
+    pub fn at_most(seconds: u32) -> Self {
         Self(seconds)
     }
 
     /// Returns the delay of a device from the beginning of the run. It depends on the name alone, so it is the same in
     /// each run.
-    fn moment(self, name: &str) -> Duration {
+    fn delay(self, name: &str) -> Duration {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         let seconds = hasher.finish() % u64::from(self.0.max(1));
@@ -33,13 +33,13 @@ impl Splay {
     /// # Errors
     /// Fails when the run is cancelled before.
     pub(super) async fn wait(self, job: &TargetJob<'_>) -> Result<(), Failure> {
-        let moment = self.moment(&job.target.name);
-        if moment.is_zero() {
+        let delay = self.delay(&job.target.name);
+        if delay.is_zero() {
             return Ok(());
         }
-        let seconds = moment.as_secs();
+        let seconds = delay.as_secs();
         job.context().info(format!("starts in {seconds} s (splay)"));
-        match timeout(moment, job.stop().reaches(Stage::Finish)).await {
+        match timeout(delay, job.stop().reaches(Stage::Finish)).await {
             Ok(()) => Err(job.interrupted(false)),
             Err(_) => Ok(()),
         }
@@ -51,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_device_has_its_own_moment_and_keeps_it() {
-        let splay = Splay::within(60);
-        let moments: std::collections::HashSet<Duration> = (0..100)
-            .map(|number| splay.moment(&format!("sw{number}")))
+    fn each_device_has_a_delay_of_its_own_that_stays_the_same() {
+        let splay = Splay::at_most(60);
+        let delays: std::collections::HashSet<Duration> = (0..100)
+            .map(|number| splay.delay(&format!("sw{number}")))
             .collect();
-        assert!(moments.len() > 30 && moments.iter().all(|moment| moment.as_secs() < 60));
-        assert_eq!(splay.moment("sw1"), splay.moment("sw1"));
-        assert_eq!(Splay::within(0).moment("sw1"), Duration::ZERO);
+        assert!(delays.len() > 30 && delays.iter().all(|delay| delay.as_secs() < 60));
+        assert_eq!(splay.delay("sw1"), splay.delay("sw1"));
+        assert_eq!(Splay::at_most(0).delay("sw1"), Duration::ZERO);
     }
 }

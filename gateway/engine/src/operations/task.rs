@@ -16,7 +16,7 @@ use crate::tasks::{Parameters, Task};
 
 /// A task to run, and how to run it.
 #[derive(Debug)]
-pub struct TaskOrder {
+pub struct TaskOperation {
     /// The task.
     pub task: Task,
     /// The checked parameters.
@@ -31,7 +31,7 @@ pub struct TaskOrder {
     pub stream: bool,
 }
 
-impl TaskOrder {
+impl TaskOperation {
     /// Runs the task on every target.
     pub async fn run(
         &self,
@@ -48,8 +48,8 @@ impl TaskOrder {
         let hosts = Hosts::new(inventory, run.context(), loads, turns);
         let task = TaskRun {
             hosts: &hosts,
-            lender: &SessionBroker::new(sessions, RetryScope::Run),
-            unknown: &RefCell::default(),
+            broker: &SessionBroker::new(sessions, RetryScope::Run),
+            reported_transports: &RefCell::default(),
             task: &self.task,
             parameters: &self.parameters,
             mode: self.mode,

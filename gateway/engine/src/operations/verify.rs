@@ -11,7 +11,7 @@ use crate::inventory::Target;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess};
 
-/// That a target can be reached: there is nothing to say of it.
+/// The result of a target that can be reached. It has no content.
 #[derive(Serialize, JsonSchema)]
 pub struct Reached {}
 

@@ -42,7 +42,7 @@ struct Stanza {
 
 /// Decrypts `encrypted_value` or a `file`. The text is a secret. A line end at its end is removed.
 pub(super) fn resolve(folder: &Path, options: Options<'_>) -> Result<Value, PluginError> {
-    options.only(&["encrypted_value", "file", "identity"])?;
+    options.refuse_unknown(&["encrypted_value", "file", "identity"])?;
     let encrypted = match (
         options.text("encrypted_value")?,
         options.path("file", folder)?,
@@ -100,31 +100,31 @@ fn decrypt(file: &[u8], identities: &[Identity]) -> Result<Vec<u8>, &'static str
         }
         None => file,
     };
-    let broken = "expected an age file, version 1: it is damaged or something else";
-    let rest = file.strip_prefix(VERSION).ok_or(broken)?;
-    let (stanzas, rest) = header(rest).ok_or(broken)?;
+    let damaged = "expected an age file, version 1: it is damaged or something else";
+    let rest = file.strip_prefix(VERSION).ok_or(damaged)?;
+    let (stanzas, rest) = parse_header(rest).ok_or(damaged)?;
     // The MAC covers everything before it, including its three dashes.
-    let (mac, payload) = line(rest.strip_prefix(b"--- ").ok_or(broken)?).ok_or(broken)?;
+    let (mac, payload) = split_line(rest.strip_prefix(b"--- ").ok_or(damaged)?).ok_or(damaged)?;
     let authenticated = &file[..file.len() - rest.len() + 3];
     let mut pairs = stanzas
         .iter()
         .flat_map(|stanza| identities.iter().map(move |identity| (stanza, identity)));
     let key = pairs
-        .find_map(|(stanza, identity)| unwrapped(stanza, identity))
+        .find_map(|(stanza, identity)| unwrap_key(stanza, identity))
         .ok_or("it was encrypted for none of these identities")?;
     let mut hmac =
-        Hmac::<Sha256>::new_from_slice(&*derived(&key, &[], b"header")).map_err(|_| broken)?;
+        Hmac::<Sha256>::new_from_slice(&*derive_key(&key, &[], b"header")).map_err(|_| damaged)?;
     hmac.update(authenticated);
-    let mac = Base64Unpadded::decode_vec(std::str::from_utf8(mac).map_err(|_| broken)?)
-        .map_err(|_| broken)?;
-    hmac.verify_slice(&mac).map_err(|_| broken)?;
-    let (nonce, chunks) = payload.split_at_checked(16).ok_or(broken)?;
-    opened(chunks, &derived(&key, nonce, b"payload")).ok_or(broken)
+    let mac = Base64Unpadded::decode_vec(std::str::from_utf8(mac).map_err(|_| damaged)?)
+        .map_err(|_| damaged)?;
+    hmac.verify_slice(&mac).map_err(|_| damaged)?;
+    let (nonce, chunks) = payload.split_at_checked(16).ok_or(damaged)?;
+    open_payload(chunks, &derive_key(&key, nonce, b"payload")).ok_or(damaged)
 }
 
 /// Returns the binary form of an armored file, or `None` if it is not armored.
 fn unarmored(file: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
-    let broken = "expected an armored age file: it is damaged";
+    let damaged = "expected an armored age file: it is damaged";
     let Ok(text) = std::str::from_utf8(file) else {
         return Ok(None);
     };
@@ -135,19 +135,19 @@ fn unarmored(file: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
         return Ok(None);
     };
     let body = rest.strip_suffix("-----END AGE ENCRYPTED FILE-----");
-    let body: String = body.ok_or(broken)?.split_whitespace().collect();
-    Base64::decode_vec(&body).map(Some).map_err(|_| broken)
+    let body: String = body.ok_or(damaged)?.split_whitespace().collect();
+    Base64::decode_vec(&body).map(Some).map_err(|_| damaged)
 }
 
 /// Returns the stanzas of X25519 recipients, and what follows all stanzas.
-fn header(mut rest: &[u8]) -> Option<(Vec<Stanza>, &[u8])> {
+fn parse_header(mut rest: &[u8]) -> Option<(Vec<Stanza>, &[u8])> {
     let mut stanzas = Vec::new();
     while let Some(stanza) = rest.strip_prefix(b"-> ") {
-        let (arguments, mut after) = line(stanza)?;
+        let (arguments, mut after) = split_line(stanza)?;
         let mut body = String::new();
         // The first line that is not full ends the body.
         loop {
-            let (part, next) = line(after)?;
+            let (part, next) = split_line(after)?;
             body.push_str(std::str::from_utf8(part).ok()?);
             after = next;
             if part.len() < 64 {
@@ -168,21 +168,21 @@ fn header(mut rest: &[u8]) -> Option<(Vec<Stanza>, &[u8])> {
 }
 
 /// Returns the key of the file if this stanza is for this identity.
-fn unwrapped(stanza: &Stanza, identity: &Identity) -> Option<Zeroizing<Vec<u8>>> {
+fn unwrap_key(stanza: &Stanza, identity: &Identity) -> Option<Zeroizing<Vec<u8>>> {
     let shared = MontgomeryPoint(stanza.share).mul_clamped(*identity.secret);
     let shared = Zeroizing::new(shared.to_bytes());
     if *shared == [0; 32] {
         return None;
     }
     let salt = [stanza.share, identity.public].concat();
-    let key = derived(&*shared, &salt, b"age-encryption.org/v1/X25519");
+    let key = derive_key(&*shared, &salt, b"age-encryption.org/v1/X25519");
     let cipher = ChaCha20Poly1305::new_from_slice(&*key).ok()?;
     let clear = cipher.decrypt(&Nonce::default(), stanza.body.as_slice());
     clear.ok().filter(|key| key.len() == 16).map(Zeroizing::new)
 }
 
 /// Decrypts the payload: numbered chunks, of which the last is marked.
-fn opened(mut chunks: &[u8], key: &[u8; 32]) -> Option<Vec<u8>> {
+fn open_payload(mut chunks: &[u8], key: &[u8; 32]) -> Option<Vec<u8>> {
     let cipher = ChaCha20Poly1305::new_from_slice(key).ok()?;
     let mut clear = Vec::new();
     let mut number = 0_u64;
@@ -200,16 +200,16 @@ fn opened(mut chunks: &[u8], key: &[u8; 32]) -> Option<Vec<u8>> {
     }
 }
 
-fn derived(key: &[u8], salt: &[u8], what: &[u8]) -> Zeroizing<[u8; 32]> {
+fn derive_key(key: &[u8], salt: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
     let mut derived = Zeroizing::new([0; 32]);
     Hkdf::<Sha256>::new(Some(salt), key)
-        .expand(what, &mut *derived)
+        .expand(info, &mut *derived)
         .expect("32 bytes are no more than SHA-256 can derive");
     derived
 }
 
 /// Returns a line without its end, and what follows it.
-fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| *byte == b'\n')?;
     Some((&text[..end], &text[end + 1..]))
 }
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     /// A payload of so many chunks as age writes it, the last one marked.
-    fn sealed(clear: &[u8], key: &[u8; 32]) -> Vec<u8> {
+    fn seal(clear: &[u8], key: &[u8; 32]) -> Vec<u8> {
         let cipher = ChaCha20Poly1305::new_from_slice(key).expect("a key");
         let chunks: Vec<&[u8]> = clear.chunks(CHUNK).collect();
         let mut sealed = Vec::new();
@@ -237,15 +237,15 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_of_many_chunks_is_opened_whole_or_not_at_all() {
+    fn a_payload_of_many_chunks_is_opened_completely_or_not_at_all() {
         let key = [7; 32];
         for length in [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let clear = vec![b'x'; length];
-            let sealed = sealed(&clear, &key);
-            assert_eq!(opened(&sealed, &key), Some(clear), "{length}");
+            let sealed = seal(&clear, &key);
+            assert_eq!(open_payload(&sealed, &key), Some(clear), "{length}");
             let cut = sealed.len().saturating_sub(CHUNK + TAG).max(1);
             assert_eq!(
-                opened(&sealed[..cut], &key),
+                open_payload(&sealed[..cut], &key),
                 None,
                 "the end of {length} is missing"
             );

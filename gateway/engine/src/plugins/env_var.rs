@@ -11,10 +11,10 @@ use crate::inventory::PluginError;
 /// Returns the value of the variable `var`, parsed as JSON if `json` is set. If the variable is not set, returns
 /// `default`, or nothing if it is `optional`.
 pub(super) fn resolve(options: &Options<'_>) -> Result<Value, PluginError> {
-    options.only(&["var", "default", "optional", "json"])?;
+    options.refuse_unknown(&["var", "default", "optional", "json"])?;
     let name = options.required("var")?;
     let (optional, json) = (options.flag("optional")?, options.flag("json")?);
-    let default = options.said.get("default");
+    let default = options.values.get("default");
     let value = options.environment.variable(name).map(OsStr::to_str);
     match (value, default) {
         // The parser's error names a position and quotes nothing.

@@ -38,14 +38,14 @@ const BUILT_IN: [&str; 6] = ["age", "env_var", "pkcs7", "prompt", "task", "yaml"
 /// How deep references may be nested.
 const MAX_DEPTH: usize = 50;
 
-/// Asks a person for a secret.
+/// Prompts a person for a secret.
 #[async_trait]
 pub trait SecretPrompt: fmt::Debug + Send + Sync {
-    /// Asks a question, and returns the answer as a secret.
+    /// Shows a question, and returns the answer as a secret.
     ///
     /// # Errors
     /// Fails when there is no answer.
-    async fn ask(&self, question: &str) -> Result<Value, String>;
+    async fn prompt(&self, question: &str) -> Result<Value, String>;
 }
 
 /// The plugins of a project, and the values that they have returned.
@@ -56,35 +56,35 @@ pub(crate) struct Plugins {
     /// The project's configuration of each plugin.
     configs: HashMap<String, Hash>,
     catalogue: Catalogue,
-    known: RefCell<HashMap<String, Known>>,
+    cache: RefCell<HashMap<String, CachedValue>>,
     /// This node, on which the tasks of plugins run.
     host: cell::OnceCell<Host<'static>>,
     /// The environment of plugins.
     environment: Arc<Environment>,
     /// Permits one question at a time.
-    terminal: Semaphore,
-    /// The prompt, if a person can be asked.
-    person: Option<Arc<dyn SecretPrompt>>,
+    prompt_permit: Semaphore,
+    /// The prompt, if a person is there.
+    secret_prompt: Option<Arc<dyn SecretPrompt>>,
 }
 
-type Known = Rc<OnceCell<Result<Value, PluginError>>>;
+type CachedValue = Rc<OnceCell<Result<Value, PluginError>>>;
 
 impl Plugins {
     /// Creates the plugins that a project can use.
     pub(crate) fn new(
         project: &Project,
         environment: Arc<Environment>,
-        person: Option<Arc<dyn SecretPrompt>>,
+        secret_prompt: Option<Arc<dyn SecretPrompt>>,
     ) -> Self {
         Self {
             folder: project.root.clone(),
             configs: project.plugins.clone(),
             catalogue: project.catalogue(),
-            known: RefCell::default(),
+            cache: RefCell::default(),
             host: cell::OnceCell::new(),
             environment,
-            terminal: Semaphore::new(1),
-            person,
+            prompt_permit: Semaphore::new(1),
+            secret_prompt,
         }
     }
 
@@ -100,59 +100,59 @@ impl Plugins {
     }
 
     /// Calls the plugin of a reference. During the configuration of a plugin (`loading` false), no other is loaded.
-    fn ask<'a>(
+    fn call<'a>(
         &'a self,
         reference: &'a Hash,
         loading: bool,
-        left: usize,
+        depth_left: usize,
     ) -> LocalBoxFuture<'a, Result<Value, PluginError>> {
         Box::pin(async move {
-            let left = left.checked_sub(1).ok_or(PluginError::Loop)?;
+            let depth_left = depth_left.checked_sub(1).ok_or(PluginError::Loop)?;
             let plugin = reference.get("_plugin").and_then(Value::as_str);
             let plugin = plugin.unwrap_or_default();
             if !loading && (plugin == "task" || !BUILT_IN.contains(&plugin)) {
                 let plugin = plugin.to_owned();
                 return Err(PluginError::LoadingDisabled { plugin });
             }
-            let mut said = Hash::new();
+            let mut values = Hash::new();
             for (key, value) in reference.iter() {
                 if !key.as_str().is_some_and(|key| key.starts_with('_')) {
-                    let value = self.resolved(value.clone(), loading, left).await?;
-                    said.insert(key.clone(), value);
+                    let value = self.resolve_all(value.clone(), loading, depth_left).await?;
+                    values.insert(key.clone(), value);
                 }
             }
             let mut config = Hash::new();
             // The configuration is resolved when it is needed. A plugin cannot be configured by itself.
             if loading && let Some(configured) = self.configs.get(plugin) {
                 let configured = Value::Hash(configured.clone());
-                if let Value::Hash(hash) = self.resolved(configured, false, left).await? {
+                if let Value::Hash(hash) = self.resolve_all(configured, false, depth_left).await? {
                     config = hash;
                 }
             }
-            let options = |said| Options {
+            let options = |values| Options {
                 plugin,
-                said,
+                values,
                 environment: &self.environment,
             };
             match plugin {
-                "env_var" => env_var::resolve(&options(said)),
-                "yaml" => yaml::resolve(&self.folder, &options(said)),
+                "env_var" => env_var::resolve(&options(values)),
+                "yaml" => yaml::resolve(&self.folder, &options(values)),
                 "prompt" => {
-                    let Some(person) = &self.person else {
-                        let why = "a prompt is not possible here: use another plugin";
-                        return Err(options(said).failed(why));
+                    let Some(secret_prompt) = &self.secret_prompt else {
+                        let message = "a prompt is not possible here: use another plugin";
+                        return Err(options(values).failed(message));
                     };
-                    let _alone = self.terminal.acquire().await;
-                    prompt::resolve(&options(said), &**person).await
+                    let _alone = self.prompt_permit.acquire().await;
+                    prompt::resolve(&options(values), &**secret_prompt).await
                 }
-                "pkcs7" => pkcs7::resolve(&self.folder, options(over(config, said))),
-                "age" => age::resolve(&self.folder, options(over(config, said))),
-                "task" => module::task(&self.catalogue, self.host(), options(said)).await,
+                "pkcs7" => pkcs7::resolve(&self.folder, options(merge_over(config, values))),
+                "age" => age::resolve(&self.folder, options(merge_over(config, values))),
+                "task" => module::task(&self.catalogue, self.host(), options(values)).await,
                 _ => {
                     let Some(folder) = self.catalogue.plugin(plugin) else {
-                        return Err(unknown(plugin));
+                        return Err(unknown_plugin(plugin));
                     };
-                    let options = options(said);
+                    let options = options(values);
                     let module = module::Module {
                         folder: &folder,
                         config,
@@ -165,30 +165,30 @@ impl Plugins {
     }
 
     /// Resolves all references in a value.
-    fn resolved<'a>(
+    fn resolve_all<'a>(
         &'a self,
         value: Value,
         loading: bool,
-        left: usize,
+        depth_left: usize,
     ) -> LocalBoxFuture<'a, Result<Value, PluginError>> {
         Box::pin(async move {
             match value {
                 Value::Hash(hash) if hash.get("_plugin").is_some() => {
-                    let value = self.ask(&hash, loading, left).await?;
-                    let left = left.checked_sub(1).ok_or(PluginError::Loop)?;
-                    self.resolved(value, loading, left).await
+                    let value = self.call(&hash, loading, depth_left).await?;
+                    let depth_left = depth_left.checked_sub(1).ok_or(PluginError::Loop)?;
+                    self.resolve_all(value, loading, depth_left).await
                 }
                 Value::Hash(hash) => {
                     let mut pairs = Hash::new();
                     for (key, value) in hash {
-                        pairs.insert(key, self.resolved(value, loading, left).await?);
+                        pairs.insert(key, self.resolve_all(value, loading, depth_left).await?);
                     }
                     Ok(Value::Hash(pairs))
                 }
                 Value::Array(items) => {
                     let mut all = Vec::with_capacity(items.len());
                     for item in items {
-                        all.push(self.resolved(item, loading, left).await?);
+                        all.push(self.resolve_all(item, loading, depth_left).await?);
                     }
                     Ok(Value::Array(all))
                 }
@@ -200,42 +200,42 @@ impl Plugins {
 
 #[async_trait(?Send)]
 impl ReferenceResolver for Plugins {
-    fn known(&self, reference: &Hash) -> Option<Result<Value, PluginError>> {
+    fn cached_value(&self, reference: &Hash) -> Option<Result<Value, PluginError>> {
         let key = reference_key(&Value::Hash(reference.clone()));
-        self.known.borrow().get(&key)?.get().cloned()
+        self.cached_value.borrow().get(&key)?.get().cloned()
     }
 
-    async fn look_up(&self, reference: &Hash) -> Result<Value, PluginError> {
+    async fn resolve(&self, reference: &Hash) -> Result<Value, PluginError> {
         let key = reference_key(&Value::Hash(reference.clone()));
-        let cell = Rc::clone(self.known.borrow_mut().entry(key).or_default());
-        let asked = cell.get_or_init(|| self.ask(reference, true, MAX_DEPTH));
-        asked.await.clone()
+        let cell = Rc::clone(self.cached_value.borrow_mut().entry(key).or_default());
+        let value = cell.get_or_init(|| self.call(reference, true, MAX_DEPTH));
+        value.await.clone()
     }
 
-    fn unknown(&self, reference: &Hash) -> Option<PluginError> {
+    fn unknown_plugin(&self, reference: &Hash) -> Option<PluginError> {
         let plugin = reference.get("_plugin").and_then(Value::as_str);
         let plugin = plugin.unwrap_or_default();
         if !BUILT_IN.contains(&plugin) && self.catalogue.plugin(plugin).is_none() {
-            return Some(unknown(plugin));
+            return Some(unknown_plugin(plugin));
         }
         let options = reference.iter().filter_map(|(_, value)| value.as_hash());
         let mut inner = options.filter(|hash| hash.get("_plugin").is_some());
-        inner.find_map(|inner| self.unknown(inner))
+        inner.find_map(|inner| self.unknown_plugin(inner))
     }
 }
 
 /// Returns the error for a plugin that does not exist.
-fn unknown(plugin: &str) -> PluginError {
+fn unknown_plugin(plugin: &str) -> PluginError {
     PluginError::Unknown {
         hint: did_you_mean(plugin, BUILT_IN),
         plugin: plugin.to_owned(),
-        known: &BUILT_IN,
+        built_in: &BUILT_IN,
     }
 }
 
 /// Merges the options of a reference over the project's configuration.
-fn over(mut config: Hash, said: Hash) -> Hash {
-    for (key, value) in said {
+fn merge_over(mut config: Hash, options: Hash) -> Hash {
+    for (key, value) in options {
         config.insert(key, value);
     }
     config

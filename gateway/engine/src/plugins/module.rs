@@ -13,7 +13,7 @@ use super::options::{Options, read};
 use crate::hosts::{Host, TaskControl, TaskNotRun};
 use crate::inventory::PluginError;
 use crate::process::{DiscardOutput, ProcessLimits};
-use crate::tasks::{Catalogue, Invocation, Task, TaskError, TaskPlace};
+use crate::tasks::{Catalogue, Invocation, Task, TaskError, RunLocation};
 
 /// The contents of a module's `bolt_plugin.json`.
 #[derive(Debug, Default, Deserialize)]
@@ -47,11 +47,11 @@ pub(super) async fn task(
     host: &Host<'_>,
     options: Options<'_>,
 ) -> Result<Value, PluginError> {
-    options.only(&["task", "parameters"])?;
+    options.refuse_unknown(&["task", "parameters"])?;
     let name = options.required("task")?;
     let task = catalogue.find(name);
-    let task = task.map_err(|error| options.failed(told(error)))?;
-    let parameters = match options.said.get("parameters") {
+    let task = task.map_err(|error| options.failed(message_of(error)))?;
+    let parameters = match options.values.get("parameters") {
         None | Some(Value::Undef) => Hash::new(),
         Some(Value::Hash(parameters)) => parameters.clone(),
         Some(_) => return Err(options.invalid("expected `parameters` to be a hash")),
@@ -71,12 +71,12 @@ impl Module<'_> {
         let task = self.task(catalogue, &options)?;
         let mut parameters = Hash::new();
         for (key, value) in self.config {
-            let known = task.metadata.parameters.as_ref();
-            if known.is_none_or(|known| known.contains_key(&key.to_string())) {
+            let declared = task.metadata.parameters.as_ref();
+            if declared.is_none_or(|declared| declared.contains_key(&key.to_string())) {
                 parameters.insert(key, value);
             }
         }
-        for (key, value) in options.said.iter() {
+        for (key, value) in options.values.iter() {
             parameters.insert(key.clone(), value.clone());
         }
         value(host, &options, &task, parameters, Some(self.project)).await
@@ -97,7 +97,7 @@ impl Module<'_> {
             TaskError::Unknown { .. } if !is_named => PluginError::UnsupportedHook {
                 plugin: options.plugin.to_owned(),
             },
-            error => invalid(told(error)),
+            error => invalid(message_of(error)),
         })
     }
 }
@@ -110,30 +110,30 @@ async fn value(
     parameters: Hash,
     boltdir: Option<&Path>,
 ) -> Result<Value, PluginError> {
-    let why = |error| format!("task {}: {}", task.name, told(error));
+    let why = |error| format!("task {}: {}", task.name, message_of(error));
     let failed = |error| options.failed(why(error));
     let misfit = |error| options.invalid(why(error));
     let parameters = task.parameters(parameters).map_err(misfit)?;
     let mask = Mask::new(parameters.secrets());
-    let place = TaskPlace::Normal {
+    let location = RunLocation::Normal {
         target: "localhost",
         features: host.features(),
     };
-    let invocation = Invocation::new(task, place, parameters, Mode::Enforce).map_err(failed)?;
+    let invocation = Invocation::new(task, location, parameters, Mode::Enforce).map_err(failed)?;
     let invocation = match boltdir {
         Some(folder) => invocation.with_boltdir(folder),
         None => invocation,
     };
     // If the caller drops this future, the task is killed.
     let cancel_source = CancelSource::default();
-    let order = TaskControl {
+    let control = TaskControl {
         limits: &ProcessLimits::default(),
         stop: &cancel_source.token(),
         sink: &DiscardOutput,
     };
     // The first poll starts nothing: a front end listens for signals only once there is something to wait for.
     yield_now().await;
-    let output = host.run(invocation, order).await;
+    let output = host.run(invocation, control).await;
     let output = output.map_err(|ended| match ended {
         TaskNotRun::Task(error) => failed(error),
         TaskNotRun::NotStarted(why) => options.failed(format!("task {}: {why}", task.name)),
@@ -154,7 +154,7 @@ async fn value(
     })
 }
 
-fn told(error: TaskError) -> String {
+fn message_of(error: TaskError) -> String {
     let (_, message, _) = error.to_error();
     message
 }

@@ -11,18 +11,18 @@ use crate::inventory::PluginError;
 #[derive(Debug)]
 pub(super) struct Options<'a> {
     pub(super) plugin: &'a str,
-    pub(super) said: Hash,
+    pub(super) values: Hash,
     /// The environment of plugins.
     pub(super) environment: &'a Environment,
 }
 
 impl Options<'_> {
     /// Refuses all other options.
-    pub(super) fn only(&self, known: &[&str]) -> Result<(), PluginError> {
-        for (key, _) in self.said.iter() {
+    pub(super) fn refuse_unknown(&self, allowed: &[&str]) -> Result<(), PluginError> {
+        for (key, _) in self.values.iter() {
             let key = key.to_string();
-            if !known.contains(&key.as_str()) {
-                let hint = did_you_mean(&key, known.iter().copied());
+            if !allowed.contains(&key.as_str()) {
+                let hint = did_you_mean(&key, allowed.iter().copied());
                 return Err(self.invalid(format!("unknown option `{key}`{hint}")));
             }
         }
@@ -37,7 +37,7 @@ impl Options<'_> {
 
     /// Returns an optional text.
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>, PluginError> {
-        match self.said.get(key) {
+        match self.values.get(key) {
             None | Some(Value::Undef) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(self.invalid(format!("expected `{key}` to be a text"))),
@@ -46,7 +46,7 @@ impl Options<'_> {
 
     /// Returns a boolean, which is false by default.
     pub(super) fn flag(&self, key: &str) -> Result<bool, PluginError> {
-        match self.said.get(key) {
+        match self.values.get(key) {
             None | Some(Value::Undef) => Ok(false),
             Some(Value::Boolean(flag)) => Ok(*flag),
             Some(_) => Err(self.invalid(format!("expected `{key}` to be true or false"))),

@@ -34,11 +34,11 @@ const AES_256_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.1
 pub(super) fn resolve(folder: &Path, mut options: Options<'_>) -> Result<Value, PluginError> {
     // Bolt once had these names, and users of eyaml know them.
     for (old, new) in [("private-key", "private_key"), ("public-key", "public_key")] {
-        if let Some(value) = options.said.remove(old) {
-            options.said.insert(new, value);
+        if let Some(value) = options.values.remove(old) {
+            options.values.insert(new, value);
         }
     }
-    options.only(&["encrypted_value", "private_key", "public_key", "keysize"])?;
+    options.refuse_unknown(&["encrypted_value", "private_key", "public_key", "keysize"])?;
     let encrypted = options.required("encrypted_value")?;
     let path = options.path("private_key", folder)?;
     let path = path.unwrap_or_else(|| folder.join(PRIVATE_KEY));
@@ -61,18 +61,18 @@ fn private_key(pem: &[u8]) -> Option<RsaPrivateKey> {
 }
 
 fn decrypt(encrypted: &str, key: &RsaPrivateKey) -> Result<Vec<u8>, String> {
-    let packed: String = encrypted.split_whitespace().collect();
-    let base64 = packed
+    let compact: String = encrypted.split_whitespace().collect();
+    let base64 = compact
         .strip_prefix("ENC[PKCS7,")
         .and_then(|rest| rest.strip_suffix(']'))
         .ok_or("expected `encrypted_value` to be ENC[PKCS7,...]")?;
     let message = Base64::decode_vec(base64).map_err(|_| "expected Base64 in ENC[PKCS7,...]")?;
-    let broken = |_| "expected a PKCS7 message in ENC[PKCS7,...]: it is damaged".to_owned();
-    let message = ContentInfo::from_der(&message).map_err(broken)?;
+    let damaged = |_| "expected a PKCS7 message in ENC[PKCS7,...]: it is damaged".to_owned();
+    let message = ContentInfo::from_der(&message).map_err(damaged)?;
     if message.content_type != ENVELOPED_DATA {
         return Err("expected an encrypted PKCS7 message, found another kind".to_owned());
     }
-    let message: EnvelopedData = message.content.decode_as().map_err(broken)?;
+    let message: EnvelopedData = message.content.decode_as().map_err(damaged)?;
     let content = message.encrypted_content;
     let parameters = content.content_enc_alg.parameters;
     let iv = parameters.and_then(|iv| iv.decode_as::<OctetString>().ok());

@@ -6,14 +6,14 @@ use super::SecretPrompt;
 use super::options::Options;
 use crate::inventory::PluginError;
 
-/// Asks a person for `message`. The answer is a secret.
+/// Prompts a person for `message`. The answer is a secret.
 pub(super) async fn resolve(
     options: &Options<'_>,
-    person: &dyn SecretPrompt,
+    prompt: &dyn SecretPrompt,
 ) -> Result<Value, PluginError> {
-    options.only(&["message"])?;
+    options.refuse_unknown(&["message"])?;
     let message = options.required("message")?;
     let message: String = message.chars().filter(|c| !c.is_control()).collect();
-    let answer = person.ask(&message).await;
-    answer.map_err(|why| options.failed(why))
+    let answer = prompt.prompt(&message).await;
+    answer.map_err(|problem| options.failed(problem))
 }

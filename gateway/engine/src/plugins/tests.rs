@@ -30,13 +30,13 @@ fn reference(text: &str) -> Hash {
     yaml::from_str(text).expect("a reference")
 }
 
-async fn ask(plugins: &Plugins, text: &str) -> Result<Value, PluginError> {
-    plugins.look_up(&reference(text)).await
+async fn call(plugins: &Plugins, text: &str) -> Result<Value, PluginError> {
+    plugins.resolve(&reference(text)).await
 }
 
 /// Calls a plugin with the keys and files of the fixtures.
 async fn encrypted(text: &str) -> Result<Value, PluginError> {
-    ask(&plugins(Path::new(FIXTURES)), text).await
+    call(&plugins(Path::new(FIXTURES)), text).await
 }
 
 fn secret(text: &str) -> Value {
@@ -87,7 +87,7 @@ async fn values_of_eyaml_and_openssl_are_decrypted_and_secret() {
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_be_decrypted_says_why_and_not_what() {
+async fn a_value_that_cannot_be_decrypted_is_reported_without_its_content() {
     let text = |file| quoted(&fixture(file));
     for (reference, expected) in [
         (
@@ -123,15 +123,15 @@ async fn a_value_that_cannot_be_decrypted_says_why_and_not_what() {
             "cannot read the private key",
         ),
     ] {
-        let told = message(encrypted(&reference).await, "bolt/plugin-error");
+        let message_text = message(encrypted(&reference).await, "bolt/plugin-error");
         assert!(
-            told.contains(expected) && !told.contains("canary"),
-            "{told}"
+            message_text.contains(expected) && !message_text.contains("canary"),
+            "{message_text}"
         );
     }
-    let told = encrypted("{_plugin: pkcs7, encrypted: x}").await;
-    let told = message(told, "bolt/validation-error");
-    assert!(told.contains("unknown option `encrypted`"), "{told}");
+    let message_text = encrypted("{_plugin: pkcs7, encrypted: x}").await;
+    let message_text = message(message_text, "bolt/validation-error");
+    assert!(message_text.contains("unknown option `encrypted`"), "{message_text}");
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn values_and_files_of_age_are_decrypted_and_secret() {
 }
 
 #[tokio::test]
-async fn what_age_cannot_open_is_told() {
+async fn what_age_cannot_open_is_reported() {
     let armored = fixture("armored.age");
     let damaged = armored.replacen("YWdl", "YWdm", 1);
     let cut = format!("{}\n-----END AGE ENCRYPTED FILE-----\n", &armored[..200]);
@@ -175,16 +175,16 @@ async fn what_age_cannot_open_is_told() {
             "expected lines with AGE-SECRET-KEY-1",
         ),
     ] {
-        let told = encrypted(&format!("{{_plugin: age, {options}}}")).await;
-        let told = message(told, "bolt/plugin-error");
+        let message_text = encrypted(&format!("{{_plugin: age, {options}}}")).await;
+        let message_text = message(message_text, "bolt/plugin-error");
         assert!(
-            told.contains(expected) && !told.contains("canary"),
-            "{told}"
+            message_text.contains(expected) && !message_text.contains("canary"),
+            "{message_text}"
         );
     }
     for options in ["file: a, encrypted_value: b", "identity: keys/age.txt"] {
-        let told = encrypted(&format!("{{_plugin: age, {options}}}")).await;
-        message(told, "bolt/validation-error");
+        let message_text = encrypted(&format!("{{_plugin: age, {options}}}")).await;
+        message(message_text, "bolt/validation-error");
     }
 }
 
@@ -194,34 +194,34 @@ async fn environment_variables_have_defaults_or_are_optional() {
     let plugins = plugins(folder.path());
     let path = std::env::var("PATH").expect("a path");
     let unset = "_plugin: env_var, var: DEVGATE_IS_NOT_SET";
-    let found = ask(&plugins, "{_plugin: env_var, var: PATH, default: x}").await;
-    assert_eq!(found.expect("it is set"), Value::from(path));
-    let found = ask(&plugins, &format!("{{{unset}, default: x}}")).await;
-    assert_eq!(found.expect("a default"), Value::from("x"));
-    let found = ask(&plugins, &format!("{{{unset}, optional: true}}")).await;
-    assert_eq!(found.expect("nothing"), Value::Undef);
-    let told = message(
-        ask(&plugins, &format!("{{{unset}}}")).await,
+    let value = call(&plugins, "{_plugin: env_var, var: PATH, default: x}").await;
+    assert_eq!(value.expect("it is set"), Value::from(path));
+    let value = call(&plugins, &format!("{{{unset}, default: x}}")).await;
+    assert_eq!(value.expect("a default"), Value::from("x"));
+    let value = call(&plugins, &format!("{{{unset}, optional: true}}")).await;
+    assert_eq!(value.expect("nothing"), Value::Undef);
+    let message_text = message(
+        call(&plugins, &format!("{{{unset}}}")).await,
         "bolt/validation-error",
     );
-    assert!(told.contains("DEVGATE_IS_NOT_SET is not set"), "{told}");
+    assert!(message_text.contains("DEVGATE_IS_NOT_SET is not set"), "{message_text}");
     message(
-        ask(&plugins, "{_plugin: env_var}").await,
+        call(&plugins, "{_plugin: env_var}").await,
         "bolt/validation-error",
     );
-    let found = ask(&plugins, &format!("{{{unset}, json: true, default: [1]}}")).await;
+    let value = call(&plugins, &format!("{{{unset}, json: true, default: [1]}}")).await;
     let one = Value::from(serde_json::json!([1]));
-    assert_eq!(found.expect("a default that is no text"), one);
-    let told = message(
-        ask(&plugins, "{_plugin: env_var, var: PATH, json: true}").await,
+    assert_eq!(value.expect("a default that is no text"), one);
+    let message_text = message(
+        call(&plugins, "{_plugin: env_var, var: PATH, json: true}").await,
         "bolt/validation-error",
     );
-    assert!(told.contains("PATH holds no JSON"), "{told}");
-    assert!(!told.contains("/bin"), "no value is quoted: {told}");
+    assert!(message_text.contains("PATH holds no JSON"), "{message_text}");
+    assert!(!message_text.contains("/bin"), "no value is quoted: {message_text}");
 }
 
 #[tokio::test]
-async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
+async fn a_task_returns_its_value_or_its_sensitive_result() {
     let folder = project(&[
         (
             "modules/m/tasks/init.sh",
@@ -248,12 +248,12 @@ async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
     ]);
     let plugins = plugins(folder.path());
     let a = "parameters: {a: {_plugin: yaml, filepath: word.yaml}}";
-    let value = ask(&plugins, &format!("{{_plugin: task, task: m, {a}}}")).await;
+    let value = call(&plugins, &format!("{{_plugin: task, task: m, {a}}}")).await;
     assert_eq!(
         value.expect("a value"),
         Value::Array(vec![Value::from("hello")])
     );
-    let value = ask(&plugins, "{_plugin: task, task: 'm::hidden'}").await;
+    let value = call(&plugins, "{_plugin: task, task: 'm::hidden'}").await;
     assert_eq!(value.expect("a value"), secret("canary"));
     for (reference, kind, expected) in [
         (
@@ -279,14 +279,14 @@ async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
         ),
         ("parameters: {}", "bolt/validation-error", "expected `task`"),
     ] {
-        let told = ask(&plugins, &format!("{{_plugin: task, {reference}}}")).await;
-        let told = message(told, kind);
-        assert!(told.contains(expected), "{told}");
+        let message_text = call(&plugins, &format!("{{_plugin: task, {reference}}}")).await;
+        let message_text = message(message_text, kind);
+        assert!(message_text.contains(expected), "{message_text}");
     }
 }
 
 #[tokio::test]
-async fn a_module_is_a_plugin_with_what_the_project_says_to_it() {
+async fn a_module_is_a_plugin_with_the_configuration_of_the_project() {
     let script = "#!/bin/sh\ncat | tr -d '\\n' | sed 's/.*/{\"value\": &}/'\n";
     let metadata = r#"{"input_method": "stdin", "parameters":
         {"from": {"type": "String"}, "site": {"type": "String"}, "more": {"type": "Optional[String]"}}}"#;
@@ -314,7 +314,7 @@ async fn a_module_is_a_plugin_with_what_the_project_says_to_it() {
         ("modules/none/tasks/resolve_reference.sh", script),
     ]);
     let plugins = plugins(folder.path());
-    let given = ask(&plugins, "{_plugin: m, from: reference, _cache: {ttl: 10}}").await;
+    let given = call(&plugins, "{_plugin: m, from: reference, _cache: {ttl: 10}}").await;
     let given = given.expect("a value").to_json();
     assert_eq!(given["from"], "reference", "{given}");
     assert_eq!(given["site"], "hq", "{given}");
@@ -327,7 +327,7 @@ async fn a_module_is_a_plugin_with_what_the_project_says_to_it() {
         given.get("other").is_none() && given.get("_cache").is_none(),
         "{given}"
     );
-    let given = ask(&plugins, "{_plugin: named, from: a, site: b}").await;
+    let given = call(&plugins, "{_plugin: named, from: a, site: b}").await;
     assert_eq!(given.expect("a value").to_json()["site"], "b");
     for (plugin, kind) in [
         ("empty", "bolt/unsupported-hook"),
@@ -338,6 +338,6 @@ async fn a_module_is_a_plugin_with_what_the_project_says_to_it() {
         ("recursive", "bolt/plugin-loading-disabled"),
         ("env_vars", "bolt/unknown-plugin"),
     ] {
-        message(ask(&plugins, &format!("{{_plugin: {plugin}}}")).await, kind);
+        message(call(&plugins, &format!("{{_plugin: {plugin}}}")).await, kind);
     }
 }

@@ -10,7 +10,7 @@ use crate::inventory::PluginError;
 
 /// Returns the document in the file `filepath`, which is relative to the project's folder, as in Bolt.
 pub(super) fn resolve(folder: &Path, options: &Options<'_>) -> Result<Value, PluginError> {
-    options.only(&["filepath"])?;
+    options.refuse_unknown(&["filepath"])?;
     let missing = || options.invalid("expected `filepath`, a text");
     let path = options.path("filepath", folder)?.ok_or_else(missing)?;
     trust::check(&path).map_err(|problem| options.failed(problem))?;

@@ -19,15 +19,15 @@ use super::{GRACE, PipedChild, ProcessLimits, Program, piped};
 /// A child that waits for requests. If this is dropped, the child is killed with everything that it has started.
 pub(crate) struct Dialogue {
     stdin: ChildStdin,
-    // Before `pieces`: the drop searches for the mark while the child still exists.
+    // Before `child`: the drop searches for the mark while the child still exists.
     tree: ProcessTree,
-    pieces: PipedChild,
-    heard: Heard,
+    child: PipedChild,
+    unread: UnreadOutput,
 }
 
 /// Output that has arrived and has not been consumed.
 #[derive(Default)]
-struct Heard {
+struct UnreadOutput {
     stdout: BytesMut,
     /// How many bytes at the start contain no line end.
     searched: usize,
@@ -36,13 +36,13 @@ struct Heard {
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Broken {
+pub(crate) enum DialogueError {
     /// The child has ended.
     Ended(Exit),
     /// The child wrote a line beyond the limit.
     TooLong,
     /// The child answered before it had read the whole request.
-    RawConnectionInfo,
+    AnsweredEarly,
 }
 
 impl Dialogue {
@@ -50,56 +50,56 @@ impl Dialogue {
     ///
     /// # Errors
     /// Fails when it cannot be started.
-    pub(crate) async fn begin(program: &Program) -> io::Result<Self> {
+    pub(crate) async fn start(program: &Program) -> io::Result<Self> {
         let guarded = Guarded::new();
-        let (stdin, mut pieces) = piped::marked(program, guarded.mark()).await?;
+        let (stdin, mut child) = piped::start_marked(program, guarded.mark()).await?;
         Ok(Self {
             stdin,
-            tree: ProcessTree::of(pieces.child(), guarded),
-            pieces,
-            heard: Heard::default(),
+            tree: ProcessTree::of(child.child(), guarded),
+            child,
+            unread: UnreadOutput::default(),
         })
     }
 
     /// Whether the child has ended since the last request.
     pub(crate) fn has_ended(&mut self) -> bool {
-        let ended = !matches!(self.pieces.child().try_wait(), Ok(None));
+        let ended = !matches!(self.child.child().try_wait(), Ok(None));
         if ended {
-            self.tree.ended();
+            self.tree.mark_ended();
         }
         ended
     }
 
-    /// Writes a line, and passes each line of the child to `hear` until one of them is the answer. This may take
+    /// Writes a line, and passes each line of the child to `on_line` until one of them is the answer. This may take
     /// forever; the caller may drop the future.
     ///
     /// # Errors
     /// Fails when there is no answer. The child cannot be used any more then.
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn request<T>(
         &mut self,
         line: &Sensitive<Vec<u8>>,
         limits: &ProcessLimits,
-        mut hear: impl FnMut(&[u8]) -> Option<T>,
-    ) -> Result<T, Broken> {
+        mut on_line: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<T, DialogueError> {
         let Self {
             stdin,
             tree,
-            pieces,
-            heard,
+            child,
+            unread,
         } = self;
         let write = stdin.write_all(line.reveal());
         tokio::pin!(write);
         let mut writing = true;
         loop {
-            while let Some(line) = heard.line() {
-                match hear(&line) {
-                    Some(_) if writing => return Err(Broken::RawConnectionInfo),
+            while let Some(line) = unread.line() {
+                match on_line(&line) {
+                    Some(_) if writing => return Err(DialogueError::AnsweredEarly),
                     Some(answer) => return Ok(answer),
                     None => {}
                 }
             }
-            if heard.stdout.len() > limits.stdout {
-                return Err(Broken::TooLong);
+            if unread.stdout.len() > limits.stdout {
+                return Err(DialogueError::TooLong);
             }
             let piece = tokio::select! {
                 biased;
@@ -108,27 +108,27 @@ impl Dialogue {
                     writing = false;
                     continue;
                 }
-                piece = pieces.next() => piece,
+                piece = child.next() => piece,
             };
             match piece {
                 Piece::Ended(exit) => {
-                    tree.ended();
+                    tree.mark_ended();
                     // The last output may still be in the pipes.
-                    let drained = async { while !heard.take(pieces.next().await, limits) {} };
+                    let drained = async { while !unread.take(child.next().await, limits) {} };
                     drop(timeout(limits.drain, drained).await);
-                    if !heard.stdout.contains(&b'\n') {
-                        return Err(Broken::Ended(exit));
+                    if !unread.stdout.contains(&b'\n') {
+                        return Err(DialogueError::Ended(exit));
                     }
                 }
-                Piece::Exit(exit) => return Err(Broken::Ended(exit)),
-                piece => drop(heard.take(piece, limits)),
+                Piece::Exit(exit) => return Err(DialogueError::Ended(exit)),
+                piece => drop(unread.take(piece, limits)),
             }
         }
     }
 
     /// Takes the stderr since the last call.
     pub(crate) fn stderr(&mut self) -> CapturedOutput {
-        std::mem::take(&mut self.heard.stderr)
+        std::mem::take(&mut self.unread.stderr)
     }
 
     /// Closes the input and lets the child end by itself. If it does not, it is ended.
@@ -136,13 +136,13 @@ impl Dialogue {
         let Self {
             stdin,
             mut tree,
-            mut pieces,
+            mut child,
             ..
         } = self;
         drop(stdin);
-        let ended = async { while !matches!(pieces.next().await, Piece::Ended(_)) {} };
+        let ended = async { while !matches!(child.next().await, Piece::Ended(_)) {} };
         if timeout(GRACE, ended).await.is_ok() {
-            tree.ended();
+            tree.mark_ended();
         } else {
             tree.end(&CancelSource::default().token(), GRACE).await;
         }
@@ -154,7 +154,7 @@ impl Dialogue {
     }
 }
 
-impl Heard {
+impl UnreadOutput {
     /// Consumes a piece. Returns whether it was the last one.
     fn take(&mut self, piece: Piece, limits: &ProcessLimits) -> bool {
         match piece {
@@ -198,15 +198,15 @@ mod tests {
 
     async fn shell(script: &str) -> Dialogue {
         let program = Program {
-            words: ["sh", "-c", script].map(OsString::from).to_vec(),
+            argv: ["sh", "-c", script].map(OsString::from).to_vec(),
             environment: Vec::new(),
             stdin: None,
         };
-        Dialogue::begin(&program).await.expect("a shell")
+        Dialogue::start(&program).await.expect("a shell")
     }
 
     /// Returns the lines before the one that begins with `=`, and that line.
-    async fn asked(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, Broken> {
+    async fn request(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, DialogueError> {
         let (mut lines, limits) = (
             Vec::new(),
             ProcessLimits {
@@ -215,19 +215,19 @@ mod tests {
             },
         );
         let line = Sensitive::new(line.as_bytes().to_vec());
-        let hear = |line: &[u8]| {
+        let on_line = |line: &[u8]| {
             lines.push(String::from_utf8_lossy(line).into_owned());
             line.starts_with(b"=").then_some(())
         };
-        dialogue.ask(&line, &limits, hear).await.map(|()| lines)
+        dialogue.request(&line, &limits, on_line).await.map(|()| lines)
     }
 
     #[tokio::test]
-    async fn a_child_is_asked_again_until_its_input_ends() {
+    async fn a_child_answers_requests_until_its_input_ends() {
         let mut dialogue =
             shell("while read -r l; do echo a; echo \"=$l\"; done; echo end >&2").await;
         for word in ["one", "two"] {
-            let lines = asked(&mut dialogue, &format!("{word}\n")).await;
+            let lines = request(&mut dialogue, &format!("{word}\n")).await;
             assert_eq!(lines, Ok(vec!["a".to_owned(), format!("={word}")]));
         }
         assert!(!dialogue.has_ended());
@@ -235,21 +235,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_child_writes_at_last_is_heard_and_its_end_is_known() {
+    async fn the_last_output_of_a_child_is_read_and_its_end_is_noticed() {
         let mut dialogue = shell("read -r l; echo \"=$l\"; echo why >&2; exit 7").await;
-        assert_eq!(asked(&mut dialogue, "x\n").await, Ok(vec!["=x".to_owned()]));
+        assert_eq!(request(&mut dialogue, "x\n").await, Ok(vec!["=x".to_owned()]));
         assert_eq!(
-            asked(&mut dialogue, "y\n").await,
-            Err(Broken::Ended(Exit::Code(7)))
+            request(&mut dialogue, "y\n").await,
+            Err(DialogueError::Ended(Exit::Code(7)))
         );
         assert_eq!(dialogue.stderr().bytes, b"why\n");
         assert!(dialogue.has_ended());
     }
 
     #[tokio::test]
-    async fn a_line_without_an_end_is_not_heard_for_ever() {
+    async fn a_line_without_an_end_is_read_up_to_a_limit() {
         let mut dialogue = shell("read -r l; yes | tr -d '\\n'").await;
-        assert_eq!(asked(&mut dialogue, "x\n").await, Err(Broken::TooLong));
+        assert_eq!(request(&mut dialogue, "x\n").await, Err(DialogueError::TooLong));
         dialogue.kill().await;
     }
 }

@@ -1,5 +1,5 @@
 //! Ends our children when we are killed: after SIGKILL we cannot do that ourselves. The guard is a process of our own
-//! that is started with the first child. We tell it through a pipe which children run. When the pipe is closed, because
+//! that is started with the first child. A pipe carries the list of the running children to it. When the pipe is closed, because
 //! we have ended, it ends those that are left.
 
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ use nix::unistd::Pid;
 
 use super::mark;
 use super::reexec::own_executable;
-use super::spawn::{bare, spawn};
+use super::spawn::{new_command, spawn};
 use super::tree::ProcessTree;
 
 /// The argument that starts a guard.
-const WORD: &str = "guard";
+const GUARD_ARGUMENT: &str = "guard";
 
 /// How long children have to end before they are killed. A devgate among them takes up to ten seconds to leave its
 /// devices in order.
@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(15);
 
 /// How often the guard searches for processes with a mark if we were killed before it knew their leader. The child may
 /// just be starting.
-const LOOKS: usize = 20;
+const MAX_SEARCHES: usize = 20;
 
 /// A child that is guarded while this is held. Created before the child starts, because we may be killed at any time.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Guarded {
     /// Registers a new mark with the guard.
     pub(super) fn new() -> Self {
         let mark = mark::mark();
-        tell(&format!("+ {mark}\n"));
+        send_to_guard(&format!("+ {mark}\n"));
         Self { mark }
     }
 
@@ -48,19 +48,19 @@ impl Guarded {
     }
 
     /// Registers the process group of the child that leads it.
-    pub(super) fn led_by(&self, leader: Pid) {
-        tell(&format!("+ {} {leader}\n", self.mark));
+    pub(super) fn set_leader(&self, leader: Pid) {
+        send_to_guard(&format!("+ {} {leader}\n", self.mark));
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        tell(&format!("- {}\n", self.mark));
+        send_to_guard(&format!("- {}\n", self.mark));
     }
 }
 
 /// Sends a line to the guard; a pipe takes it atomically. If no guard can be started, children run without one.
-fn tell(line: &str) {
+fn send_to_guard(line: &str) {
     static GUARD: LazyLock<Option<PipeWriter>> = LazyLock::new(|| {
         let started = start();
         started
@@ -78,7 +78,7 @@ fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
     // A guard that is stopped must not block us.
     rustix::io::ioctl_fionbio(&writer, true)?;
-    let mut command = bare(&[own_executable(), WORD.into()])?;
+    let mut command = new_command(&[own_executable(), GUARD_ARGUMENT.into()])?;
     // The guard keeps no directory in use, gets no signal of our group, and must be called `devgate`: another name
     // would select a module.
     command
@@ -96,8 +96,8 @@ fn start() -> io::Result<PipeWriter> {
 pub async fn guard() {
     let mut running = BTreeMap::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {
-        let words: Vec<&str> = line.split(' ').collect();
-        match words[..] {
+        let fields: Vec<&str> = line.split(' ').collect();
+        match fields[..] {
             ["+", mark] => running.insert(mark.to_owned(), None),
             ["+", mark, leader] => running.insert(mark.to_owned(), leader.parse().ok()),
             ["-", mark] => running.remove(mark),
@@ -107,11 +107,11 @@ pub async fn guard() {
     let nobody = CancelSource::default();
     let stop = nobody.token();
     let left = running.into_iter().map(|(mark, leader)| {
-        let mut tree = ProcessTree::of_other(leader, mark);
-        let looks = if leader.is_some() { 1 } else { LOOKS };
+        let mut tree = ProcessTree::of_unowned(leader, mark);
+        let searches = if leader.is_some() { 1 } else { MAX_SEARCHES };
         let stop = &stop;
         async move {
-            for _ in 0..looks {
+            for _ in 0..searches {
                 tree.end(stop, GRACE).await;
             }
         }

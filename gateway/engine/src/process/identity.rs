@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Identifies a process of this node, whoever has started it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct ProcessIdentity {
     /// The process number, which another process may have after its end.
     pub pid: i32,
     /// The start time, in ticks of the kernel's clock since the boot.
@@ -27,13 +27,13 @@ pub(super) struct Stat {
     started: u64,
 }
 
-impl Identity {
+impl ProcessIdentity {
     /// Identifies the process that has this number now.
     ///
     /// # Errors
     /// Fails when there is no such process, or when the boot is not known.
     pub fn of(pid: i32) -> io::Result<Self> {
-        let stat = Stat::of(pid).ok_or(io::ErrorKind::NotFound)?;
+        let stat = Stat::read(pid).ok_or(io::ErrorKind::NotFound)?;
         Ok(Self {
             pid,
             started: stat.started,
@@ -45,14 +45,14 @@ impl Identity {
     ///
     /// # Errors
     /// Fails as [`of`](Self::of).
-    pub fn own() -> io::Result<Self> {
+    pub fn current() -> io::Result<Self> {
         Self::of(process::id().try_into().map_err(io::Error::other)?)
     }
 
     /// Whether the process has not ended.
-    pub fn lives(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         let same = |stat: Stat| stat.started == self.started && !stat.has_ended;
-        Stat::of(self.pid).is_some_and(same) && boot().is_ok_and(|boot| boot == self.boot)
+        Stat::read(self.pid).is_some_and(same) && boot().is_ok_and(|boot| boot == self.boot)
     }
 
     /// Sends a signal to the process, if it lives.
@@ -60,7 +60,7 @@ impl Identity {
     /// # Errors
     /// Fails when we are not permitted to signal it.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
-        if self.lives() {
+        if self.is_alive() {
             kill(Pid::from_raw(self.pid), signal)?;
         }
         Ok(())
@@ -69,11 +69,11 @@ impl Identity {
 
 impl Stat {
     /// Reads the data of a process, if there is one with this number.
-    pub(super) fn of(pid: i32) -> Option<Self> {
+    pub(super) fn read(pid: i32) -> Option<Self> {
         let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
         // The name is in parentheses and may contain anything.
-        let behind_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-        let fields = String::from_utf8_lossy(&stat[behind_name..]).into_owned();
+        let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+        let fields = String::from_utf8_lossy(&stat[after_name..]).into_owned();
         let mut fields = fields.split_ascii_whitespace();
         let state = fields.next()?;
         let [group, session] = [fields.nth(1)?, fields.next()?].map(str::parse);
@@ -98,22 +98,22 @@ mod tests {
 
     #[test]
     fn another_process_with_the_same_number_is_not_taken_for_it() -> io::Result<()> {
-        let own = Identity::own()?;
-        assert!(own.lives());
-        let earlier = Identity {
-            started: own.started - 1,
-            ..own.clone()
+        let current = ProcessIdentity::current()?;
+        assert!(current.is_alive());
+        let earlier = ProcessIdentity {
+            started: current.started - 1,
+            ..current.clone()
         };
-        let of_another_boot = Identity {
+        let of_another_boot = ProcessIdentity {
             boot: "another".to_owned(),
-            ..own.clone()
+            ..current.clone()
         };
         for other in [earlier, of_another_boot] {
-            assert!(!other.lives());
+            assert!(!other.is_alive());
             // A signal to it would end this test.
             other.signal(Signal::SIGKILL)?;
         }
-        assert!(Identity::of(i32::MAX).is_err());
+        assert!(ProcessIdentity::of(i32::MAX).is_err());
         Ok(())
     }
 }

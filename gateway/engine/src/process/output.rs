@@ -16,11 +16,11 @@ pub enum Stream {
 
 /// Receives the output of a process while it runs.
 pub trait OutputSink: std::fmt::Debug {
-    /// Receives some bytes. They need not be a whole line, nor whole characters.
+    /// Receives some bytes. They may end in the middle of a line or of a character.
     fn write(&self, stream: Stream, bytes: &[u8]);
 
     /// Returns a future that waits until the sink accepts more output, or `None` if it always does.
-    fn room(&self) -> Option<BoxFuture<'_, ()>> {
+    fn ready(&self) -> Option<BoxFuture<'_, ()>> {
         None
     }
 }
@@ -43,7 +43,7 @@ pub(super) async fn capture<H: OutputSink + ?Sized>(
     from: Option<impl AsyncRead + Unpin>,
     limit: usize,
     into: &mut CapturedOutput,
-    mut ear: OutputTap<'_, H>,
+    mut tap: OutputTap<'_, H>,
 ) {
     let Some(mut from) = from else { return };
     // Most tasks write little, and many run at once. Large outputs are read in larger pieces.
@@ -51,7 +51,7 @@ pub(super) async fn capture<H: OutputSink + ?Sized>(
     // A read error of a pipe counts as its end.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         into.keep(&buffer[..read], limit);
-        ear.write(&buffer[..read]).await;
+        tap.write(&buffer[..read]).await;
         if read == buffer.len() {
             buffer.resize(LARGE_READ, 0);
         }
@@ -63,7 +63,7 @@ pub(super) struct OutputTap<'h, H: ?Sized> {
     pub(super) sink: &'h H,
     pub(super) stream: Stream,
     /// Whether the process has ended.
-    pub(super) over: watch::Receiver<bool>,
+    pub(super) process_ended: watch::Receiver<bool>,
 }
 
 impl<H: OutputSink + ?Sized> OutputTap<'_, H> {
@@ -71,10 +71,10 @@ impl<H: OutputSink + ?Sized> OutputTap<'_, H> {
     /// because the rest of its output would be lost.
     async fn write(&mut self, bytes: &[u8]) {
         self.sink.write(self.stream, bytes);
-        if let Some(room) = self.sink.room() {
+        if let Some(ready) = self.sink.ready() {
             tokio::select! {
-                () = room => {}
-                _ = self.over.wait_for(|over| *over) => {}
+                () = ready => {}
+                _ = self.process_ended.wait_for(|process_ended| *process_ended) => {}
             }
         }
     }

@@ -10,23 +10,23 @@ use super::{OutputSink, Stream};
 /// drop the run then.
 #[derive(Debug)]
 pub struct OutputLimit {
-    most: usize,
-    heard: AtomicUsize,
+    limit: usize,
+    written: AtomicUsize,
     exceeded: Notify,
 }
 
 impl OutputLimit {
     /// Creates a limit of this many bytes.
-    pub fn over(most: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self {
-            most,
-            heard: AtomicUsize::new(0),
+            limit,
+            written: AtomicUsize::new(0),
             exceeded: Notify::new(),
         }
     }
 
     /// Waits until the limit is exceeded.
-    pub async fn comes(&self) {
+    pub async fn exceeded(&self) {
         self.exceeded.notified().await;
     }
 }
@@ -34,8 +34,8 @@ impl OutputLimit {
 impl OutputSink for OutputLimit {
     fn write(&self, stream: Stream, bytes: &[u8]) {
         if stream == Stream::Stdout {
-            let before = self.heard.fetch_add(bytes.len(), Ordering::Relaxed);
-            if before.saturating_add(bytes.len()) > self.most {
+            let before = self.written.fetch_add(bytes.len(), Ordering::Relaxed);
+            if before.saturating_add(bytes.len()) > self.limit {
                 self.exceeded.notify_one();
             }
         }

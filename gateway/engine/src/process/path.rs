@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 /// Finds the file of a program on this node by its path or by its name. Children inherit our `PATH`.
-pub fn found(program: impl AsRef<Path>) -> Option<PathBuf> {
+pub fn find_program(program: impl AsRef<Path>) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&path).map(|dir| dir.join(&program));
+    let mut candidates = std::env::split_paths(&path).map(|dir| dir.join(&program));
     // A name with a slash is a path, as for `execvp`.
     let is_path = program.as_ref().parent() != Some(Path::new(""));
-    let named = is_path.then(|| program.as_ref().to_owned());
-    let place = named.or_else(|| places.find(|place| place.is_file()));
-    place.filter(|place| place.is_file())
+    let path_itself = is_path.then(|| program.as_ref().to_owned());
+    let candidate = path_itself.or_else(|| candidates.find(|candidate| candidate.is_file()));
+    candidate.filter(|candidate| candidate.is_file())
 }

@@ -11,7 +11,7 @@ use devgate_schemas::task::CapturedOutput;
 /// A program to start, without a shell.
 pub struct Program {
     /// The file to execute, and its arguments. Never a secret, because everybody can read them.
-    pub words: Vec<OsString>,
+    pub argv: Vec<OsString>,
     /// Variables in addition to those of this process.
     pub environment: Vec<(String, Sensitive<String>)>,
     /// The standard input, if there is any.
@@ -38,16 +38,16 @@ pub struct ProcessLimits {
 
 /// Why a process did not run to its end.
 #[derive(Debug)]
-pub enum Failure {
+pub enum ProcessFailure {
     /// The operating system did not start the process, or does not know it any more.
     Start(io::Error),
     /// The process took too long, or the run was cancelled. It was ended with everything that it had started.
-    Ended(Box<Ended>),
+    Ended(Box<EndedProcess>),
 }
 
 /// What remains of a process that was ended.
 #[derive(Debug, Default)]
-pub struct Ended {
+pub struct EndedProcess {
     /// The time limit, if that is why the process was ended.
     pub limit: Option<Duration>,
     /// The stdout until then.

@@ -16,32 +16,32 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use super::mark;
-use super::run::feed;
-use super::spawn::{command, exit, spawn};
+use super::run::write_input;
+use super::spawn::{command, exit_of, spawn};
 use super::tree::{self, ProcessTree};
-use super::{Identity, Program, room};
+use super::{ProcessIdentity, Program, start_retry};
 
 /// A child that can be found again with everything that it has started, by us or, when we are gone, by another process.
 /// Its output is discarded. If this is dropped before the child's end, the child is killed.
-pub struct Recorded {
+pub struct RecordedChild {
     child: Child,
-    _running: room::Running,
-    kin: ProcessTree,
+    _running: start_retry::Running,
+    tree: ProcessTree,
     stdin: Option<ChildStdin>,
     input: Option<Sensitive<Vec<u8>>>,
 }
 
 /// The record of such a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct ProcessRecord {
     /// The child, which leads a process group.
-    pub leader: Identity,
+    pub leader: ProcessIdentity,
     /// The mark that the child and its descendants carry in their environment.
     pub mark: String,
 }
 
 /// A program that goes on when we end, and has none of our streams.
-pub struct Detached {
+pub struct DetachedProgram {
     stdin: ChildStdin,
     stdout: ChildStdout,
 }
@@ -54,14 +54,14 @@ pub fn begin_session() -> io::Result<()> {
     setsid().map(drop).map_err(io::Error::from)
 }
 
-impl Detached {
+impl DetachedProgram {
     /// Starts a program, which should begin a session first.
     ///
     /// # Errors
     /// Fails when it cannot be started.
-    pub fn start(words: Vec<OsString>) -> io::Result<Self> {
+    pub fn start(argv: Vec<OsString>) -> io::Result<Self> {
         let program = Program {
-            words,
+            argv,
             environment: Vec::new(),
             stdin: None,
         };
@@ -80,12 +80,12 @@ impl Detached {
     ///
     /// # Errors
     /// Fails when the program ended without an answer, or has not answered in time.
-    pub async fn ask(
+    pub async fn request(
         mut self,
         lines: &[&Sensitive<Vec<u8>>],
-        retry_budget: Duration,
+        limit: Duration,
     ) -> io::Result<String> {
-        let talk = async {
+        let exchange = async {
             for line in lines {
                 self.stdin.write_all(line.reveal()).await?;
                 self.stdin.write_all(b"\n").await?;
@@ -97,11 +97,11 @@ impl Detached {
                 _ => Ok(line),
             }
         };
-        timeout(retry_budget, talk).await?
+        timeout(limit, exchange).await?
     }
 }
 
-impl Recorded {
+impl RecordedChild {
     /// Starts a program. It gets its input once `record` has stored its record.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Recorded {
     pub async fn start(
         program: Program,
         stop: &CancelToken,
-        record: impl FnOnce(&Record) -> io::Result<()>,
+        record: impl FnOnce(&ProcessRecord) -> io::Result<()>,
     ) -> Result<Self, Option<io::Error>> {
         let mark = mark::mark();
         let start = || {
@@ -121,16 +121,16 @@ impl Recorded {
                 .stderr(Stdio::null());
             spawn(&mut command)
         };
-        let (mut child, running) = room::wait(start, stop).await?;
+        let (mut child, running) = start_retry::wait(start, stop).await?;
         let started = Self {
             stdin: child.stdin.take(),
             input: program.stdin,
             // The child is not guarded: if we are killed, it goes on, and another process finds it by its record.
-            kin: ProcessTree::of_other(tree::leader(&child), mark.clone()),
+            tree: ProcessTree::of_unowned(tree::leader(&child), mark.clone()),
             _running: running,
             child,
         };
-        let found = Record::of(&started.child, mark);
+        let found = ProcessRecord::of(&started.child, mark);
         found.and_then(|found| record(&found)).map_err(Some)?;
         Ok(started)
     }
@@ -140,38 +140,38 @@ impl Recorded {
     /// # Errors
     /// Fails when the operating system does not know the child any more.
     pub async fn wait(&mut self) -> io::Result<Exit> {
-        let feed = feed(self.stdin.take(), self.input.as_ref());
+        let write_input = write_input(self.stdin.take(), self.input.as_ref());
         let ended = tokio::select! {
             status = self.child.wait() => status,
-            () = feed => self.child.wait().await,
+            () = write_input => self.child.wait().await,
         };
-        self.kin.ended();
-        ended.map(exit)
+        self.tree.mark_ended();
+        ended.map(exit_of)
     }
 
     /// Whether a descendant of the child lives, after a moment.
-    pub async fn lives_on(&self) -> bool {
-        !self.kin.left().await.is_empty()
+    pub async fn has_living_processes(&self) -> bool {
+        !self.tree.remaining().await.is_empty()
     }
 
     /// Ends the child with everything that it has started. Returns the processes that cannot be killed.
     pub async fn end(mut self, stop: &CancelToken, grace: Duration) -> BTreeSet<i32> {
-        self.kin.end(stop, grace).await
+        self.tree.end(stop, grace).await
     }
 }
 
-impl Record {
+impl ProcessRecord {
     fn of(child: &Child, mark: String) -> io::Result<Self> {
         let pid = child.id().and_then(|id| i32::try_from(id).ok());
-        let leader = Identity::of(pid.ok_or(io::ErrorKind::NotFound)?)?;
+        let leader = ProcessIdentity::of(pid.ok_or(io::ErrorKind::NotFound)?)?;
         Ok(Self { leader, mark })
     }
 
     /// Whether the child or one of its descendants lives, after a moment.
-    pub async fn lives_on(&self) -> bool {
-        self.leader.lives()
-            || !ProcessTree::of_other(None, self.mark.clone())
-                .left()
+    pub async fn has_living_processes(&self) -> bool {
+        self.leader.is_alive()
+            || !ProcessTree::of_unowned(None, self.mark.clone())
+                .remaining()
                 .await
                 .is_empty()
     }
@@ -180,10 +180,10 @@ impl Record {
     /// the processes that cannot be killed.
     pub async fn end(&self, grace: Duration) -> BTreeSet<i32> {
         // Its number may belong to another process by now.
-        let leader = self.leader.lives().then_some(self.leader.pid);
-        let mut kin = ProcessTree::of_other(leader, self.mark.clone());
+        let leader = self.leader.is_alive().then_some(self.leader.pid);
+        let mut tree = ProcessTree::of_unowned(leader, self.mark.clone());
         let nobody_stops_it = CancelSource::default();
-        kin.end(&nobody_stops_it.token(), grace).await
+        tree.end(&nobody_stops_it.token(), grace).await
     }
 }
 
@@ -196,20 +196,20 @@ mod tests {
 
     fn shell(script: &str, stdin: &str) -> Program {
         Program {
-            words: ["sh", "-c", script].map(Into::into).to_vec(),
+            argv: ["sh", "-c", script].map(Into::into).to_vec(),
             environment: Vec::new(),
             stdin: Some(Sensitive::new(stdin.as_bytes().to_vec())),
         }
     }
 
     #[tokio::test]
-    async fn a_child_is_given_its_input_once_it_is_written_down() -> io::Result<()> {
+    async fn a_child_gets_its_input_after_it_is_recorded() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("told");
         let script = format!("read -r word; echo \"$word\" >{}; exit 7", file.display());
         let cancel_source = CancelSource::default();
         let stop = cancel_source.token();
-        let refused = Recorded::start(shell(&script, "no\n"), &stop, |_| {
+        let refused = RecordedChild::start(shell(&script, "no\n"), &stop, |_| {
             Err(io::ErrorKind::StorageFull.into())
         });
         let error = refused.await.err().flatten();
@@ -218,39 +218,39 @@ mod tests {
             Some(io::ErrorKind::StorageFull)
         );
         let mut record = None;
-        let started = Recorded::start(shell(&script, "yes\n"), &stop, |found| {
-            assert!(!file.exists() && found.leader.lives());
+        let started = RecordedChild::start(shell(&script, "yes\n"), &stop, |found| {
+            assert!(!file.exists() && found.leader.is_alive());
             record = Some(found.clone());
             Ok(())
         });
         let mut started = started.await.expect("a shell");
         assert_eq!(started.wait().await?, Exit::Code(7));
         assert_eq!(fs::read_to_string(&file)?, "yes\n");
-        assert!(record.is_some_and(|record| !record.leader.lives()));
+        assert!(record.is_some_and(|record| !record.leader.is_alive()));
         Ok(())
     }
 
     #[tokio::test]
-    async fn what_was_written_down_is_ended_with_its_kin_by_who_has_not_started_it() {
+    async fn another_process_ends_a_recorded_child_with_its_descendants() {
         let cancel_source = CancelSource::default();
         let stop = cancel_source.token();
         let script = "trap '' TERM; setsid sleep 600 & sleep 600 & wait; wait";
         let mut record = None;
-        let started = Recorded::start(shell(script, ""), &stop, |found| {
+        let started = RecordedChild::start(shell(script, ""), &stop, |found| {
             record = Some(found.clone());
             Ok(())
         });
         let mut started = started.await.expect("a shell");
         let record = record.expect("it was written down");
-        let (ended, left) = tokio::join!(started.wait(), record.end(GRACE));
+        let (ended, remaining) = tokio::join!(started.wait(), record.end(GRACE));
         // By SIGTERM, had the shell not yet come to ignore it.
         assert!(matches!(ended.expect("it is ours"), Exit::Signal(9 | 15)));
-        assert!(left.is_empty(), "{left:?}");
+        assert!(remaining.is_empty(), "{remaining:?}");
         assert!(record.end(GRACE).await.is_empty());
     }
 
     #[tokio::test]
-    async fn who_is_asked_to_end_is_asked_once() -> io::Result<()> {
+    async fn a_child_gets_sigterm_once() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let [ready, asked] = ["ready", "asked"].map(|name| folder.path().join(name));
         let script = format!(
@@ -259,31 +259,31 @@ mod tests {
             ready.display()
         );
         let cancel_source = CancelSource::default();
-        let started = Recorded::start(shell(&script, ""), &cancel_source.token(), |_| Ok(())).await;
+        let started = RecordedChild::start(shell(&script, ""), &cancel_source.token(), |_| Ok(())).await;
         let mut started = started.expect("a shell");
         while !ready.exists() {
             let moment = Duration::from_millis(20);
             assert!(timeout(moment, started.wait()).await.is_err(), "it stays");
         }
-        let left = started
+        let remaining = started
             .end(&cancel_source.token(), Duration::from_millis(500))
             .await;
-        assert!(left.is_empty(), "{left:?}");
+        assert!(remaining.is_empty(), "{remaining:?}");
         // The sleeping child was asked to end, too, and has written nothing.
         assert_eq!(fs::read_to_string(&asked)?, "asked\n");
         Ok(())
     }
 
     #[tokio::test]
-    async fn a_detached_program_answers_a_line_or_is_said_not_to() {
-        let ask = async |script: &str| {
-            let asked = Detached::start(shell(script, "").words).expect("a shell");
+    async fn a_detached_program_answers_a_line_or_the_request_fails() {
+        let request = async |script: &str| {
+            let asked = DetachedProgram::start(shell(script, "").argv).expect("a shell");
             let input = Sensitive::new(b"word".to_vec());
-            asked.ask(&[&input], Duration::from_secs(60)).await
+            asked.request(&[&input], Duration::from_secs(60)).await
         };
-        let answer = ask("read -r word; echo \"$word!\"").await;
+        let answer = request("read -r word; echo \"$word!\"").await;
         assert_eq!(answer.expect("it answers"), "word!\n");
-        let silent = ask("cat >/dev/null").await.expect_err("it says nothing");
+        let silent = request("cat >/dev/null").await.expect_err("it says nothing");
         assert_eq!(silent.kind(), io::ErrorKind::UnexpectedEof);
     }
 }

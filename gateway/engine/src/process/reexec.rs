@@ -10,7 +10,7 @@ use devgate_core::budget;
 use devgate_schemas::Sensitive;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::spawn::bare;
+use super::spawn::new_command;
 
 /// Replaces this process by one of the same program with these arguments (the first is its name) that reads `stdin`.
 /// This removes the secret from the list of processes.
@@ -23,11 +23,11 @@ pub fn reexec(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<
     file.write_all(stdin.reveal())?;
     file.rewind()?;
     // The new program must find the limits that we found.
-    budget::give_back(std::process::id());
+    budget::restore_for(std::process::id());
     let [name, arguments @ ..] = arguments else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let mut command = bare(&[own_executable()])?.into_std();
+    let mut command = new_command(&[own_executable()])?.into_std();
     command.arg0(name).args(arguments).stdin(Stdio::from(file));
     Err(command.exec())
 }

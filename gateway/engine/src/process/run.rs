@@ -16,12 +16,12 @@ use tokio::time::timeout;
 
 use super::guard::Guarded;
 use super::output::{OutputSink, OutputTap, Stream, capture};
-use super::spawn::{command, exit, spawn};
+use super::spawn::{command, exit_of, spawn};
 use super::tree::ProcessTree;
-use super::{Ended, Failure, GRACE, ProcessLimits, Program, room};
+use super::{EndedProcess, ProcessFailure, GRACE, ProcessLimits, Program, start_retry};
 
 /// The size of input that every pipe accepts without a reader (PIPE_BUF).
-const PIPE: usize = 4096;
+const PIPE_BUF: usize = 4096;
 
 /// Runs a program to its end. If this future is dropped, the program is killed with everything that it has started.
 ///
@@ -32,55 +32,55 @@ pub async fn run<H: OutputSink + ?Sized>(
     limits: &ProcessLimits,
     stop: &CancelToken,
     sink: &H,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, ProcessFailure> {
     let guarded = Guarded::new();
-    let started = room::wait(|| start(program, guarded.mark()), stop).await;
+    let started = start_retry::start(|| start(program, guarded.mark()), stop).await;
     let (mut child, _running) = started.map_err(|error| match error {
-        Some(error) => Failure::Start(error),
-        None => Failure::Ended(Box::default()),
+        Some(error) => ProcessFailure::Start(error),
+        None => ProcessFailure::Ended(Box::default()),
     })?;
     let mut tree = ProcessTree::of(&child, guarded).with_respite(limits.respite);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
-    let over = watch::Sender::new(false);
-    let heard_as = |stream| OutputTap {
+    let process_ended = watch::Sender::new(false);
+    let tap = |stream| OutputTap {
         sink,
         stream,
-        over: over.subscribe(),
+        process_ended: process_ended.subscribe(),
     };
-    let (of_out, of_err) = (heard_as(Stream::Stdout), heard_as(Stream::Stderr));
-    let talk = async {
+    let (of_out, of_err) = (tap(Stream::Stdout), tap(Stream::Stderr));
+    let transfer = async {
         tokio::join!(
-            feed(stdin, program.stdin.as_ref()),
+            write_input(stdin, program.stdin.as_ref()),
             capture(out, limits.stdout, &mut stdout, of_out),
             capture(err, limits.stderr, &mut stderr, of_err),
         )
     };
     let ended = {
-        tokio::pin!(talk);
-        let mut talking = true;
+        tokio::pin!(transfer);
+        let mut transferring = true;
         let end = async {
             tokio::select! {
                 status = child.wait() => status,
-                _ = &mut talk => {
-                    talking = false;
+                _ = &mut transfer => {
+                    transferring = false;
                     child.wait().await
                 }
             }
         };
         let ended = tokio::select! {
-            status = within(limits.time, end) => status.ok_or(limits.time),
+            status = with_limit(limits.time, end) => status.ok_or(limits.time),
             () = stop.reaches(Stage::End) => Err(None),
         };
         match ended {
             Ok(status) => {
-                tree.ended();
-                over.send_replace(true);
-                if talking && timeout(limits.drain, talk).await.is_err() {
+                tree.mark_ended();
+                process_ended.send_replace(true);
+                if transferring && timeout(limits.drain, transfer).await.is_err() {
                     // Further output comes from processes that outlive this one.
                     tracing::debug!("output was still open {:?} after the end", limits.drain);
                 }
-                Ok(status.map_err(Failure::Start)?)
+                Ok(status.map_err(ProcessFailure::Start)?)
             }
             Err(limit) => {
                 // The output is still read while the program ends, so that it does not block on a full pipe.
@@ -88,14 +88,14 @@ pub async fn run<H: OutputSink + ?Sized>(
                 tokio::pin!(end);
                 let left = tokio::select! {
                     left = &mut end => {
-                        over.send_replace(true);
-                        if talking {
+                        process_ended.send_replace(true);
+                        if transferring {
                             // The last output may still be in the pipe.
-                            let _ = timeout(limits.drain, talk).await;
+                            let _ = timeout(limits.drain, transfer).await;
                         }
                         left
                     }
-                    _ = &mut talk, if talking => end.await,
+                    _ = &mut transfer, if transferring => end.await,
                 };
                 Err((limit, left))
             }
@@ -103,18 +103,18 @@ pub async fn run<H: OutputSink + ?Sized>(
     };
     match ended {
         Ok(status) => Ok(Outcome {
-            exit: exit(status),
+            exit: exit_of(status),
             stdout,
             stderr,
         }),
         Err((limit, left)) => {
-            let ended = Ended {
+            let ended = EndedProcess {
                 limit,
                 stdout,
                 stderr,
                 left,
             };
-            Err(Failure::Ended(Box::new(ended)))
+            Err(ProcessFailure::Ended(Box::new(ended)))
         }
     }
 }
@@ -122,14 +122,14 @@ pub async fn run<H: OutputSink + ?Sized>(
 /// Runs a program with our own stdin, stdout and stderr to its end, however long that takes.
 ///
 /// At a terminal, the program stays in our process group. Ctrl-C and Ctrl-Z reach it directly, and it decides what to
-/// do. Elsewhere it leads a group of its own, and a signal that ends us ends it, too: `asked` waits for the next such
+/// do. Elsewhere it leads a group of its own, and a signal that ends us ends it, too: `next_signal` waits for the next such
 /// signal. Returns how the program ended, and that signal.
 ///
 /// # Errors
 /// Fails when the program could not be started.
-pub async fn attached(
+pub async fn run_attached(
     program: &Program,
-    mut asked: impl AsyncFnMut() -> Signal,
+    mut next_signal: impl AsyncFnMut() -> Signal,
 ) -> io::Result<(Exit, Option<Signal>)> {
     let at_terminal = io::stdin().is_terminal();
     let guarded = Guarded::new();
@@ -140,28 +140,28 @@ pub async fn attached(
     let mut child = spawn(&mut command)?;
     let id = child.id().and_then(|id| i32::try_from(id).ok());
     let Some(leader) = id.map(Pid::from_raw) else {
-        return child.wait().await.map(|status| (exit(status), None));
+        return child.wait().await.map(|status| (exit_of(status), None));
     };
     let mut tree = (!at_terminal).then(|| ProcessTree::of(&child, guarded));
     loop {
         let signal = tokio::select! {
             status = child.wait() => {
                 if let Some(tree) = &mut tree {
-                    tree.ended();
+                    tree.mark_ended();
                 }
-                return status.map(|status| (exit(status), None));
+                return status.map(|status| (exit_of(status), None));
             }
-            signal = asked() => signal,
+            signal = next_signal() => signal,
         };
         if at_terminal && signal == Signal::SIGINT {
             continue;
         }
-        let asked = if at_terminal {
+        let sent = if at_terminal {
             kill(leader, Signal::SIGTERM)
         } else {
             killpg(leader, Signal::SIGTERM)
         };
-        if let Err(error) = asked {
+        if let Err(error) = sent {
             tracing::debug!("process {leader} took no SIGTERM: {error}");
         }
         // `tree` kills what is left of it when it is dropped.
@@ -169,7 +169,7 @@ pub async fn attached(
             child.start_kill()?;
         }
         let ended = child.wait().await?;
-        return Ok((exit(ended), Some(signal)));
+        return Ok((exit_of(ended), Some(signal)));
     }
 }
 
@@ -177,7 +177,7 @@ fn start(program: &Program, mark: &str) -> io::Result<Child> {
     let stdin = match &program.stdin {
         None => Stdio::null(),
         // The input fits into the pipe at once, so that nobody has to wait for its reader.
-        Some(input) if input.reveal().len() <= PIPE => {
+        Some(input) if input.reveal().len() <= PIPE_BUF => {
             let (reader, mut writer) = io::pipe()?;
             writer.write_all(input.reveal())?;
             Stdio::from(reader)
@@ -194,7 +194,7 @@ fn start(program: &Program, mark: &str) -> io::Result<Child> {
 }
 
 /// Waits for a future. Returns `None` when it takes longer than the limit.
-async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Option<T> {
+async fn with_limit<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Option<T> {
     match limit {
         None => Some(end.await),
         Some(limit) => timeout(limit, end).await.ok(),
@@ -202,7 +202,7 @@ async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Opt
 }
 
 /// Writes a child's input and closes it. A child need not read all of it.
-pub(super) async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
+pub(super) async fn write_input(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
     if let (Some(mut stdin), Some(input)) = (stdin, input) {
         drop(stdin.write_all(input.reveal()).await);
     }

@@ -16,7 +16,7 @@ use super::mark::{MARK, marked};
 
 /// The prefixes of devgate's own settings, and of the parameters of a task that may be our caller. No child inherits
 /// them.
-const OURS: [&str; 2] = ["DEVGATE_", "PT_"];
+const OWN_PREFIXES: [&str; 2] = ["DEVGATE_", "PT_"];
 
 /// The variables of this process with such a prefix.
 static NOT_INHERITED: LazyLock<Vec<OsString>> = LazyLock::new(|| {
@@ -35,7 +35,7 @@ pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
 }
 
 /// Returns why the operating system did not start a program, with a hint.
-pub fn not_started(error: &io::Error) -> String {
+pub fn start_failure(error: &io::Error) -> String {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
         io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
@@ -50,7 +50,7 @@ pub fn not_started(error: &io::Error) -> String {
 
 /// Builds the command of a program with its environment.
 pub(super) fn command(program: &Program, mark: &str) -> io::Result<Command> {
-    let mut command = bare(&program.words)?;
+    let mut command = new_command(&program.argv)?;
     for name in NOT_INHERITED.iter() {
         command.env_remove(name);
     }
@@ -66,8 +66,8 @@ pub(super) fn command(program: &Program, mark: &str) -> io::Result<Command> {
     clippy::disallowed_methods,
     reason = "this is the file that may start children"
 )]
-pub(super) fn bare(words: &[OsString]) -> io::Result<Command> {
-    let [file, arguments @ ..] = words else {
+pub(super) fn new_command(argv: &[OsString]) -> io::Result<Command> {
+    let [file, arguments @ ..] = argv else {
         let message = "no program was named";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
@@ -79,17 +79,17 @@ pub(super) fn bare(words: &[OsString]) -> io::Result<Command> {
 pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
     let child = command.spawn()?;
-    child.id().into_iter().for_each(budget::give_back);
+    child.id().into_iter().for_each(budget::restore_for);
     Ok(child)
 }
 
 /// Whether children inherit a variable of this process.
 fn is_inherited(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    !OURS.iter().any(|prefix| name.starts_with(prefix))
+    !OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-pub(super) fn exit(status: ExitStatus) -> Exit {
+pub(super) fn exit_of(status: ExitStatus) -> Exit {
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Code(code),
         (None, Some(signal)) => Exit::Signal(signal),

@@ -23,10 +23,10 @@ use super::identity::Stat;
 use super::mark::MARK;
 
 /// How long killed processes are waited for. Only the kernel can delay their end.
-const KILLING: Duration = Duration::from_secs(5);
+const KILL_WAIT: Duration = Duration::from_secs(5);
 
 /// How often the remaining processes are looked up. Concurrent callers share a snapshot.
-const LOOK: Duration = Duration::from_millis(50);
+const SNAPSHOT_AGE: Duration = Duration::from_millis(50);
 
 /// A child and everything that it has started. If this is dropped before the child has ended, all of it is killed.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ pub(super) fn leader(child: &Child) -> Option<i32> {
 impl ProcessTree {
     /// Creates the tree of a child that leads a process group. It ends with us, even if we are killed.
     pub(super) fn of(child: &Child, guarded: Guarded) -> Self {
-        let mut tree = Self::of_other(leader(child), guarded.mark().to_owned());
+        let mut tree = Self::of_unowned(leader(child), guarded.mark().to_owned());
         if let Some(leader) = tree.leader {
-            guarded.led_by(leader);
+            guarded.set_leader(leader);
             tree.guarded = Some(guarded);
         }
         tree
@@ -71,7 +71,7 @@ impl ProcessTree {
 
     /// Creates the tree of a process that leads a process group if it still lives. It is not our child, or is to
     /// outlive us.
-    pub(super) fn of_other(leader: Option<i32>, mark: String) -> Self {
+    pub(super) fn of_unowned(leader: Option<i32>, mark: String) -> Self {
         Self {
             leader: leader.map(Pid::from_raw),
             mark,
@@ -87,7 +87,7 @@ impl ProcessTree {
     }
 
     /// Records that the child has ended by itself and was waited for. Its descendants may live on.
-    pub(super) fn ended(&mut self) {
+    pub(super) fn mark_ended(&mut self) {
         self.leader = None;
         self.guarded = None;
     }
@@ -95,69 +95,69 @@ impl ProcessTree {
     /// Asks all processes to end, and kills those that have not after the grace period, or when the run is to be
     /// killed. The child must not have been waited for. Returns the processes that cannot be killed.
     pub(super) async fn end(&mut self, stop: &CancelToken, grace: Duration) -> BTreeSet<i32> {
-        if self.ends_as_asked(stop, grace).await {
-            self.ended();
+        if self.terminate(stop, grace).await {
+            self.mark_ended();
             return BTreeSet::new();
         }
-        self.group(Signal::SIGKILL);
+        self.signal_group(Signal::SIGKILL);
         let begun = Instant::now();
-        let left = loop {
-            let left = self.left().await;
-            if left.is_empty() || begun.elapsed() > KILLING {
-                break left;
+        let remaining = loop {
+            let remaining = self.remaining().await;
+            if remaining.is_empty() || begun.elapsed() > KILL_WAIT {
+                break remaining;
             }
-            for pid in &left {
+            for pid in &remaining {
                 send(*pid, Signal::SIGKILL);
             }
         };
-        self.ended();
-        left
+        self.mark_ended();
+        remaining
     }
 
     /// Asks all processes to end. Returns whether they have within the grace period, or within the respite after a
     /// second request.
-    async fn ends_as_asked(&self, stop: &CancelToken, grace: Duration) -> bool {
+    async fn terminate(&self, stop: &CancelToken, grace: Duration) -> bool {
         // The signal to the group reaches its members. A second signal would mean more: some programs then clean up
         // less.
         let recently = Snapshot::recent();
         let members = recently.processes.iter();
         let members = members.filter(|process| Some(process.group) == self.leader);
         let members = members.map(|process| process.pid).chain(self.leader);
-        let mut asked: BTreeSet<i32> = members.map(Pid::as_raw).collect();
-        let ask = async {
-            self.group(Signal::SIGTERM);
+        let mut signalled: BTreeSet<i32> = members.map(Pid::as_raw).collect();
+        let terminate_all = async {
+            self.signal_group(Signal::SIGTERM);
             // A stopped process gets no signal until it continues.
-            self.group(Signal::SIGCONT);
+            self.signal_group(Signal::SIGCONT);
             loop {
-                let left = self.left().await;
-                for pid in left.iter().filter(|pid| asked.insert(**pid)) {
+                let remaining = self.remaining().await;
+                for pid in remaining.iter().filter(|pid| signalled.insert(**pid)) {
                     send(*pid, Signal::SIGTERM);
                 }
-                if left.is_empty() {
+                if remaining.is_empty() {
                     return;
                 }
             }
         };
-        let mut ask = pin!(ask);
+        let mut terminate_all = pin!(terminate_all);
         tokio::select! {
-            over = timeout(grace, &mut ask) => return over.is_ok(),
+            ended_in_time = timeout(grace, &mut terminate_all) => return ended_in_time.is_ok(),
             () = stop.reaches(Stage::Kill) => {}
         }
         if self.respite.is_zero() {
             return false;
         }
-        self.group(Signal::SIGTERM);
-        timeout(self.respite, ask).await.is_ok()
+        self.signal_group(Signal::SIGTERM);
+        timeout(self.respite, terminate_all).await.is_ok()
     }
 
     /// Returns the processes that still live, after a moment. Zombies do not count.
-    pub(super) async fn left(&self) -> BTreeSet<i32> {
-        let asked = Instant::now();
-        drop(timeout(LOOK, pending::<()>()).await);
-        self.of_these(&Snapshot::since(asked))
+    pub(super) async fn remaining(&self) -> BTreeSet<i32> {
+        let requested = Instant::now();
+        drop(timeout(SNAPSHOT_AGE, pending::<()>()).await);
+        self.members_in(&Snapshot::since(requested))
     }
 
-    fn of_these(&self, snapshot: &Snapshot) -> BTreeSet<i32> {
+    fn members_in(&self, snapshot: &Snapshot) -> BTreeSet<i32> {
         let of_us = |process: &&Process| {
             [process.group, process.session]
                 .map(Some)
@@ -168,7 +168,7 @@ impl ProcessTree {
         tree.map(|process| process.pid.as_raw()).collect()
     }
 
-    fn group(&self, signal: Signal) {
+    fn signal_group(&self, signal: Signal) {
         if let Some(leader) = self.leader
             && let Err(error) = killpg(leader, signal)
         {
@@ -182,9 +182,9 @@ impl Drop for ProcessTree {
         if self.leader.is_none() {
             return;
         }
-        self.group(Signal::SIGKILL);
+        self.signal_group(Signal::SIGKILL);
         // A drop cannot wait. Many trees are dropped together, and share one snapshot.
-        for pid in self.of_these(&Snapshot::recent()) {
+        for pid in self.members_in(&Snapshot::recent()) {
             send(pid, Signal::SIGKILL);
         }
     }
@@ -203,7 +203,7 @@ impl Snapshot {
 
     /// Returns a recent snapshot, which concurrent callers share.
     fn recent() -> Arc<Self> {
-        let recently = Instant::now().checked_sub(LOOK);
+        let recently = Instant::now().checked_sub(SNAPSHOT_AGE);
         Self::since(recently.unwrap_or_else(Instant::now))
     }
 
@@ -213,15 +213,15 @@ impl Snapshot {
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         Self {
             begun,
-            processes: pids.filter_map(Process::look).collect(),
+            processes: pids.filter_map(Process::read).collect(),
         }
     }
 }
 
 impl Process {
     /// Reads a process, unless it has ended.
-    fn look(pid: i32) -> Option<Self> {
-        let stat = Stat::of(pid).filter(|stat| !stat.has_ended)?;
+    fn read(pid: i32) -> Option<Self> {
+        let stat = Stat::read(pid).filter(|stat| !stat.has_ended)?;
         // The environments of other users' processes cannot be read, and we may not kill them.
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let variables = environment.split(|byte| *byte == 0);

@@ -9,15 +9,15 @@ use devgate_schemas::{Hash, Value, did_you_mean};
 
 use super::format::Format;
 
-pub(super) const FILE: &str = "bolt-project.yaml";
+pub(super) const PROJECT_FILE: &str = "bolt-project.yaml";
 
 /// The files and folders of a project that are read. If one exists, the project's folder must be safe.
-pub(super) const READ: [&str; 4] = [FILE, INVENTORY, "modules", ".modules"];
+pub(super) const CHECKED_NAMES: [&str; 4] = [PROJECT_FILE, INVENTORY_FILE, "modules", ".modules"];
 
-pub(super) const INVENTORY: &str = "inventory.yaml";
+pub(super) const INVENTORY_FILE: &str = "inventory.yaml";
 
 /// Every key that Bolt knows. Those that do not concern a gateway are accepted and ignored.
-const KEYS: [&str; 27] = [
+const KNOWN_KEYS: [&str; 27] = [
     "analytics",
     "apply-settings",
     "color",
@@ -64,27 +64,27 @@ impl<'n> ProjectReader<'n> {
             return;
         };
         for (node, _) in mapping.iter() {
-            let Some(key) = node.as_str().filter(|key| !KEYS.contains(key)) else {
+            let Some(key) = node.as_str().filter(|key| !KNOWN_KEYS.contains(key)) else {
                 continue;
             };
-            let hint = did_you_mean(key, KEYS);
+            let hint = did_you_mean(key, KNOWN_KEYS);
             self.warnings
                 .push(node.error(format!("unknown key `{key}`{hint}")));
         }
     }
 
-    fn said(&self, key: &str) -> Option<&'n Node> {
+    fn setting(&self, key: &str) -> Option<&'n Node> {
         self.document.get(key).filter(|node| !node.is_undef())
     }
 
-    fn wrong<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+    fn type_error<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
         let message = format!("expected {expected}, found {}", node.kind_name());
         self.problems.push(node.error(message));
         None
     }
 
     pub(super) fn name(&mut self) -> Option<String> {
-        let node = self.said("name")?;
+        let node = self.setting("name")?;
         match node.as_str() {
             Some(name) if is_module_name(name) => Some(name.to_owned()),
             Some(_) => {
@@ -93,12 +93,12 @@ impl<'n> ProjectReader<'n> {
                 self.problems.push(node.error(message));
                 None
             }
-            None => self.wrong(node, "name to be a text"),
+            None => self.type_error(node, "name to be a text"),
         }
     }
 
     pub(super) fn modulepath(&mut self, root: &Path) -> Vec<PathBuf> {
-        let Some(node) = self.said("modulepath") else {
+        let Some(node) = self.setting("modulepath") else {
             return vec![root.join("modules"), root.join(".modules")];
         };
         if let Some(text) = node.as_str() {
@@ -108,38 +108,38 @@ impl<'n> ProjectReader<'n> {
         }
         let Some(items) = node.as_sequence() else {
             return self
-                .wrong(node, "modulepath to be a text or a list of texts")
+                .type_error(node, "modulepath to be a text or a list of texts")
                 .unwrap_or_default();
         };
         let mut paths = Vec::new();
         for item in items {
             match item.as_str() {
                 Some(path) => paths.push(root.join(path)),
-                None => paths.extend(self.wrong(item, "modulepath to be a list of texts")),
+                None => paths.extend(self.type_error(item, "modulepath to be a list of texts")),
             }
         }
         paths
     }
 
     pub(super) fn concurrency(&mut self) -> Option<NonZeroUsize> {
-        let node = self.said("concurrency")?;
+        let node = self.setting("concurrency")?;
         let number = node.as_scalar().and_then(Value::as_integer);
         match number
             .and_then(|number| usize::try_from(number).ok())
             .and_then(NonZeroUsize::new)
         {
             Some(number) => Some(number),
-            None => self.wrong(node, "concurrency to be an integer from 1"),
+            None => self.type_error(node, "concurrency to be an integer from 1"),
         }
     }
 
     pub(super) fn plugins(&mut self) -> HashMap<String, Hash> {
         let mut plugins = HashMap::new();
-        let Some(node) = self.said("plugins") else {
+        let Some(node) = self.setting("plugins") else {
             return plugins;
         };
         let Some(mapping) = node.as_mapping() else {
-            self.wrong::<()>(node, "plugins to be a mapping");
+            self.type_error::<()>(node, "plugins to be a mapping");
             return plugins;
         };
         for (plugin, node) in mapping.iter() {
@@ -149,7 +149,7 @@ impl<'n> ProjectReader<'n> {
                 }
                 Value::Undef => {}
                 _ => {
-                    self.wrong::<()>(node, "the options of a plugin as a mapping");
+                    self.type_error::<()>(node, "the options of a plugin as a mapping");
                 }
             }
         }
@@ -157,33 +157,33 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
-        let node = self.said(key)?;
+        let node = self.setting(key)?;
         match node.as_scalar() {
             Some(Value::Boolean(flag)) => Some(*flag),
-            _ => self.wrong(node, &format!("{key} to be true or false")),
+            _ => self.type_error(node, &format!("{key} to be true or false")),
         }
     }
 
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
-        let node = self.said(key)?;
+        let node = self.setting(key)?;
         let texts = node.as_sequence().map(|items| {
             let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
             texts.collect::<Option<Vec<String>>>()
         });
         match texts.flatten() {
             Some(texts) => Some(texts),
-            None => self.wrong(node, &format!("{key} to be a list of texts")),
+            None => self.type_error(node, &format!("{key} to be a list of texts")),
         }
     }
 
     /// In a folder that is not a project, no file is written unless it is requested.
     pub(super) fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
-        match self.said("rerunfile") {
+        match self.setting("rerunfile") {
             Some(node) => match node.as_str() {
                 Some(path) => Some(root.join(path)),
-                None => self.wrong(node, "rerunfile to be a path"),
+                None => self.type_error(node, "rerunfile to be a path"),
             },
-            None => READ
+            None => CHECKED_NAMES
                 .iter()
                 .any(|name| root.join(name).exists())
                 .then(|| root.join(".rerun.json")),
@@ -191,14 +191,14 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn format(&mut self) -> Option<Format> {
-        let node = self.said("format")?;
+        let node = self.setting("format")?;
         match node.as_str() {
             // `rainbow` is for people, too.
             Some("human" | "rainbow") => Some(Format::Human),
             Some("json") => Some(Format::Json),
             Some("jsonl") => Some(Format::Jsonl),
-            Some(_) => self.wrong(node, "format to be human, rainbow, json or jsonl"),
-            None => self.wrong(node, "format to be a text"),
+            Some(_) => self.type_error(node, "format to be human, rainbow, json or jsonl"),
+            None => self.type_error(node, "format to be a text"),
         }
     }
 }

@@ -9,7 +9,7 @@ fn parse(text: &str) -> Result<Project, ProjectError> {
 }
 
 #[test]
-fn a_project_without_a_word_has_defaults() -> Result<(), ProjectError> {
+fn an_empty_project_file_has_defaults() -> Result<(), ProjectError> {
     let project = parse("")?;
     assert_eq!(
         project.modulepath,
@@ -23,7 +23,7 @@ fn a_project_without_a_word_has_defaults() -> Result<(), ProjectError> {
 }
 
 #[test]
-fn a_project_says_name_modulepath_concurrency_and_format() -> Result<(), ProjectError> {
+fn name_modulepath_concurrency_and_format_are_read() -> Result<(), ProjectError> {
     let text = "name: net\nmodulepath: [site, /opt/m]\nconcurrency: 20\nformat: json\nlog: {}\nfromat: x\n";
     let project = parse(text)?;
     assert_eq!(project.name.as_deref(), Some("net"));
@@ -45,7 +45,7 @@ fn a_project_says_name_modulepath_concurrency_and_format() -> Result<(), Project
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let error =
         parse("name: Net\nmodulepath: {}\nconcurrency: 0\nformat: 5\n").expect_err("errors");
     let ProjectError::Invalid(problems) = &error else {
@@ -69,7 +69,7 @@ fn the_nearest_project_upwards_is_found() -> io::Result<()> {
     let top = top.path();
     std::fs::create_dir_all(top.join("a/b/c"))?;
     std::fs::create_dir_all(top.join("d/Boltdir"))?;
-    std::fs::write(top.join("a").join(FILE), "name: a\n")?;
+    std::fs::write(top.join("a").join(PROJECT_FILE), "name: a\n")?;
     let root = |named: Option<&str>, environment: Option<&str>, current: &str| {
         Project::find(
             named.map(Into::into),
@@ -92,13 +92,13 @@ fn the_nearest_project_upwards_is_found() -> io::Result<()> {
 #[test]
 fn a_project_that_everybody_may_write_to_is_refused() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join(FILE), "name: a\n")?;
+    std::fs::write(folder.path().join(PROJECT_FILE), "name: a\n")?;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
     let refused = Project::find(None, None, folder.path()).expect_err("a refusal");
     assert!(matches!(refused, ProjectError::WorldWritable(_)));
-    let told = Failure::from(refused);
-    assert_eq!(told.kind, "bolt/world-writable-error");
-    std::fs::remove_file(folder.path().join(FILE))?;
+    let failure = Failure::from(refused);
+    assert_eq!(failure.kind, "bolt/world-writable-error");
+    std::fs::remove_file(folder.path().join(PROJECT_FILE))?;
     assert!(
         Project::find(None, None, folder.path()).is_ok(),
         "nothing there can do harm"

@@ -77,14 +77,14 @@ impl<'v> Hosts<'v> {
         };
         let members: Vec<_> = locked(&self.members).values().cloned().collect();
         // A directory can only be removed once it has been created.
-        let prepared = async {
+        let preparation = async {
             let is_preparing = |member: &Arc<RunHost<'_>>| member.health() == Health::Preparing;
             while members.iter().any(is_preparing) && opening.next().await.is_some() {}
         };
-        let in_time = timeout(PREPARING, prepared).await.is_ok();
+        let in_time = timeout(PREPARING, preparation).await.is_ok();
         drop(opening);
         for member in &members {
-            let ctx = member.teller.ctx();
+            let ctx = member.host_context.ctx();
             match member.health() {
                 Health::Opening => {
                     ctx.notice("it was not reached before the run ended: no task has run here");
@@ -113,18 +113,18 @@ impl<'v> Hosts<'v> {
             Kind::Other(_) => return Err(run_on::no_runner(target)),
         };
         let mut pools = self.pools.lock().await;
-        let known = match pools.get(key) {
-            Some(known) => known.clone(),
+        let pool = match pools.get(key) {
+            Some(pool) => pool.clone(),
             None => {
-                let pool = self.gather(key).await;
+                let pool = self.resolve(key).await;
                 pools.insert(key.to_owned(), pool.clone());
                 pool
             }
         };
-        known.map_err(|why| run_on::of_target(why, target))
+        pool.map_err(|why| run_on::with_target_name(why, target))
     }
 
-    async fn gather(&self, run_on: &str) -> Result<Arc<HostPool<'v>>, Failure> {
+    async fn resolve(&self, run_on: &str) -> Result<Arc<HostPool<'v>>, Failure> {
         let hosts = run_on::hosts(self.inventory, run_on).await?;
         let members = hosts.iter().map(|host| self.member(host)).collect();
         let label = match hosts.as_slice() {
@@ -140,42 +140,42 @@ impl<'v> Hosts<'v> {
             return Arc::clone(member);
         }
         let retry_budget = self.run.limits.retry_budget;
-        let teller = HostContext::new(&host.name, self.run.sink(), retry_budget);
-        let access = access(host, &teller, &self.run.environment);
+        let host_context = HostContext::new(&host.name, self.run.sink(), retry_budget);
+        let access = access(host, &host_context, &self.run.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
-        let load = self.loads.of(self.run.registry.place(host));
-        let member = Arc::new(RunHost::new(teller, access, load, opener, changed));
+        let load = self.loads.load_of(self.run.registry.device_key(host));
+        let member = Arc::new(RunHost::new(host_context, access, load, opener, changed));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
     }
 
     /// Waits for the right to act on a remote target's device (its [`DeviceKey`]). The number of concurrent rights is
     /// the `concurrency` of the first request, of any run. The default is 1.
-    pub(crate) async fn device(&self, place: DeviceKey, budget: &TaskBudget) -> DeviceTurn<'v> {
+    pub(crate) async fn device_turn(&self, device_key: DeviceKey, budget: &TaskBudget) -> DeviceTurn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
-        self.turns.take(place, count).await
+        self.turns.take(device_key, count).await
     }
 }
 
 /// Returns how a host is opened, as its options say.
 fn access(
     host: &Target,
-    teller: &HostContext<'_>,
+    host_context: &HostContext<'_>,
     environment: &Environment,
 ) -> Result<HostAccess, Failure> {
-    let ctx = teller.ctx();
-    let tell = |level: Level, message: String| ctx.say(level, message);
+    let ctx = host_context.ctx();
+    let log = |level: Level, message: String| ctx.say(level, message);
     let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
     match &host.kind {
         Kind::Local => {
-            let settings = TaskHostSettings::local(host, environment, tell).map_err(invalid)?;
-            teller.hide(settings.secrets());
+            let settings = TaskHostSettings::local(host, environment, log).map_err(invalid)?;
+            host_context.hide(settings.secrets());
             Ok(HostAccess::Local(settings))
         }
         Kind::Ssh => {
-            let (settings, info) = TaskHostSettings::ssh(host, tell).map_err(invalid)?;
-            teller.hide(info.secrets());
-            let connection = HostSettings::read(&info, environment, tell)?;
+            let (settings, info) = TaskHostSettings::ssh(host, log).map_err(invalid)?;
+            host_context.hide(info.secrets());
+            let connection = HostSettings::read(&info, environment, log)?;
             Ok(HostAccess::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),

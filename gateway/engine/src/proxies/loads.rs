@@ -21,9 +21,9 @@ pub(crate) struct ProxyLoads {
 
 #[derive(Debug, Default)]
 struct Proxies {
-    known: HashMap<DeviceKey, Weak<ProxyLoad>>,
+    loads: HashMap<DeviceKey, Weak<ProxyLoad>>,
     /// When this many are known, those that are no longer in use are removed.
-    many: usize,
+    prune_at: usize,
 }
 
 /// The number of tasks on one proxy, and the queue for its slots.
@@ -45,17 +45,17 @@ pub(crate) struct Ticket {
 
 impl ProxyLoads {
     /// Returns the load of a proxy. It is shared as long as it is in use.
-    pub(crate) fn of(&self, place: DeviceKey) -> Arc<ProxyLoad> {
+    pub(crate) fn load_of(&self, device_key: DeviceKey) -> Arc<ProxyLoad> {
         let mut proxies = locked(&self.proxies);
-        if let Some(load) = proxies.known.get(&place).and_then(Weak::upgrade) {
+        if let Some(load) = proxies.loads.get(&device_key).and_then(Weak::upgrade) {
             return load;
         }
-        if proxies.known.len() >= proxies.many {
-            proxies.known.retain(|_, load| load.strong_count() > 0);
-            proxies.many = 2 * proxies.known.len() + 16;
+        if proxies.loads.len() >= proxies.prune_at {
+            proxies.loads.retain(|_, load| load.strong_count() > 0);
+            proxies.prune_at = 2 * proxies.loads.len() + 16;
         }
         let load = Arc::default();
-        proxies.known.insert(place, Arc::downgrade(&load));
+        proxies.loads.insert(device_key, Arc::downgrade(&load));
         load
     }
 
@@ -86,7 +86,7 @@ impl ProxyLoad {
     }
 
     /// Removes a task.
-    pub(crate) fn take_off(&self) {
+    pub(crate) fn remove(&self) {
         self.tasks.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 use serde_json::json;
-use tokio::sync::{Mutex as Turn, Notify};
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout};
 
 use super::loads::{ProxyLoads, Ticket};
@@ -20,12 +20,12 @@ pub(crate) struct HostPool<'v> {
     /// The text before the members in an error: `run-on: proxies`.
     label: String,
     members: Vec<Arc<RunHost<'v>>>,
-    /// The turn to take a slot, in the order of the requests.
-    turn: Turn<()>,
+    /// Held by the request that takes the next slot, in the order of the requests.
+    turn: AsyncMutex<()>,
     waiting: AtomicUsize,
     /// The member with which the search begins, so that equal ones alternate.
     first: AtomicUsize,
-    told: Mutex<HashSet<usize>>,
+    reported: Mutex<HashSet<usize>>,
     changed: Arc<Notify>,
     /// The loads of the proxies, over all runs.
     loads: &'v ProxyLoads,
@@ -35,10 +35,10 @@ pub(crate) struct HostPool<'v> {
 const HEDGE: Duration = Duration::from_secs(2);
 
 /// How long a task waits for a change before it checks the members again.
-const PAUSE: Duration = Duration::from_millis(500);
+const RECHECK: Duration = Duration::from_millis(500);
 
 /// The result of a check of the members.
-enum Look<'v> {
+enum Selection<'v> {
     TaskSlot(TaskSlot<'v>),
     /// A slot is expected.
     Wait,
@@ -55,10 +55,10 @@ impl<'v> HostPool<'v> {
         Self {
             label,
             members,
-            turn: Turn::default(),
+            turn: AsyncMutex::default(),
             waiting: AtomicUsize::new(0),
             first: AtomicUsize::new(0),
-            told: Mutex::default(),
+            reported: Mutex::default(),
             changed: loads.changed(),
             loads,
         }
@@ -87,20 +87,20 @@ impl<'v> HostPool<'v> {
         let mut hedged = 0;
         loop {
             let changed = self.changed.notified();
-            match self.look(hedged, &ticket) {
-                Look::TaskSlot(slot) => return Ok(slot),
-                Look::Down => return Err(self.down()),
-                Look::Wait => {}
+            match self.select(hedged, &ticket) {
+                Selection::TaskSlot(slot) => return Ok(slot),
+                Selection::Down => return Err(self.down()),
+                Selection::Wait => {}
             }
             // Other runs change the loads at any time.
-            let _ = timeout(PAUSE, changed).await;
+            let _ = timeout(RECHECK, changed).await;
             if begun.elapsed() >= HEDGE * (hedged + 1) {
                 hedged += 1;
             }
         }
     }
 
-    fn look(&self, hedged: u32, ticket: &Ticket) -> Look<'v> {
+    fn select(&self, hedged: u32, ticket: &Ticket) -> Selection<'v> {
         let first = self.first.load(Ordering::Relaxed);
         let count = self.members.len();
         let in_turn = || (0..count).map(|at| &self.members[(first + at) % count]);
@@ -112,7 +112,7 @@ impl<'v> HostPool<'v> {
                 Health::Untried => {}
                 Health::Opening | Health::Preparing => opening += 1,
                 Health::Up => up += 1,
-                Health::Down(why) => self.tell(at, &why),
+                Health::Down(why) => self.report_down(at, &why),
             }
         }
         let untried = in_turn().filter(|member| member.health() == Health::Untried);
@@ -120,31 +120,31 @@ impl<'v> HostPool<'v> {
             member.open();
         }
         let is_up = |member: &RunHost<'_>| member.health() == Health::Up;
-        let mut by_share: Vec<_> = in_turn().map(|member| (member.share(), member)).collect();
-        by_share.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let mut by_load: Vec<_> = in_turn().map(|member| (member.relative_load(), member)).collect();
+        by_load.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         // The first host that is up should not get all tasks. If it has its share, the others are waited for a moment.
-        let least = by_share.iter().find(|(_, member)| is_up(member));
-        if least.is_some_and(|(share, _)| *share >= 1.0)
-            && self.members.iter().any(|member| member.is_arriving())
+        let least = by_load.iter().find(|(_, member)| is_up(member));
+        if least.is_some_and(|(relative_load, _)| *relative_load >= 1.0)
+            && self.members.iter().any(|member| member.is_just_opening())
         {
-            return Look::Wait;
+            return Selection::Wait;
         }
-        if let Some(slot) = by_share.iter().find_map(|(_, member)| member.slot(ticket)) {
+        if let Some(slot) = by_load.iter().find_map(|(_, member)| member.slot(ticket)) {
             self.first.store((first + 1) % count, Ordering::Relaxed);
-            return Look::TaskSlot(slot);
+            return Selection::TaskSlot(slot);
         }
         let is_down = |member: &Arc<RunHost<'_>>| matches!(member.health(), Health::Down(_));
         if self.members.iter().all(is_down) {
-            Look::Down
+            Selection::Down
         } else {
-            Look::Wait
+            Selection::Wait
         }
     }
 
     /// Reports once why a member is not used, and which are used instead.
-    fn tell(&self, at: usize, why: &Failure) {
-        let mut told = locked(&self.told);
-        if !told.insert(at) {
+    fn report_down(&self, at: usize, why: &Failure) {
+        let mut reported = locked(&self.reported);
+        if !reported.insert(at) {
             return;
         }
         let others: Vec<&str> = self
@@ -154,7 +154,7 @@ impl<'v> HostPool<'v> {
             .map(|member| member.name())
             .collect();
         if !others.is_empty() {
-            let ctx = self.members[at].teller.ctx();
+            let ctx = self.members[at].host_context.ctx();
             ctx.notice(format!(
                 "this host runs no tasks in this run; they run on {}: {why}",
                 others.join(", ")

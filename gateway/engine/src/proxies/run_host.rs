@@ -16,7 +16,7 @@ use crate::hosts::{Host, HostContext, Shell, TaskBudget, TaskHostSettings};
 
 /// A host that a run may use.
 pub(super) struct RunHost<'v> {
-    pub(super) teller: Arc<HostContext<'v>>,
+    pub(super) host_context: Arc<HostContext<'v>>,
     access: Option<HostAccess>,
     /// The number of tasks that may run at once.
     limit: Option<NonZeroUsize>,
@@ -32,7 +32,7 @@ struct State<'v> {
     /// The open host. It is kept after a failure, because the run's files are still on it.
     host: Option<Arc<Host<'v>>>,
     /// When opening began.
-    asked: Option<Instant>,
+    opening_since: Option<Instant>,
 }
 
 /// The health of a host.
@@ -91,14 +91,14 @@ pub(crate) struct HostPreview {
 }
 
 /// The default capacity of a host: the number of tasks that one connection to OpenSSH's server carries by default.
-const USUAL: f64 = 10.0;
+const DEFAULT_CAPACITY: f64 = 10.0;
 
 /// How long connecting usually takes at most.
-const ARRIVING: Duration = Duration::from_secs(1);
+const USUAL_CONNECT_TIME: Duration = Duration::from_secs(1);
 
 impl<'v> RunHost<'v> {
     pub(super) fn new(
-        teller: HostContext<'v>,
+        host_context: HostContext<'v>,
         access: Result<HostAccess, Failure>,
         load: Arc<ProxyLoad>,
         opener: mpsc::UnboundedSender<Arc<Self>>,
@@ -114,10 +114,10 @@ impl<'v> RunHost<'v> {
         let state = Mutex::new(State {
             health,
             host: None,
-            asked: None,
+            opening_since: None,
         });
         Self {
-            teller: Arc::new(teller),
+            host_context: Arc::new(host_context),
             access,
             limit,
             load,
@@ -128,7 +128,7 @@ impl<'v> RunHost<'v> {
     }
 
     pub(super) fn name(&self) -> &str {
-        self.teller.name()
+        self.host_context.name()
     }
 
     pub(super) fn health(&self) -> Health {
@@ -178,7 +178,7 @@ impl<'v> RunHost<'v> {
             }
             (_, Health::Untried) => {
                 state.health = Health::Opening;
-                state.asked = Some(Instant::now());
+                state.opening_since = Some(Instant::now());
                 // The receiver is gone only when the run has ended.
                 drop(self.opener.send(Arc::clone(self)));
             }
@@ -188,14 +188,14 @@ impl<'v> RunHost<'v> {
 
     /// Connects to the host and records its health.
     pub(super) async fn connect(&self) {
-        let teller = Arc::clone(&self.teller);
+        let host_context = Arc::clone(&self.host_context);
         let opened = async {
             let mut shell = match &self.access {
                 Some(HostAccess::Ssh(connection, settings)) => {
                     let connection = HostSettings::clone(connection);
-                    Shell::over_ssh(teller, connection, settings.clone()).await?
+                    Shell::over_ssh(host_context, connection, settings.clone()).await?
                 }
-                Some(HostAccess::Local(settings)) => Shell::here(teller, settings.clone())?,
+                Some(HostAccess::Local(settings)) => Shell::for_local_user(host_context, settings.clone())?,
                 None => return Ok(None),
             };
             self.state().health = Health::Preparing;
@@ -237,16 +237,16 @@ impl<'v> RunHost<'v> {
     }
 
     /// Returns the load relative to the capacity, by which hosts are compared.
-    pub(super) fn share(&self) -> f64 {
-        let limit = self.limit.map_or(USUAL, |limit| limit.get() as f64);
+    pub(super) fn relative_load(&self) -> f64 {
+        let limit = self.limit.map_or(DEFAULT_CAPACITY, |limit| limit.get() as f64);
         self.load.tasks() as f64 / limit
     }
 
     /// Whether the host has only just begun to open, and is probably up in a moment.
-    pub(super) fn is_arriving(&self) -> bool {
+    pub(super) fn is_just_opening(&self) -> bool {
         let state = self.state();
         matches!(state.health, Health::Opening | Health::Preparing)
-            && state.asked.is_some_and(|asked| asked.elapsed() < ARRIVING)
+            && state.opening_since.is_some_and(|opening_since| opening_since.elapsed() < USUAL_CONNECT_TIME)
     }
 
     /// Closes the host.
@@ -282,14 +282,14 @@ impl<'v> TaskSlot<'v> {
     }
 
     /// Records that the host cannot start tasks, so that it is not used any more in this run.
-    pub(crate) fn give_up(self, why: Failure) {
+    pub(crate) fn mark_host_down(self, why: Failure) {
         self.member.state().health = Health::Down(why);
     }
 }
 
 impl Drop for TaskSlot<'_> {
     fn drop(&mut self) {
-        self.member.load.take_off();
+        self.member.load.remove();
         self.member.changed.notify_waiters();
     }
 }

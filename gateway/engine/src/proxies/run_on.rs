@@ -14,8 +14,8 @@ pub(super) async fn hosts(
     inventory: &Inventory,
     run_on: &str,
 ) -> Result<Vec<Arc<Target>>, Failure> {
-    let mut words = run_on.split([',', ' ', '\n']).map(str::trim);
-    if words.any(|word| word == "-" || word.starts_with('@')) {
+    let mut names = run_on.split([',', ' ', '\n']).map(str::trim);
+    if names.any(|name| name == "-" || name.starts_with('@')) {
         let message = format!(
             "`run-on: {run_on}` is expected to name targets or groups; `-` and `@file` are for the \
              command line"
@@ -51,11 +51,11 @@ pub(super) async fn hosts(
         if let Kind::Other(transport) = host.kind {
             return Err(Failure::new(
                 "devgate/no-runner",
-                other(&host.name, transport),
+                unsupported_transport(&host.name, transport),
             ));
         }
         if let Kind::Remote { .. } = host.kind {
-            let failure = Failure::new(REMOTE, "it is remote");
+            let failure = Failure::new(REMOTE_PROXY, "it is remote");
             return Err(failure.with("proxy", host.name.as_str()));
         }
     }
@@ -63,13 +63,13 @@ pub(super) async fn hosts(
 }
 
 /// Bolt's kind for a proxy that is itself remote.
-const REMOTE: &str = "bolt/invalid-remote-target";
+const REMOTE_PROXY: &str = "bolt/invalid-remote-target";
 
 /// Adds the target with this proxy to a failure: Bolt names both.
-pub(super) fn of_target(why: Failure, target: &Target) -> Failure {
+pub(super) fn with_target_name(why: Failure, target: &Target) -> Failure {
     let proxy = why.details.get("proxy").and_then(serde_json::Value::as_str);
     let msg = match proxy {
-        Some(proxy) if why.kind == REMOTE => format!(
+        Some(proxy) if why.kind == REMOTE_PROXY => format!(
             "{proxy} is not a valid run-on target for {} since is also remote.",
             target.name
         ),
@@ -83,10 +83,10 @@ pub(super) fn no_runner(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return crate::inventory::unknown_target(target);
     }
-    Failure::new("devgate/no-runner", other(&target.name, target.kind.name()))
+    Failure::new("devgate/no-runner", unsupported_transport(&target.name, target.kind.name()))
 }
 
-fn other(name: &str, transport: &str) -> String {
+fn unsupported_transport(name: &str, transport: &str) -> String {
     let what = match transport {
         "winrm" => "hosts with Windows are not supported",
         "pcp" => "Puppet's orchestrator is not supported",

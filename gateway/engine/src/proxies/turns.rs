@@ -16,7 +16,7 @@ pub(crate) struct DeviceTurns(Mutex<HashMap<DeviceKey, Arc<Semaphore>>>);
 #[derive(Debug)]
 pub(crate) struct DeviceTurn<'t> {
     turns: &'t DeviceTurns,
-    place: DeviceKey,
+    device_key: DeviceKey,
     /// The permit, until it is returned.
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -24,16 +24,16 @@ pub(crate) struct DeviceTurn<'t> {
 impl DeviceTurns {
     /// Waits for a turn at a device, in the order of the requests. `at_once` turns are possible at the same time; while
     /// there are turns, the number of the first request applies.
-    pub(crate) async fn take(&self, place: DeviceKey, at_once: usize) -> DeviceTurn<'_> {
+    pub(crate) async fn take(&self, device_key: DeviceKey, at_once: usize) -> DeviceTurn<'_> {
         let semaphore = Arc::clone(
             locked(&self.0)
-                .entry(place)
+                .entry(device_key)
                 .or_insert_with(|| Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS)))),
         );
         // Created before the wait, so that a cancelled wait leaves nothing behind.
         let mut turn = DeviceTurn {
             turns: self,
-            place,
+            device_key,
             permit: None,
         };
         let permit = semaphore.acquire_owned().await;
@@ -53,8 +53,8 @@ impl Drop for DeviceTurn<'_> {
         let mut devices = locked(&self.turns.0);
         // Everyone who waits or acts has a reference.
         let is_last = |semaphore: &Arc<Semaphore>| Arc::strong_count(semaphore) == 1;
-        if devices.get(&self.place).is_some_and(is_last) {
-            devices.remove(&self.place);
+        if devices.get(&self.device_key).is_some_and(is_last) {
+            devices.remove(&self.device_key);
         }
     }
 }

@@ -8,11 +8,11 @@ use crate::inventory::TransportOptions;
 #[async_trait(?Send)]
 impl TransportOptions for Registry {
     async fn prepare(&self, transport: &str) {
-        self.ask([transport]).await;
+        self.load_descriptions([transport]).await;
     }
 
     fn has_option(&self, transport: &str, name: &str) -> bool {
-        let transport = self.known(transport).ok().flatten();
-        transport.is_some_and(|it| it.schema().connection_info().contains_key(name))
+        let transport = self.find_transport(transport).ok().flatten();
+        transport.is_some_and(|connect| connect.schema().connection_info().contains_key(name))
     }
 }

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vendor_s_name_leads_to_what_reaches_its_devices() {
+    fn a_vendors_name_suggests_the_transports_for_its_devices() {
         for typed in ["cisco", "Cisco", "cisco_ios", "ios-xe"] {
             assert!(hint(typed).starts_with("; for Cisco: `ssh_cli`"), "{typed}");
         }
@@ -93,15 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_named_is_built_in() {
-        let known: Vec<&str> = devgate_transports::all()
+    fn all_named_transports_are_built_in() {
+        let built_in: Vec<&str> = devgate_transports::all()
             .iter()
             .map(|connect| connect.schema().name())
             .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name))
             .collect();
         for (_, what) in VENDORS {
             for name in what.split('`').skip(1).step_by(2) {
-                assert!(known.contains(&name), "{name}");
+                assert!(built_in.contains(&name), "{name}");
             }
         }
     }

@@ -69,7 +69,7 @@ impl Services {
             asked,
         } = config;
         Self {
-            sessions: SessionPool::keeping(idle),
+            sessions: SessionPool::with_idle_limit(idle),
             device_locks: DeviceLocks::default(),
             turns: DeviceTurns::default(),
             loads: ProxyLoads::default(),
@@ -101,7 +101,7 @@ impl EngineConfig {
             log: devgate_core::events::silence(),
             idle,
             environment: Arc::default(),
-            store: Arc::new(crate::store::Memory::default()),
+            store: Arc::new(crate::store::MemoryStore::default()),
             asked: || None,
         }
     }

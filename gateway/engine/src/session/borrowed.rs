@@ -16,7 +16,7 @@ use super::wire::{Answer, LONGEST_ANSWER, SessionRequest, parse_answer, read_lin
 use crate::tasks::SESSION_VARIABLE;
 
 /// How long another devgate may take to identify the session that it lends.
-const HELLO: Duration = Duration::from_secs(5);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A session that is lent to this process.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl BorrowedSession {
     /// Fails when the environment names none, or when the session is closed or another user's.
     pub async fn from_environment(environment: &Environment) -> Result<Self, Failure> {
         match environment.text(SESSION_VARIABLE) {
-            Some(path) => Self::at(path).await,
+            Some(path) => Self::connect(path).await,
             None => Err(Failure::new(
                 "devgate/no-session",
                 format!(
@@ -51,7 +51,7 @@ impl BorrowedSession {
         }
     }
 
-    pub(super) async fn at(path: &str) -> Result<Self, Failure> {
+    pub(super) async fn connect(path: &str) -> Result<Self, Failure> {
         let ended = |problem: &dyn std::fmt::Display| {
             let message = format!(
                 "the session of {SESSION_VARIABLE} does not exist any more ({path}: {problem}): it ends with its task \
@@ -77,20 +77,20 @@ impl BorrowedSession {
     ///
     /// # Errors
     /// Fails when the device or the gateway reports an error.
-    pub(super) async fn ask(&mut self, request: &SessionRequest) -> Result<Answer, Failure> {
+    pub(super) async fn send(&mut self, request: &SessionRequest) -> Result<Answer, Failure> {
         // The gateway may have refused and closed the connection; its answer is then still to be read.
         let _ = write_line(&mut self.stream, &request.to_line()).await;
         match read_line(&mut self.stream, LONGEST_ANSWER).await {
             Ok(Some(line)) => parse_answer(&line),
-            Ok(None) | Err(_) => Err(cut()),
+            Ok(None) | Err(_) => Err(invalid_answer()),
         }
     }
 }
 
 impl OuterSession {
     /// Whether the session is with the very same target, regardless of what it permits.
-    pub(super) fn is_with_target_of(&self, lending: &LentSession<'_>) -> bool {
-        let own = lending.identity();
+    pub(super) fn has_target_of(&self, lent: &LentSession<'_>) -> bool {
+        let own = lent.identity();
         let same = |part| self.identity.get(part) == own.get(part);
         ["target", "transport", "connection_info"]
             .into_iter()
@@ -100,13 +100,13 @@ impl OuterSession {
     /// Finds the session that the environment names, if it answers.
     pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
         let socket = ctx.environment().text(SESSION_VARIABLE)?.to_owned();
-        let hello = async {
-            BorrowedSession::at(&socket)
+        let greeting = async {
+            BorrowedSession::connect(&socket)
                 .await?
-                .ask(&SessionRequest::Hello)
+                .send(&SessionRequest::Hello)
                 .await
         };
-        let answer = timeout(HELLO, hello).await;
+        let answer = timeout(HELLO_TIMEOUT, greeting).await;
         let failure = match answer {
             Ok(Ok(mut answer)) => {
                 let identity = answer.remove("session")?;
@@ -121,7 +121,7 @@ impl OuterSession {
 }
 
 /// Returns the failure for a missing or invalid answer.
-pub(super) fn cut() -> Failure {
+pub(super) fn invalid_answer() -> Failure {
     let message = "the gateway ended the session before it answered: whether the request reached \
                    the device is not known";
     Failure::new("devgate/session-ended", message)

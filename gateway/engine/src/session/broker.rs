@@ -22,28 +22,28 @@ use tokio::time::timeout;
 use super::ConnectionSpec;
 use super::borrowed::OuterSession;
 use super::device::SessionAccess;
-use super::pool::{Lease, SessionPool};
+use super::pool::{SessionLease, SessionPool};
 use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
 
 /// The number of clients that are served at once. Further clients wait until one of them leaves.
-const MOST_CLIENTS: usize = 32;
+const MAX_CLIENTS: usize = 32;
 
 /// How long a client may be silent, or not take its answer, while another waits.
-const SILENCE: Duration = Duration::from_secs(5);
+const IDLE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long a client that has sent no request yet may be silent while another waits. Thousands of silent clients thus
 /// block nobody for long.
-const GREETING: Duration = Duration::from_millis(100);
+const FIRST_REQUEST_LIMIT: Duration = Duration::from_millis(100);
 
 /// The pause before the next client is accepted, after the system had no file descriptor left for one.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Lends sessions to tasks and programs, each with one target.
 #[derive(Debug)]
 pub struct SessionBroker<'p> {
     pool: &'p SessionPool,
-    bound: RetryScope,
+    retry_scope: RetryScope,
     /// Created for the first session that is lent: removing a folder may cost more than a hundred sockets.
     sockets: OnceLock<Result<Sockets, String>>,
     outer: OnceCell<Option<OuterSession>>,
@@ -61,30 +61,30 @@ pub enum RetryScope {
 /// A session that is lent to a program.
 pub struct LentSession<'a> {
     ctx: Context<'a>,
-    lease: Lease<'a>,
+    lease: SessionLease<'a>,
     mode: Mode,
-    bound: RetryScope,
+    retry_scope: RetryScope,
 }
 
 /// Whether a client waits to be served.
 #[derive(Debug, Default)]
-struct Room {
-    is_wanted: watch::Sender<bool>,
+struct ClientQueue {
+    is_waiting: watch::Sender<bool>,
 }
 
-impl Room {
+impl ClientQueue {
     /// Waits for a client. Once `time` has passed, the client is dropped as soon as another one waits.
-    async fn within<T>(&self, time: Duration, doing: impl Future<Output = T>) -> io::Result<T> {
-        let mut doing = pin!(doing);
-        if let Ok(done) = timeout(time, &mut doing).await {
+    async fn wait_for_client<T>(&self, time: Duration, operation: impl Future<Output = T>) -> io::Result<T> {
+        let mut operation = pin!(operation);
+        if let Ok(done) = timeout(time, &mut operation).await {
             return Ok(done);
         }
-        let mut is_wanted = self.is_wanted.subscribe();
+        let mut is_waiting = self.is_waiting.subscribe();
         tokio::select! {
             biased;
-            done = doing => Ok(done),
+            done = operation => Ok(done),
             // Only one client is dropped before the next one is notified.
-            _ = is_wanted.wait_for(|is_wanted| *is_wanted) => {
+            _ = is_waiting.wait_for(|is_waiting| *is_waiting) => {
                 let message = "it was idle, and others wait";
                 Err(io::Error::new(io::ErrorKind::TimedOut, message))
             }
@@ -94,10 +94,10 @@ impl Room {
 
 impl<'p> SessionBroker<'p> {
     /// Creates a broker that lends the sessions of a pool.
-    pub fn new(pool: &'p SessionPool, bound: RetryScope) -> Self {
+    pub fn new(pool: &'p SessionPool, retry_scope: RetryScope) -> Self {
         Self {
             pool,
-            bound,
+            retry_scope,
             sockets: OnceLock::new(),
             outer: OnceCell::new(),
         }
@@ -115,10 +115,10 @@ impl<'p> SessionBroker<'p> {
         mode: Mode,
         work: impl AsyncFnOnce(Option<&str>) -> T,
     ) -> T {
-        let lending = LentSession::new(ctx, self.pool.lease(spec), mode, self.bound);
+        let lent = LentSession::new(ctx, self.pool.lease(spec), mode, self.retry_scope);
         let outer = self.outer.get_or_init(|| OuterSession::find(ctx)).await;
         if let Some(outer) = outer
-            && outer.identity == lending.identity()
+            && outer.identity == lent.identity()
         {
             ctx.debug("the shared session of this devgate is passed on");
             return work(Some(&outer.socket)).await;
@@ -135,10 +135,10 @@ impl<'p> SessionBroker<'p> {
         };
         let outcome = tokio::select! {
             outcome = work(Some(socket.path())) => outcome,
-            never = lending.serve(&socket) => match never {},
+            never = lent.serve(&socket) => match never {},
         };
         drop(socket);
-        lending.end().await;
+        lent.release().await;
         outcome
     }
 
@@ -153,31 +153,31 @@ impl<'p> SessionBroker<'p> {
 
 impl<'a> LentSession<'a> {
     /// Creates a lent session. It is opened with the first request.
-    pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode, bound: RetryScope) -> Self {
+    pub(super) fn new(ctx: &Context<'a>, lease: SessionLease<'a>, mode: Mode, retry_scope: RetryScope) -> Self {
         Self {
             ctx: *ctx,
             lease,
             mode,
-            bound,
+            retry_scope,
         }
     }
 
     /// Stops lending the session.
-    pub(super) async fn end(self) {
-        self.lease.end(&self.ctx).await;
+    pub(super) async fn release(self) {
+        self.lease.release(&self.ctx).await;
     }
 
     async fn serve(&self, socket: &Socket) -> Infallible {
-        let room = Room::default();
+        let queue = ClientQueue::default();
         let mut clients = FuturesUnordered::new();
         let mut next = None;
         loop {
-            if clients.len() < MOST_CLIENTS
+            if clients.len() < MAX_CLIENTS
                 && let Some(client) = next.take()
             {
-                clients.push(self.client(client, &room));
+                clients.push(self.serve_client(client, &queue));
             }
-            room.is_wanted.send_replace(next.is_some());
+            queue.is_waiting.send_replace(next.is_some());
             tokio::select! {
                 // Clients that were accepted are served first: mostly, their requests are there already.
                 biased;
@@ -191,7 +191,7 @@ impl<'a> LentSession<'a> {
                             while clients.next().await.is_some() {}
                             std::future::pending::<()>().await
                         };
-                        let _ = timeout(PAUSE, rest).await;
+                        let _ = timeout(ACCEPT_PAUSE, rest).await;
                     }
                 },
             }
@@ -199,9 +199,9 @@ impl<'a> LentSession<'a> {
     }
 
     /// Serves one client until it leaves.
-    async fn client(&self, mut stream: UnixStream, room: &Room) {
+    async fn serve_client(&self, mut stream: UnixStream, queue: &ClientQueue) {
         let outcome = match is_trusted(&stream) {
-            Ok(true) => self.talk(&mut stream, room).await,
+            Ok(true) => self.serve_requests(&mut stream, queue).await,
             Ok(false) => {
                 self.ctx
                     .warning("a process of another user asked for the session: refused");
@@ -218,30 +218,30 @@ impl<'a> LentSession<'a> {
         }
     }
 
-    async fn talk(&self, stream: &mut UnixStream, room: &Room) -> io::Result<()> {
-        let (from, mut to) = stream.split();
-        let mut from = BufReader::new(from);
-        let mut time = GREETING;
+    async fn serve_requests(&self, stream: &mut UnixStream, queue: &ClientQueue) -> io::Result<()> {
+        let (reader, mut writer) = stream.split();
+        let mut reader = BufReader::new(reader);
+        let mut time = FIRST_REQUEST_LIMIT;
         loop {
-            let request = read_line(&mut from, LONGEST_REQUEST);
-            let line = match room.within(time, request).await? {
+            let request = read_line(&mut reader, LONGEST_REQUEST);
+            let line = match queue.wait_for_client(time, request).await? {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
                 Err(error) => {
                     let message = format!("the session's protocol: {error}");
                     let failure = Failure::new("devgate/session-protocol", message);
-                    return write_line(&mut to, &answer_line(Err(failure))).await;
+                    return write_line(&mut writer, &answer_line(Err(failure))).await;
                 }
             };
             let answer = tokio::select! {
                 biased;
                 // A request that waits for its turn is not sent. A request that was sent is abandoned, together with
                 // its session.
-                () = gone(&mut from) => return Ok(()),
+                () = disconnected(&mut reader) => return Ok(()),
                 answer = self.answer_line(&line) => answer,
             };
-            time = SILENCE;
-            room.within(time, write_line(&mut to, &answer_line(answer)))
+            time = IDLE_LIMIT;
+            queue.wait_for_client(time, write_line(&mut writer, &answer_line(answer)))
                 .await??;
         }
     }
@@ -281,11 +281,11 @@ impl<'a> LentSession<'a> {
             }
             SessionRequest::Get(what) => {
                 let get = async |ctx: &Context<'_>| self.data_store(ctx)?.get(ctx, &what).await;
-                Ok(told(self.turn(SessionAccess::Read, get).await?))
+                Ok(encode_document(self.turn(SessionAccess::Read, get).await?))
             }
             SessionRequest::Set(change) => {
                 let set = async |ctx: &Context<'_>| self.data_store(ctx)?.set(ctx, &change).await;
-                Ok(told(self.turn(SessionAccess::Write, set).await?))
+                Ok(encode_document(self.turn(SessionAccess::Write, set).await?))
             }
         }
     }
@@ -297,11 +297,11 @@ impl<'a> LentSession<'a> {
     ) -> Result<T, Failure> {
         let turn = self.lease.turn(access).await;
         let own = self.ctx.retry_budget().afresh();
-        let ctx = match self.bound {
+        let ctx = match self.retry_scope {
             RetryScope::Run => self.ctx,
             RetryScope::Request => self.ctx.with_retry_budget(&own),
         };
-        turn.work(&ctx, async |ctx, _| work(ctx).await).await
+        turn.perform(&ctx, async |ctx, _| work(ctx).await).await
     }
 
     fn command_line<'c>(
@@ -309,11 +309,11 @@ impl<'a> LentSession<'a> {
         ctx: &Context<'c>,
     ) -> devgate_transports::Result<&'c dyn CommandLine> {
         ctx.command_line().ok_or_else(|| {
-            self.lacks(
+            self.unsupported(
                 "no command line",
                 match ctx.data_store() {
                     Some(_) => "it has data: `devgate session get` and `devgate session set`",
-                    None => NEITHER,
+                    None => NEITHER_HINT,
                 },
             )
         })
@@ -321,17 +321,17 @@ impl<'a> LentSession<'a> {
 
     fn data_store<'c>(&self, ctx: &Context<'c>) -> devgate_transports::Result<&'c dyn DataStore> {
         ctx.data_store().ok_or_else(|| {
-            self.lacks(
+            self.unsupported(
                 "no data that can be asked for",
                 match ctx.command_line() {
                     Some(_) => "it has a command line: `devgate session exec`",
-                    None => NEITHER,
+                    None => NEITHER_HINT,
                 },
             )
         })
     }
 
-    fn lacks(&self, what: &str, has: &str) -> Error {
+    fn unsupported(&self, what: &str, has: &str) -> Error {
         let name = self.lease.spec().transport();
         Error::Unsupported(format!("transport `{name}` has {what}; {has}"))
     }
@@ -351,17 +351,17 @@ impl<'a> LentSession<'a> {
 }
 
 /// Waits until a client has closed its side. A client that has sent more is still there.
-async fn gone(from: &mut (impl AsyncBufRead + Unpin)) {
-    if let Ok([_, ..]) = from.fill_buf().await {
+async fn disconnected(reader: &mut (impl AsyncBufRead + Unpin)) {
+    if let Ok([_, ..]) = reader.fill_buf().await {
         std::future::pending().await
     }
 }
 
 /// The hint for a transport that has neither a command line nor data.
-const NEITHER: &str = "it can be used with `devgate verify` and `devgate facts`";
+const NEITHER_HINT: &str = "it can be used with `devgate verify` and `devgate facts`";
 
 /// Encodes an answer of the target for the socket.
-fn told(document: Document) -> Json {
+fn encode_document(document: Document) -> Json {
     match document {
         Document::Data(data) => json!({ "data": data.to_json() }),
         Document::Text(text) => json!({ "text": text }),

@@ -20,7 +20,7 @@ use crate::registry::{Registry, RegistryId};
 pub struct ConnectionSpec<'r> {
     pub(super) connect: &'r dyn Connect,
     pub(super) key: Rc<SessionKey>,
-    pub(super) place: DeviceKey,
+    pub(super) device_key: DeviceKey,
     pub(super) limits: SessionLimits,
     /// The run that requests it.
     pub(super) run: RunId,
@@ -46,7 +46,7 @@ pub(super) struct SessionLimits {
 }
 
 /// The schema of the session options of remote targets.
-static SETTINGS: LazyLock<TransportSchema> =
+static SESSION_OPTIONS: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 impl<'r> ConnectionSpec<'r> {
@@ -54,28 +54,28 @@ impl<'r> ConnectionSpec<'r> {
     ///
     /// # Errors
     /// Fails when the target is not remote, its transport is unknown, or its connection info is invalid.
-    pub fn of(job: &TargetJob<'r>) -> Result<Self, Failure> {
+    pub fn for_job(job: &TargetJob<'r>) -> Result<Self, Failure> {
         let (target, registry) = (job.target, &*job.run.registry);
         let name = target
             .remote_transport()
             .ok_or_else(|| no_transport(target))?;
-        Self::by(registry.transport(name)?, job)
+        Self::with_transport(registry.transport(name)?, job)
     }
 
     /// Resolves how the job's target is reached when the session is opened from this node.
     ///
     /// # Errors
-    /// Fails as [`of`](Self::of), and when the target is behind a proxy.
-    pub fn from_here(job: &TargetJob<'r>) -> Result<Self, Failure> {
-        let spec = Self::of(job)?;
-        not_by_proxy(job.target).map(|()| spec)
+    /// Fails as [`for_job`](Self::for_job), and when the target is behind a proxy.
+    pub fn direct(job: &TargetJob<'r>) -> Result<Self, Failure> {
+        let spec = Self::for_job(job)?;
+        refuse_proxied(job.target).map(|()| spec)
     }
 
     /// Resolves how the job's target is reached by a transport that is known already.
     ///
     /// # Errors
     /// Fails when the connection info of the target is invalid.
-    pub fn by(connect: &'r dyn Connect, job: &TargetJob<'_>) -> Result<Self, Failure> {
+    pub fn with_transport(connect: &'r dyn Connect, job: &TargetJob<'_>) -> Result<Self, Failure> {
         let (target, ctx) = (job.target, job.context());
         let schema = connect.schema();
         let info = schema
@@ -87,13 +87,13 @@ impl<'r> ConnectionSpec<'r> {
         let key = SessionKey {
             transport: schema.name().to_owned(),
             info,
-            registry: job.run.registry.serial(),
+            registry: job.run.registry.id(),
         };
         Ok(Self {
             connect,
             key: Rc::new(key),
-            place: job.place(),
-            limits: SessionLimits::of(target)?,
+            device_key: job.device_key(),
+            limits: SessionLimits::of_target(target)?,
             run: job.run.id,
         })
     }
@@ -108,13 +108,13 @@ impl<'r> ConnectionSpec<'r> {
 /// device or a host. Targets of programs are checked once the programs have been asked for their description.
 pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failure> {
     let open = target.open()?;
-    let fits = |schema: &TransportSchema, info: RawConnectionInfo| {
+    let check = |schema: &TransportSchema, info: RawConnectionInfo| {
         let verdict = schema.judge(info, open);
         verdict.map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
     };
-    let judge = || {
+    let check_all = || {
         if let Some(schema) = TaskHostSettings::schema(target) {
-            return fits(schema, target.connection_info());
+            return check(schema, target.connection_info());
         }
         let Kind::Remote { transport, .. } = &target.kind else {
             return Ok(());
@@ -123,29 +123,29 @@ pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failur
         let Some(name) = transport.as_deref() else {
             return Ok(());
         };
-        if !registry.must_be_asked(name) {
+        if !registry.needs_description(name) {
             let connect = registry.transport(name).map_err(|failure| Failure {
                 msg: format!("{}: {}", target.name, failure.msg),
                 ..failure
             })?;
-            fits(connect.schema(), target.connection_info())?;
+            check(connect.schema(), target.connection_info())?;
         }
-        for ours in [&SETTINGS, TaskBudget::schema()] {
-            let names = ours.connection_info().keys().map(String::as_str);
-            let said = target.options_of(names);
-            if said.keys().len() > 0 {
-                fits(ours, said)?;
+        for schema in [&SESSION_OPTIONS, TaskBudget::schema()] {
+            let names = schema.connection_info().keys().map(String::as_str);
+            let options = target.options_of(names);
+            if options.keys().len() > 0 {
+                check(schema, options)?;
             }
         }
         Ok(())
     };
-    judge().err()
+    check_all().err()
 }
 
 impl SessionLimits {
-    fn of(target: &Target) -> Result<Self, Failure> {
-        let names = SETTINGS.connection_info().keys().map(String::as_str);
-        let info = SETTINGS
+    fn of_target(target: &Target) -> Result<Self, Failure> {
+        let names = SESSION_OPTIONS.connection_info().keys().map(String::as_str);
+        let info = SESSION_OPTIONS
             .read(target.options_of(names), |_, _| {})
             .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))?;
         Ok(Self::read(&info))
@@ -167,7 +167,7 @@ impl SessionLimits {
 ///
 /// # Errors
 /// Fails when the target is behind a proxy. The message says what to do.
-pub(super) fn not_by_proxy(target: &Target) -> Result<(), Failure> {
+pub(super) fn refuse_proxied(target: &Target) -> Result<(), Failure> {
     if target.is_near() {
         return Ok(());
     }

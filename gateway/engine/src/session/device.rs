@@ -13,11 +13,11 @@ use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use super::connection_spec::{ConnectionSpec, SessionKey};
-use super::idle::Session;
+use super::pooled_session::PooledSession;
 use crate::job::RunId;
 
 /// After how much idle time a session is tested before it is used.
-const MOMENT: Duration = Duration::from_secs(5);
+const RETEST_AFTER: Duration = Duration::from_secs(5);
 
 /// After how much silence a session is tested, so that neither the device nor anything on the way takes it for dead. It
 /// is shorter than the usual time-outs.
@@ -38,18 +38,18 @@ pub(super) struct Device {
     pub(super) leases: Cell<usize>,
     /// How many sessions may be open at once, as the first request for the device says.
     limit: usize,
-    room: Semaphore,
+    permits: Semaphore,
     writer: Mutex<()>,
-    kept: RefCell<IdleSessions>,
+    unused: RefCell<UnusedSessions>,
     /// How long the device was waited for in vain since it last answered, one request after the other.
-    in_vain: Cell<Duration>,
+    failed_wait: Cell<Duration>,
 }
 
 #[derive(Default)]
-struct IdleSessions {
-    idle: Vec<Session>,
+struct UnusedSessions {
+    idle: Vec<PooledSession>,
     /// Sessions that were left in the middle of something and can only be closed.
-    left: Vec<Session>,
+    abandoned: Vec<PooledSession>,
     /// Why credentials were refused. They are not tried again in the same run, because that might lock an account.
     refused: Vec<(RunId, Rc<SessionKey>, Failure)>,
 }
@@ -58,24 +58,24 @@ struct IdleSessions {
 pub(super) struct SessionTurn<'d> {
     device: &'d Device,
     spec: &'d ConnectionSpec<'d>,
-    asked: Instant,
+    requested: Instant,
     /// How long the device had been waited for in vain when the turn was requested.
-    in_vain: Duration,
-    _room: SemaphorePermit<'d>,
+    failed_wait: Duration,
+    _permit: SemaphorePermit<'d>,
     _writer: Option<MutexGuard<'d, ()>>,
 }
 
 /// A session in use. Unless it is put back or closed, it counts as left in the middle of something.
 struct SessionInUse<'d> {
     device: &'d Device,
-    session: Option<Session>,
+    session: Option<PooledSession>,
 }
 
 /// What happens to a session after an error in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SessionFate {
+pub(super) enum AfterError {
     /// The device has refused the request; the session can still be used.
-    IdleSessions,
+    Usable,
     Lost,
     /// The credentials are refused, or the device is not the expected one.
     Refused,
@@ -87,10 +87,10 @@ impl Device {
         Self {
             leases: Cell::new(0),
             limit,
-            room: Semaphore::new(limit),
+            permits: Semaphore::new(limit),
             writer: Mutex::default(),
-            kept: RefCell::default(),
-            in_vain: Cell::default(),
+            unused: RefCell::default(),
+            failed_wait: Cell::default(),
         }
     }
 
@@ -100,34 +100,34 @@ impl Device {
         spec: &'d ConnectionSpec<'d>,
         access: SessionAccess,
     ) -> SessionTurn<'d> {
-        let (asked, in_vain) = (Instant::now(), self.in_vain.get());
+        let (requested, failed_wait) = (Instant::now(), self.failed_wait.get());
         let _writer = match access {
             SessionAccess::Read => None,
             SessionAccess::Write => Some(self.writer.lock().await),
         };
-        let _room = self.room.acquire().await;
+        let _permit = self.permits.acquire().await;
         SessionTurn {
             device: self,
             spec,
-            asked,
-            in_vain,
-            _room: _room.expect("nobody closes it"),
+            requested,
+            failed_wait,
+            _permit: _permit.expect("nobody closes it"),
             _writer,
         }
     }
 
     /// Tests idle sessions that have been silent, and closes those that are of no more use.
-    pub(super) async fn look_after(&self, log: &dyn Sink) {
+    pub(super) async fn maintain(&self, log: &dyn Sink) {
         // When no permit is left, all sessions are in use, and their users maintain them.
-        let Ok(_room) = self.room.try_acquire() else {
+        let Ok(_permit) = self.permits.try_acquire() else {
             return;
         };
-        while let Some(left) = self.take_left() {
-            left.close(log).await;
+        while let Some(abandoned) = self.take_abandoned() {
+            abandoned.close(log).await;
         }
-        let is_due = |session: &Session| session.is_over() || session.tested.elapsed() > KEEP_ALIVE;
+        let is_due = |session: &PooledSession| session.is_expired() || session.tested.elapsed() > KEEP_ALIVE;
         while let Some(mut due) = self.take_idle(is_due) {
-            if due.session().is_over() || !due.session().answers(log).await {
+            if due.session().is_expired() || !due.session().responds(log).await {
                 due.take().close(log).await;
             } else {
                 due.put_back(|session| session.tested = Instant::now());
@@ -136,50 +136,50 @@ impl Device {
     }
 
     /// Whether each session has been idle for this long.
-    pub(super) fn is_idle_for(&self, long: Duration) -> bool {
-        let kept = self.kept.borrow();
-        kept.idle
+    pub(super) fn is_idle_for(&self, duration: Duration) -> bool {
+        let unused = self.unused.borrow();
+        unused.idle
             .iter()
-            .all(|session| session.used.elapsed() >= long)
+            .all(|session| session.last_used.elapsed() >= duration)
     }
 
     /// Whether there are sessions that are not in use.
     pub(super) fn has_sessions(&self) -> bool {
-        let kept = self.kept.borrow();
-        !kept.idle.is_empty() || !kept.left.is_empty()
+        let unused = self.unused.borrow();
+        !unused.idle.is_empty() || !unused.abandoned.is_empty()
     }
 
     /// Closes all sessions.
     pub(super) async fn close(&self, log: &dyn Sink) {
-        let (all, _room) = self.take_all();
+        let (all, _permit) = self.take_all();
         join_all(all.into_iter().map(|session| session.close(log))).await;
     }
 
     /// Closes all sessions on behalf of a target.
-    pub(super) async fn close_with(&self, ctx: &Context<'_>) {
-        let (all, _room) = self.take_all();
+    pub(super) async fn close_for(&self, ctx: &Context<'_>) {
+        let (all, _permit) = self.take_all();
         let all = all.into_iter();
         join_all(all.map(|session| session.transport.close(ctx))).await;
     }
 
     /// Takes all sessions that are not in use, and a permit that keeps their room on the device until they are closed.
-    fn take_all(&self) -> (Vec<Session>, Option<SemaphorePermit<'_>>) {
-        let mut kept = self.kept.borrow_mut();
-        let mut all = std::mem::take(&mut kept.idle);
-        all.append(&mut kept.left);
+    fn take_all(&self) -> (Vec<PooledSession>, Option<SemaphorePermit<'_>>) {
+        let mut unused = self.unused.borrow_mut();
+        let mut all = std::mem::take(&mut unused.idle);
+        all.append(&mut unused.abandoned);
         let taken = u32::try_from(all.len().min(self.limit)).unwrap_or(u32::MAX);
-        (all, self.room.try_acquire_many(taken).ok())
+        (all, self.permits.try_acquire_many(taken).ok())
     }
 
-    fn take_left(&self) -> Option<Session> {
-        self.kept.borrow_mut().left.pop()
+    fn take_abandoned(&self) -> Option<PooledSession> {
+        self.unused.borrow_mut().abandoned.pop()
     }
 
     /// Takes the matching idle session that was used last.
-    fn take_idle(&self, is_meant: impl Fn(&Session) -> bool) -> Option<SessionInUse<'_>> {
-        let mut kept = self.kept.borrow_mut();
-        let at = kept.idle.iter().rposition(is_meant)?;
-        let session = Some(kept.idle.remove(at));
+    fn take_idle(&self, is_wanted: impl Fn(&PooledSession) -> bool) -> Option<SessionInUse<'_>> {
+        let mut unused = self.unused.borrow_mut();
+        let at = unused.idle.iter().rposition(is_wanted)?;
+        let session = Some(unused.idle.remove(at));
         Some(SessionInUse {
             device: self,
             session,
@@ -187,28 +187,28 @@ impl Device {
     }
 
     fn refusal(&self, spec: &ConnectionSpec<'_>) -> Option<Failure> {
-        let kept = self.kept.borrow();
-        let mut refused = kept.refused.iter();
+        let unused = self.unused.borrow();
+        let mut refused = unused.refused.iter();
         let (_, _, why) = refused.find(|(run, key, _)| *run == spec.run && *key == spec.key)?;
         Some(why.clone())
     }
 
     fn refuse(&self, spec: &ConnectionSpec<'_>, why: Failure) {
-        let mut kept = self.kept.borrow_mut();
-        kept.refused.push((spec.run, Rc::clone(&spec.key), why));
+        let mut unused = self.unused.borrow_mut();
+        unused.refused.push((spec.run, Rc::clone(&spec.key), why));
     }
 
     /// Forgets the refused credentials of a run, because they may be accepted in another.
-    pub(super) fn forget_refused(&self, run: RunId) {
-        let mut kept = self.kept.borrow_mut();
-        kept.refused.retain(|(refused, _, _)| *refused != run);
+    pub(super) fn forget_refusals(&self, run: RunId) {
+        let mut unused = self.unused.borrow_mut();
+        unused.refused.retain(|(refused, _, _)| *refused != run);
     }
 
     /// Takes the session that was idle longest, if it must be closed before one more can be opened.
-    fn take_surplus(&self) -> Option<Session> {
-        let used = self.limit - self.room.available_permits();
-        let mut kept = self.kept.borrow_mut();
-        (!kept.idle.is_empty() && kept.idle.len() + used > self.limit).then(|| kept.idle.remove(0))
+    fn take_surplus(&self) -> Option<PooledSession> {
+        let in_use = self.limit - self.permits.available_permits();
+        let mut unused = self.unused.borrow_mut();
+        (!unused.idle.is_empty() && unused.idle.len() + in_use > self.limit).then(|| unused.idle.remove(0))
     }
 }
 
@@ -220,18 +220,18 @@ impl SessionTurn<'_> {
     ///
     /// # Errors
     /// Fails when the target cannot be reached, or as the work fails.
-    pub(super) async fn work<T, E>(
+    pub(super) async fn perform<T, E>(
         self,
         ctx: &Context<'_>,
         work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
     ) -> Result<T, Failure>
     where
         E: Into<Failure>,
-        for<'e> SessionFate: From<&'e E>,
+        for<'e> AfterError: From<&'e E>,
     {
         let (device, retry_budget) = (self.device, ctx.retry_budget());
-        let waited = device.in_vain.get().saturating_sub(self.in_vain);
-        let waited = waited.min(self.asked.elapsed());
+        let waited = device.failed_wait.get().saturating_sub(self.failed_wait);
+        let waited = waited.min(self.requested.elapsed());
         if !waited.is_zero() {
             retry_budget.share(waited);
             ctx.notice(format!(
@@ -241,66 +241,66 @@ impl SessionTurn<'_> {
             ));
         }
         let before = retry_budget.left();
-        let outcome = self.work_once(ctx, work).await;
+        let outcome = self.perform_once(ctx, work).await;
         device
-            .in_vain
+            .failed_wait
             .set(if outcome.is_err() && retry_budget.is_spent() {
-                device.in_vain.get() + before
+                device.failed_wait.get() + before
             } else {
                 Duration::ZERO
             });
         outcome
     }
 
-    async fn work_once<T, E>(
+    async fn perform_once<T, E>(
         self,
         ctx: &Context<'_>,
         work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
     ) -> Result<T, Failure>
     where
         E: Into<Failure>,
-        for<'e> SessionFate: From<&'e E>,
+        for<'e> AfterError: From<&'e E>,
     {
         let (device, spec) = (self.device, self.spec);
-        while let Some(left) = device.take_left() {
-            left.transport.close(ctx).await;
+        while let Some(abandoned) = device.take_abandoned() {
+            abandoned.transport.close(ctx).await;
         }
         if let Some(why) = device.refusal(spec) {
             return Err(why);
         }
-        let mut used = match self.sound(ctx).await {
-            Some(sound) => sound,
+        let mut in_use = match self.take_working(ctx).await {
+            Some(session) => session,
             None => self.open(ctx).await?,
         };
-        let transport = &*used.session().transport;
-        let error = match work(&ctx.with_transport(transport), transport).await {
+        let transport = &*in_use.session().transport;
+        let error = match perform(&ctx.with_transport(transport), transport).await {
             Ok(done) => {
-                used.put_back(|session| session.was_used(ctx));
+                in_use.put_back(|session| session.mark_used(ctx));
                 return Ok(done);
             }
             Err(error) => error,
         };
-        let fate = SessionFate::from(&error);
+        let after_error = AfterError::from(&error);
         let failure = error.into();
-        if fate == SessionFate::IdleSessions {
-            used.put_back(|session| session.was_used(ctx));
+        if after_error == AfterError::Usable {
+            in_use.put_back(|session| session.mark_used(ctx));
             return Err(failure);
         }
-        if fate == SessionFate::Refused {
+        if after_error == AfterError::Refused {
             device.refuse(spec, failure.clone());
         }
-        used.take().transport.close(ctx).await;
+        in_use.take().transport.close(ctx).await;
         Err(failure)
     }
 
     /// Returns an idle session with the same credentials that answers, if there is one. A lost session is thus found
     /// before the work begins, and the work goes to another one.
-    async fn sound(&self, ctx: &Context<'_>) -> Option<SessionInUse<'_>> {
-        let is_ours = |session: &Session| session.key == self.spec.key;
+    async fn take_working(&self, ctx: &Context<'_>) -> Option<SessionInUse<'_>> {
+        let is_ours = |session: &PooledSession| session.key == self.spec.key;
         while let Some(mut idle) = self.device.take_idle(is_ours) {
             let session = idle.session();
             // It is not known what another target did in the session, and how that went.
-            if session.target == ctx.target() && session.tested.elapsed() <= MOMENT {
+            if session.target == ctx.target() && session.tested.elapsed() <= RETEST_AFTER {
                 return Some(idle);
             }
             match session.transport.verify(ctx).await {
@@ -329,11 +329,11 @@ impl SessionTurn<'_> {
             }
         };
         let now = Instant::now();
-        let session = Session {
+        let session = PooledSession {
             transport,
             key: Rc::clone(&spec.key),
             target: ctx.target().to_owned(),
-            used: now,
+            last_used: now,
             tested: now,
             idle: spec.limits.idle,
         };
@@ -345,18 +345,18 @@ impl SessionTurn<'_> {
 }
 
 impl SessionInUse<'_> {
-    fn session(&mut self) -> &mut Session {
+    fn session(&mut self) -> &mut PooledSession {
         self.session.as_mut().expect("it was not taken yet")
     }
 
-    fn take(mut self) -> Session {
+    fn take(mut self) -> PooledSession {
         self.session.take().expect("it is taken once")
     }
 
-    fn put_back(mut self, note: impl FnOnce(&mut Session)) {
+    fn put_back(mut self, note: impl FnOnce(&mut PooledSession)) {
         note(self.session());
         self.device
-            .kept
+            .unused
             .borrow_mut()
             .idle
             .extend(self.session.take());
@@ -366,32 +366,32 @@ impl SessionInUse<'_> {
 impl Drop for SessionInUse<'_> {
     fn drop(&mut self) {
         self.device
-            .kept
+            .unused
             .borrow_mut()
-            .left
+            .abandoned
             .extend(self.session.take());
     }
 }
 
-impl From<&Error> for SessionFate {
+impl From<&Error> for AfterError {
     fn from(error: &Error) -> Self {
         match error {
             Error::Authentication(_) | Error::HostKey(_) => Self::Refused,
             Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
-                Self::IdleSessions
+                Self::Usable
             }
-            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::IdleSessions,
+            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::Usable,
             _ => Self::Lost,
         }
     }
 }
 
-impl From<&Failure> for SessionFate {
+impl From<&Failure> for AfterError {
     fn from(failure: &Failure) -> Self {
         if failure.is_of_connection() {
             Self::Lost
         } else {
-            Self::IdleSessions
+            Self::Usable
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum BusyPolicy {
 pub(crate) const WAIT: Duration = Duration::from_secs(300);
 
 /// How often a locked device is tried again.
-const LOOK: Duration = Duration::from_millis(500);
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The folder of locks that the members of a group share, if the installation has created it.
 const SHARED: &str = "/run/devgate";
@@ -53,11 +53,11 @@ const LONGEST_OWNER: u64 = 32;
 const UNKNOWN: &str = "unknown";
 
 /// How often, and after which delay, the owner of a locked file is read again.
-const ASKED: u32 = 5;
-const MOMENT: Duration = Duration::from_millis(4);
+const OWNER_READS: u32 = 5;
+const OWNER_READ_DELAY: Duration = Duration::from_millis(4);
 
 /// After how many attempts the wait is reported again.
-const TELL: u32 = 10;
+const REPORT_EVERY: u32 = 10;
 
 impl Default for BusyPolicy {
     fn default() -> Self {
@@ -102,27 +102,27 @@ impl DeviceLocks {
         job: &TargetJob<'_>,
         busy: BusyPolicy,
     ) -> Result<Rc<DeviceLock>, Failure> {
-        let place = job.place();
-        let key = (place, job.run.id);
+        let device_key = job.device_key();
+        let key = (device_key, job.run.id);
         let unusable = |error: io::Error| {
             let message = format!("cannot see whether other runs change the device: {error}");
             Failure::new("devgate/cannot-claim", message)
         };
         let folders = folders().map_err(unusable)?;
-        let name = format!("{place}.lock");
+        let name = format!("{device_key}.lock");
         let begun = Instant::now();
-        let mut looks = interval(LOOK);
-        for look in 0_u32.. {
+        let mut ticks = interval(RETRY_INTERVAL);
+        for attempt in 0_u32.. {
             if let Some(ours) = self.0.borrow().get(&key).and_then(Weak::upgrade) {
                 return Ok(ours);
             }
-            let owner = match claimed(&folders, &name).await.map_err(unusable)? {
-                Ok(claim) => {
-                    let claim = Rc::new(claim);
-                    let mut claims = self.0.borrow_mut();
-                    claims.retain(|_, claim| claim.strong_count() > 0);
-                    claims.insert(key, Rc::downgrade(&claim));
-                    return Ok(claim);
+            let owner = match lock_files_or_read_owner(&folders, &name).await.map_err(unusable)? {
+                Ok(lock) => {
+                    let lock = Rc::new(lock);
+                    let mut locks = self.0.borrow_mut();
+                    locks.retain(|_, lock| lock.strong_count() > 0);
+                    locks.insert(key, Rc::downgrade(&lock));
+                    return Ok(lock);
                 }
                 Err(owner) => owner,
             };
@@ -137,7 +137,7 @@ impl DeviceLocks {
                 );
                 return Err(Failure::new("devgate/busy", message));
             }
-            if look.is_multiple_of(TELL) {
+            if attempt.is_multiple_of(REPORT_EVERY) {
                 job.context().notice(format!(
                     "another run is changing the device (process {owner}): waiting for it, at most \
                      {} s",
@@ -145,7 +145,7 @@ impl DeviceLocks {
                 ));
             }
             tokio::select! {
-                _ = looks.tick() => {}
+                _ = ticks.tick() => {}
                 () = job.stop().reaches(Stage::Finish) => return Err(job.interrupted(false)),
             }
         }
@@ -153,16 +153,16 @@ impl DeviceLocks {
     }
 }
 
-/// Works as [`claim`], but waits a short time for an owner that has locked a file and has not recorded its number yet.
-async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
-    for _ in 0..ASKED {
-        match claim(folders, name)? {
-            Err(owner) if owner.is_empty() => drop(timeout(MOMENT, pending::<()>()).await),
-            claimed => return Ok(claimed),
+/// Works as [`lock_files`], but waits a short time for an owner that has locked a file and has not recorded its number yet.
+async fn lock_files_or_read_owner(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
+    for _ in 0..OWNER_READS {
+        match lock_files(folders, name)? {
+            Err(owner) if owner.is_empty() => drop(timeout(OWNER_READ_DELAY, pending::<()>()).await),
+            result => return Ok(result),
         }
     }
-    let claimed = claim(folders, name)?;
-    Ok(claimed.map_err(|owner| match owner.is_empty() {
+    let result = lock_files(folders, name)?;
+    Ok(result.map_err(|owner| match owner.is_empty() {
         true => UNKNOWN.to_owned(),
         false => owner,
     }))
@@ -170,10 +170,10 @@ async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLoc
 
 /// Locks a file in each of these folders and writes our number into it. If one of them is locked, returns its owner,
 /// which is empty where it has not been recorded yet.
-fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
+fn lock_files(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
     let mut files = Vec::new();
     for folder in folders {
-        match lock(&folder.join(name))? {
+        match lock_file(&folder.join(name))? {
             Ok(file) => files.push(file),
             Err(owner) => return Ok(Err(owner)),
         }
@@ -181,13 +181,13 @@ fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, Strin
     Ok(Ok(DeviceLock(files)))
 }
 
-fn lock(path: &Path) -> io::Result<Result<File, String>> {
+fn lock_file(path: &Path) -> io::Result<Result<File, String>> {
     let mut file = open(path).map_err(|error| {
         let message = format!("{}: {error}: remove it", path.display());
         io::Error::new(error.kind(), message)
     })?;
-    let data = file.metadata()?;
-    if !data.is_file() || data.nlink() != 1 {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.nlink() != 1 {
         let message = format!("{} is not a plain file: remove it", path.display());
         return Err(io::Error::other(message));
     }
@@ -215,7 +215,7 @@ fn lock(path: &Path) -> io::Result<Result<File, String>> {
 /// Opens a lock file. If there is none, it is created completely before it appears, so that nobody finds one without
 /// the right permissions.
 fn open(path: &Path) -> io::Result<File> {
-    let there = || {
+    let open_existing = || {
         File::options()
             .read(true)
             .write(true)
@@ -223,19 +223,19 @@ fn open(path: &Path) -> io::Result<File> {
             .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
             .open(path)
     };
-    match there() {
+    match open_existing() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let made = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+            let created = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
             // Other members of the folder's group must see the owner, whatever our umask is.
-            made.as_file()
+            created.as_file()
                 .set_permissions(Permissions::from_mode(0o660))?;
-            match made.persist_noclobber(path) {
+            match created.persist_noclobber(path) {
                 Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(error.error);
                 }
                 _ => {}
             }
-            there()
+            open_existing()
         }
         opened => opened,
     }
@@ -251,35 +251,35 @@ fn open(path: &Path) -> io::Result<File> {
 fn folders() -> io::Result<Vec<PathBuf>> {
     let shared = is_shared(Path::new(SHARED), Uid::from_raw(0)).then(|| PathBuf::from(SHARED));
     let own = Uid::effective();
-    let private = folder_in(&places(own), &format!("devgate-{own}"))?;
+    let private = folder_in(&base_folders(own), &format!("devgate-{own}"))?;
     Ok(shared.into_iter().chain([private]).collect())
 }
 
 /// Whether a folder is shared by a group that we are in: it belongs to `owner`, only its group may write in it, too,
 /// and new files inherit the group.
 fn is_shared(folder: &Path, owner: Uid) -> bool {
-    fs::symlink_metadata(folder).is_ok_and(|data| {
-        let of_group = data.is_dir()
-            && data.uid() == owner.as_raw()
-            && data.permissions().mode() & 0o2022 == 0o2020;
+    fs::symlink_metadata(folder).is_ok_and(|metadata| {
+        let of_group = metadata.is_dir()
+            && metadata.uid() == owner.as_raw()
+            && metadata.permissions().mode() & 0o2022 == 0o2020;
         of_group && access(folder, AccessFlags::W_OK).is_ok()
     })
 }
 
 /// Returns the directories for lock files, the best first. Root has one that nobody else can write in.
-fn places(own: Uid) -> Vec<PathBuf> {
+fn base_folders(own: Uid) -> Vec<PathBuf> {
     let of_root = own.is_root().then(|| PathBuf::from("/run"));
     let of_user = PathBuf::from(format!("/run/user/{own}"));
     let common = ["/run/lock", "/var/lock", "/tmp"].map(PathBuf::from);
     let [lock, old, temporary] = common;
-    let places = of_root.into_iter();
-    places.chain([lock, of_user, old, temporary]).collect()
+    let base_folders = of_root.into_iter();
+    base_folders.chain([lock, of_user, old, temporary]).collect()
 }
 
-fn folder_in(places: &[PathBuf], name: &str) -> io::Result<PathBuf> {
+fn folder_in(base_folders: &[PathBuf], name: &str) -> io::Result<PathBuf> {
     let mut problems = Vec::new();
-    for place in places.iter().filter(|place| place.is_dir()) {
-        match private_folder(place.join(name)) {
+    for base in base_folders.iter().filter(|base| base.is_dir()) {
+        match private_folder(base.join(name)) {
             Ok(folder) => return Ok(folder),
             Err(problem) => problems.push(problem.to_string()),
         }
@@ -295,10 +295,10 @@ fn private_folder(folder: PathBuf) -> io::Result<PathBuf> {
         }
         _ => {}
     }
-    let data = fs::symlink_metadata(&folder)?;
-    let is_ours = data.is_dir()
-        && data.uid() == Uid::effective().as_raw()
-        && data.permissions().mode() & 0o022 == 0;
+    let metadata = fs::symlink_metadata(&folder)?;
+    let is_ours = metadata.is_dir()
+        && metadata.uid() == Uid::effective().as_raw()
+        && metadata.permissions().mode() & 0o022 == 0;
     if is_ours {
         Ok(folder)
     } else {

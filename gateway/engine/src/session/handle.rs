@@ -7,9 +7,9 @@ use devgate_transports::{self as transports, Document, Mode};
 use serde_json::Value as Json;
 
 use super::ConnectionSpec;
-use super::borrowed::{BorrowedSession, OuterSession, cut};
+use super::borrowed::{BorrowedSession, OuterSession, invalid_answer};
 use super::broker::{LentSession, RetryScope};
-use super::connection_spec::not_by_proxy;
+use super::connection_spec::refuse_proxied;
 use super::pool::SessionPool;
 use super::wire::{Answer, SessionRequest};
 use crate::job::TargetJob;
@@ -36,23 +36,23 @@ pub async fn with_handle<T>(
     work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let spec = ConnectionSpec::of(job)?;
-    let lending = LentSession::new(&ctx, pool.lease(&spec), Mode::Enforce, RetryScope::Request);
+    let spec = ConnectionSpec::for_job(job)?;
+    let lent = LentSession::new(&ctx, pool.lease(&spec), Mode::Enforce, RetryScope::Request);
     let outer = OuterSession::find(&ctx).await;
-    if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
-        let mut lent = SessionHandle::Lent(BorrowedSession::at(&outer.socket).await?);
+    if let Some(outer) = outer.filter(|outer| outer.has_target_of(&lent)) {
+        let mut handle = SessionHandle::Lent(BorrowedSession::connect(&outer.socket).await?);
         return tokio::select! {
-            outcome = work(&mut lent) => outcome,
+            outcome = work(&mut handle) => outcome,
             () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         };
     }
-    not_by_proxy(job.target)?;
-    let mut asked = SessionHandle::Own(&lending, job);
+    refuse_proxied(job.target)?;
+    let mut own = SessionHandle::Own(&lent, job);
     let outcome = tokio::select! {
-        outcome = work(&mut asked) => outcome,
+        outcome = work(&mut own) => outcome,
         () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
     };
-    lending.end().await;
+    lent.release().await;
     outcome
 }
 
@@ -63,10 +63,10 @@ impl SessionHandle<'_> {
     /// Fails when the device or the gateway reports an error.
     pub async fn exec(&mut self, command: &str, answers: &[String]) -> Result<String, Failure> {
         let request = SessionRequest::Exec(command.to_owned(), answers.to_vec());
-        let mut answer = self.ask(request).await?;
+        let mut answer = self.send(request).await?;
         match answer.remove("output") {
             Some(Json::String(output)) => Ok(output),
-            _ => Err(cut()),
+            _ => Err(invalid_answer()),
         }
     }
 
@@ -75,7 +75,7 @@ impl SessionHandle<'_> {
     /// # Errors
     /// Fails when the device refuses a line, or when the gateway reports an error.
     pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
-        self.ask(SessionRequest::Configure(lines)).await.map(drop)
+        self.send(SessionRequest::Configure(lines)).await.map(drop)
     }
 
     /// Saves the running configuration.
@@ -83,7 +83,7 @@ impl SessionHandle<'_> {
     /// # Errors
     /// Fails when the device or the gateway reports an error.
     pub async fn save(&mut self) -> Result<(), Failure> {
-        self.ask(SessionRequest::Save).await.map(drop)
+        self.send(SessionRequest::Save).await.map(drop)
     }
 
     /// Requests data.
@@ -91,7 +91,7 @@ impl SessionHandle<'_> {
     /// # Errors
     /// Fails when the device or the gateway reports an error.
     pub async fn get(&mut self, what: String) -> Result<Document, Failure> {
-        self.ask(SessionRequest::Get(what)).await.and_then(document)
+        self.send(SessionRequest::Get(what)).await.and_then(document)
     }
 
     /// Sends a request that may change data.
@@ -99,14 +99,14 @@ impl SessionHandle<'_> {
     /// # Errors
     /// Fails as [`get`](Self::get).
     pub async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
-        self.ask(SessionRequest::Set(change))
+        self.send(SessionRequest::Set(change))
             .await
             .and_then(document)
     }
 
     /// Returns a request as it can be shown: without the secrets of the job's target. A session that another devgate
     /// lends does not know them, so that only the size is shown.
-    pub fn shown(&self, body: Json) -> Json {
+    pub fn redacted(&self, body: Json) -> Json {
         match self {
             Self::Own(_, job) => job.without_secrets(body),
             Self::Lent(_) => {
@@ -119,14 +119,14 @@ impl SessionHandle<'_> {
         }
     }
 
-    async fn ask(&mut self, request: SessionRequest) -> Result<Answer, Failure> {
+    async fn send(&mut self, request: SessionRequest) -> Result<Answer, Failure> {
         match self {
-            Self::Lent(borrowed) => borrowed.ask(&request).await,
-            Self::Own(lending, job) => {
-                let answer = lending.answer(request).await?;
+            Self::Lent(borrowed) => borrowed.send(&request).await,
+            Self::Own(lent, job) => {
+                let answer = lent.answer(request).await?;
                 match job.without_secrets(answer) {
                     Json::Object(answer) => Ok(answer),
-                    _ => Err(cut()),
+                    _ => Err(invalid_answer()),
                 }
             }
         }
@@ -137,6 +137,6 @@ fn document(mut answer: Answer) -> Result<Document, Failure> {
     match (answer.remove("text"), answer.remove("data")) {
         (Some(Json::String(text)), None) => Ok(Document::Text(text)),
         (None, Some(data)) => Ok(Document::Data(Value::from(data))),
-        _ => Err(cut()),
+        _ => Err(invalid_answer()),
     }
 }

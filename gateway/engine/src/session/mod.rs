@@ -6,7 +6,7 @@ mod connection_spec;
 mod device;
 mod device_lock;
 mod handle;
-mod idle;
+mod pooled_session;
 mod pool;
 mod socket;
 #[cfg(test)]

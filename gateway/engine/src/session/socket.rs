@@ -15,7 +15,7 @@ use tokio::net::{UnixListener, UnixStream};
 #[derive(Debug)]
 pub(super) struct Sockets {
     folder: TempDir,
-    made: AtomicUsize,
+    count: AtomicUsize,
 }
 
 /// A listening socket.
@@ -33,10 +33,10 @@ impl Sockets {
     /// Fails when no folder can be created.
     pub(super) fn new(environment: &Environment) -> io::Result<Self> {
         let runtime = environment.variable("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let places = runtime.into_iter().chain([PathBuf::from("/dev/shm")]);
-        places
-            .filter(|place| place.is_absolute() && place.is_dir())
-            .find_map(|place| Self::new_in(&place).ok())
+        let base_folders = runtime.into_iter().chain([PathBuf::from("/dev/shm")]);
+        base_folders
+            .filter(|base| base.is_absolute() && base.is_dir())
+            .find_map(|base| Self::new_in(&base).ok())
             .map_or_else(|| Self::new_in(&environment.temporary()), Ok)
     }
 
@@ -48,7 +48,7 @@ impl Sockets {
             .tempdir_in(std::path::absolute(base)?)?;
         Ok(Self {
             folder,
-            made: AtomicUsize::new(0),
+            count: AtomicUsize::new(0),
         })
     }
 
@@ -57,7 +57,7 @@ impl Sockets {
     /// # Errors
     /// Fails when the socket cannot be created, mostly because its path is too long for a socket.
     pub(super) fn bind(&self) -> io::Result<Socket> {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.path().join(number.to_string());
         let problem =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_is_too_long_is_said() {
+    async fn a_path_that_is_too_long_is_reported() {
         let base = tempfile::tempdir().expect("a temporary folder can be made");
         let deep = base.path().join("x".repeat(120));
         fs::create_dir(&deep).expect("a folder can be made");

@@ -59,28 +59,28 @@ impl SessionRequest {
     /// Fails when the request is invalid. The message quotes no text of it, because it may contain a secret; only a
     /// duplicate key is quoted.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Failure> {
-        let mut said = match read_unique(line) {
-            Ok(Json::Object(said)) => said,
-            Err(error) if error.is_data() => return Err(bad(error.to_string())),
-            Ok(_) | Err(_) => return Err(bad("a request is a JSON object on one line")),
+        let mut fields = match read_unique(line) {
+            Ok(Json::Object(fields)) => fields,
+            Err(error) if error.is_data() => return Err(protocol_failure(error.to_string())),
+            Ok(_) | Err(_) => return Err(protocol_failure("a request is a JSON object on one line")),
         };
-        check_version(&mut said)?;
-        let mut said = said.into_iter();
-        let request = match (said.next(), said.next()) {
-            (Some((verb, given)), None) => match (verb.as_str(), given) {
+        check_version(&mut fields)?;
+        let mut fields = fields.into_iter();
+        let request = match (fields.next(), fields.next()) {
+            (Some((verb, argument)), None) => match (verb.as_str(), argument) {
                 ("hello", _) => Some(Self::Hello),
                 ("exec", Json::String(command)) => Some(Self::Exec(command, Vec::new())),
-                ("exec", Json::Object(command)) => answering(command),
+                ("exec", Json::Object(command)) => parse_exec(command),
                 ("configure", Json::Array(lines)) => texts(lines).map(Self::Configure),
                 ("save", _) => Some(Self::Save),
                 ("get", Json::String(what)) => Some(Self::Get(what)),
-                ("set", Json::Object(change)) => change_of(change).map(Self::Set),
+                ("set", Json::Object(change)) => parse_change(change).map(Self::Set),
                 _ => None,
             },
             _ => None,
         };
         request.ok_or_else(|| {
-            bad(
+            protocol_failure(
                 "a request has, beside `version`, one of `hello`: true, `exec`: a command, or an \
                  object of `command` and `answers`, `configure`: a list of lines, `save`: true, `get`: what, `set`: an object of `what`, \
                  `method` and `body`",
@@ -89,7 +89,7 @@ impl SessionRequest {
     }
 
     pub(super) fn to_line(&self) -> Vec<u8> {
-        line(match self {
+        encode(match self {
             Self::Hello => json!({ "hello": true }),
             Self::Exec(command, answers) if answers.is_empty() => json!({ "exec": command }),
             Self::Exec(command, answers) => {
@@ -113,11 +113,11 @@ impl SessionRequest {
 }
 
 /// Parses a command with answers. Returns `None` when a part is not understood.
-fn answering(mut said: Map<String, Json>) -> Option<SessionRequest> {
+fn parse_exec(mut fields: Map<String, Json>) -> Option<SessionRequest> {
     match (
-        said.remove("command"),
-        said.remove("answers"),
-        said.is_empty(),
+        fields.remove("command"),
+        fields.remove("answers"),
+        fields.is_empty(),
     ) {
         (Some(Json::String(command)), Some(Json::Array(answers)), true) => {
             Some(SessionRequest::Exec(command, texts(answers)?))
@@ -135,13 +135,13 @@ fn texts(values: Vec<Json>) -> Option<Vec<String>> {
 }
 
 /// Parses the parts of `set`. Returns `None` when a part is not understood.
-fn change_of(said: Map<String, Json>) -> Option<transports::Request> {
+fn parse_change(fields: Map<String, Json>) -> Option<transports::Request> {
     let mut change = transports::Request::default();
-    for (part, value) in said {
+    for (part, value) in fields {
         match (part.as_str(), value) {
             ("what", Json::String(what)) => change.what = what,
             ("method", Json::String(method)) => change.method = Some(method),
-            ("body", body) => change.body = Some(Value::from(body)),
+            ("body", body) => change.body = Some(Value::reader(body)),
             _ => return None,
         }
     }
@@ -150,7 +150,7 @@ fn change_of(said: Map<String, Json>) -> Option<transports::Request> {
 
 /// Encodes an answer as a line.
 pub(super) fn answer_line(answer: Result<Json, Failure>) -> Vec<u8> {
-    line(answer.unwrap_or_else(Failure::into_value))
+    encode(answer.unwrap_or_else(Failure::into_value))
 }
 
 /// Parses an answer.
@@ -158,37 +158,37 @@ pub(super) fn answer_line(answer: Result<Json, Failure>) -> Vec<u8> {
 /// # Errors
 /// Fails with the failure in the answer, or when the line is not an answer.
 pub(super) fn parse_answer(line: &[u8]) -> Result<Answer, Failure> {
-    let Ok(Json::Object(mut said)) = serde_json::from_slice(line) else {
-        return Err(bad("an answer is a JSON object on one line"));
+    let Ok(Json::Object(mut fields)) = serde_json::from_slice(line) else {
+        return Err(protocol_failure("an answer is a JSON object on one line"));
     };
-    check_version(&mut said)?;
-    match said.remove("_error") {
-        None => Ok(said),
+    check_version(&mut fields)?;
+    match fields.remove("_error") {
+        None => Ok(fields),
         Some(failure) => Err(serde_json::from_value(failure)
-            .unwrap_or_else(|_| bad("an `_error` has `kind`, `msg` and `details`"))),
+            .unwrap_or_else(|_| protocol_failure("an `_error` has `kind`, `msg` and `details`"))),
     }
 }
 
-fn check_version(said: &mut Map<String, Json>) -> Result<(), Failure> {
-    match said.remove("version").as_ref().and_then(Json::as_u64) {
+fn check_version(fields: &mut Map<String, Json>) -> Result<(), Failure> {
+    match fields.remove("version").as_ref().and_then(Json::as_u64) {
         Some(VERSION) => Ok(()),
-        Some(other) => Err(bad(format!(
+        Some(other) => Err(protocol_failure(format!(
             "expected protocol version {VERSION}, found {other}: use the same devgate on both sides"
         ))),
-        None => Err(bad(format!(
+        None => Err(protocol_failure(format!(
             "`version`: {VERSION} is missing in the message"
         ))),
     }
 }
 
-fn bad(problem: impl AsRef<str>) -> Failure {
+fn protocol_failure(problem: impl AsRef<str>) -> Failure {
     let message = format!("the session's protocol: {}", problem.as_ref());
     Failure::new("devgate/session-protocol", message)
 }
 
-fn line(mut said: Json) -> Vec<u8> {
-    said["version"] = VERSION.into();
-    let mut line = said.to_string().into_bytes();
+fn encode(mut fields: Json) -> Vec<u8> {
+    fields["version"] = VERSION.into();
+    let mut line = fields.to_string().into_bytes();
     line.push(b'\n');
     line
 }
@@ -198,12 +198,12 @@ fn line(mut said: Json) -> Vec<u8> {
 /// # Errors
 /// Fails when the stream cannot be read, or when the line is too long.
 pub(super) async fn read_line(
-    from: &mut (impl AsyncBufRead + Unpin),
+    reader: &mut (impl AsyncBufRead + Unpin),
     limit: usize,
 ) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    let most = u64::try_from(limit).unwrap_or(u64::MAX);
-    from.take(most).read_until(b'\n', &mut line).await?;
+    let max_bytes = u64::try_from(limit).unwrap_or(u64::MAX);
+    reader.take(max_bytes).read_until(b'\n', &mut line).await?;
     match line.pop() {
         Some(b'\n') => Ok(Some(line)),
         Some(_) if line.len() + 1 >= limit => Err(io::Error::new(
@@ -218,9 +218,9 @@ pub(super) async fn read_line(
 ///
 /// # Errors
 /// Fails when the stream cannot be written.
-pub(super) async fn write_line(to: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
-    to.write_all(line).await?;
-    to.flush().await
+pub(super) async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
+    writer.write_all(line).await?;
+    writer.flush().await
 }
 
 #[cfg(test)]
@@ -240,7 +240,7 @@ mod tests {
             SessionRequest::Set(transports::Request {
                 what: "/zones".to_owned(),
                 method: Some("PATCH".to_owned()),
-                body: Some(Value::from(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
+                body: Some(Value::reader(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
             }),
             SessionRequest::Set(transports::Request {
                 body: Some(Value::Undef),
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_refused_without_being_quoted() {
-        for (said, why) in [
+        for (fields, why) in [
             ("a-canary", "a JSON object on one line"),
             (r#"["a-canary"]"#, "a JSON object on one line"),
             (r#"{"exec": "a-canary"}"#, "`version`: 1 is missing"),
@@ -286,8 +286,8 @@ mod tests {
                 "one of `hello`",
             ),
         ] {
-            let failure = SessionRequest::parse(said.as_bytes()).expect_err(said);
-            assert!(failure.msg.contains(why), "{said}: {failure}");
+            let failure = SessionRequest::parse(fields.as_bytes()).expect_err(fields);
+            assert!(failure.msg.contains(why), "{fields}: {failure}");
             assert!(!failure.msg.contains("canary"), "{failure}");
         }
     }

@@ -9,7 +9,7 @@ use super::device::SessionAccess;
 use super::pool::SessionPool;
 use crate::job::TargetJob;
 
-/// Performs `work` in a session with the job's target that the pool lends. The session is returned in any case, even
+/// Performs `perform` in a session with the job's target that the pool lends. The session is returned in any case, even
 /// when the run is cancelled before the work is done.
 ///
 /// # Errors
@@ -21,7 +21,7 @@ pub async fn with_session<T>(
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let spec = ConnectionSpec::from_here(job)?;
+    let spec = ConnectionSpec::direct(job)?;
     let lease = pool.lease(&spec);
     let working = async {
         let turn = tokio::select! {
@@ -30,12 +30,12 @@ pub async fn with_session<T>(
             turn = lease.turn(access) => turn,
         };
         tokio::select! {
-            outcome = turn.work(&ctx, work) => outcome,
+            outcome = turn.perform(&ctx, work) => outcome,
             // A session that is left in the middle of a command can only be closed.
             () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         }
     };
     let outcome = working.await;
-    lease.end(&ctx).await;
+    lease.release(&ctx).await;
     outcome
 }

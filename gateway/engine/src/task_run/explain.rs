@@ -9,7 +9,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 use serde_json::{Map, Value as Json, json};
 
-use super::{TaskRun, limits, not_begun, place};
+use super::{TaskRun, limits, unless_stopping, location};
 use crate::job::TargetJob;
 use crate::process::ProcessLimits;
 use crate::proxies::HostPreview;
@@ -35,22 +35,22 @@ impl TaskRun<'_, '_> {
     pub(crate) async fn explain(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
-        let (given, budget) = self.given(job)?;
+        let (target_input, budget) = self.target_input(job)?;
         self.admit(job)?;
-        let pool = not_begun(job, self.hosts.pool(target)).await??;
+        let pool = unless_stopping(job, self.hosts.pool(target)).await??;
         let previews = pool.previews();
-        let Some(first) = previews.iter().find(|outlook| outlook.fault.is_none()) else {
-            let fault = previews.into_iter().find_map(|outlook| outlook.fault);
+        let Some(first) = previews.iter().find(|preview| preview.fault.is_none()) else {
+            let fault = previews.into_iter().find_map(|preview| preview.fault);
             return Err(fault.unwrap_or_else(|| Failure::new("devgate/no-proxy", "no host")));
         };
         let mut features = first.features.clone();
         features.extend(target.features.iter().cloned());
-        let at = place(job, &first.name, &features);
-        let mut invocation = Invocation::new(self.task, at, self.parameters.clone(), self.mode)?;
+        let location = location(job, &first.name, &features);
+        let mut invocation = Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
         let mut offers_session = false;
-        if let Some((info, spec)) = given {
+        if let Some((info, spec)) = target_input {
             let shared = spec.is_some();
-            invocation = invocation.with_target(if shared { info } else { unread(info) });
+            invocation = invocation.with_target(if shared { info } else { masked_info(info) });
             offers_session = shared && first.is_local && first.run_as.is_none();
         }
         let implementation = invocation.implementation();
@@ -65,7 +65,7 @@ impl TaskRun<'_, '_> {
         let limits = limits([&first.budget, &budget], self.timeout);
         let passed_over: Map<String, Json> = self
             .task
-            .passed_over(at)
+            .tried_implementations(location)
             .into_iter()
             .filter_map(|(file, why)| Some((file, why?.into())))
             .collect();
@@ -78,7 +78,7 @@ impl TaskRun<'_, '_> {
             "layout": layout_json(implementation),
             "stdin": input.stdin.is_some(),
             "environment": environment,
-            "input": Value::Hash(invocation.given(installdir)).to_json(),
+            "input": Value::Hash(invocation.with_metaparameters(installdir)).to_json(),
             "noop": self.mode == Mode::Noop,
             "limits": limits_json(&limits),
         });
@@ -88,7 +88,7 @@ impl TaskRun<'_, '_> {
 }
 
 /// Masks the values in connection info without a schema, because they may be secrets.
-fn unread(info: Hash) -> Hash {
+fn masked_info(info: Hash) -> Hash {
     info.into_iter()
         .map(|(key, value)| {
             let plain = PLAIN.contains(&key.to_string().as_str());
@@ -145,7 +145,7 @@ fn limits_json(limits: &ProcessLimits) -> Json {
 
 /// Formats the explanation for people: what would run, where, and with which input.
 fn text(value: &Json) -> String {
-    let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Json::Null);
+    let field = |pointer: &str| value.pointer(pointer).unwrap_or(&Json::Null);
     let words = |json: &Json| -> String {
         let all = json.as_array().into_iter().flatten();
         let all: Vec<String> = all.map(plain).collect();
@@ -155,17 +155,17 @@ fn text(value: &Json) -> String {
             all.join(", ")
         }
     };
-    let required = at("/implementation/requirements");
+    let required = field("/implementation/requirements");
     let requires = match required.as_array().is_some_and(|all| !all.is_empty()) {
         true => format!(" (requires {})", words(required)),
         false => String::new(),
     };
-    let path = plain(at("/implementation/path"));
+    let path = plain(field("/implementation/path"));
     let mut lines = vec![format!("runs:        {path}{requires}")];
-    for (file, why) in at("/passed_over").as_object().into_iter().flatten() {
+    for (file, why) in field("/passed_over").as_object().into_iter().flatten() {
         lines.push(format!("skipped:     {file}: {}", plain(why)));
     }
-    for host in at("/hosts").as_array().into_iter().flatten() {
+    for host in field("/hosts").as_array().into_iter().flatten() {
         let mut line = format!(
             "on:          {} ({})",
             plain(&host["name"]),
@@ -187,15 +187,15 @@ fn text(value: &Json) -> String {
     } else {
         ""
     };
-    lines.push(format!("features:    {}{assumed}", words(at("/features"))));
-    let place = if value["layout"]["installdir"] == true {
+    lines.push(format!("features:    {}{assumed}", words(field("/features"))));
+    let directory = if value["layout"]["installdir"] == true {
         "_installdir"
     } else {
         "a private directory"
     };
     lines.push(format!(
-        "files:       {} in {place}",
-        words(at("/layout/files"))
+        "files:       {} in {directory}",
+        words(field("/layout/files"))
     ));
     let stdin = if value["stdin"] == true {
         "stdin"
@@ -204,18 +204,18 @@ fn text(value: &Json) -> String {
     };
     lines.push(format!(
         "input:       {} ({stdin}; variables: {})",
-        plain(at("/implementation/input_method")),
-        words(at("/environment"))
+        plain(field("/implementation/input_method")),
+        words(field("/environment"))
     ));
-    let time = match at("/limits/seconds") {
+    let time = match field("/limits/seconds") {
         Json::Null => "no limit of time".to_owned(),
         seconds => format!("{seconds} s"),
     };
     lines.push(format!(
         "limits:      {time}, {} bytes of stdout",
-        at("/limits/stdout_bytes")
+        field("/limits/stdout_bytes")
     ));
-    let input = serde_json::to_string_pretty(at("/input")).expect("it has text keys");
+    let input = serde_json::to_string_pretty(field("/input")).expect("it has text keys");
     lines.push(format!("reads:       {input}"));
     lines.join("\n")
 }

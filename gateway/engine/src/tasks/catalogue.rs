@@ -16,16 +16,16 @@ pub struct Catalogue(ModulePath);
 
 /// All tasks of a catalogue.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub struct TaskListing {
     /// The name, description and visibility of each task.
-    pub tasks: Vec<Listed>,
+    pub tasks: Vec<ListedTask>,
     /// The unusable tasks, and why.
     pub problems: Vec<(String, TaskError)>,
 }
 
 /// A task in a listing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListedTask {
     /// The name.
     pub name: String,
     /// The description.
@@ -61,10 +61,10 @@ impl Catalogue {
                 return Ok(task);
             }
         }
-        let mut known = Vec::new();
+        let mut known_names = Vec::new();
         for (module, module_dir) in self.0.modules()? {
             let names = names(&module, &task_files(&module_dir)?);
-            known.extend(names.iter().map(ToString::to_string));
+            known_names.extend(names.iter().map(ToString::to_string));
         }
         if let Some(hidden) = self.0.hidden(name.module()) {
             let files = task_files(&hidden)?;
@@ -76,9 +76,9 @@ impl Catalogue {
                 });
             }
         }
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let known_names: Vec<&str> = known_names.iter().map(String::as_str).collect();
         let name = name.to_string();
-        let nearest = nearest(&name, &known).map(str::to_owned);
+        let nearest = nearest(&name, &known_names).map(str::to_owned);
         Err(TaskError::Unknown { name, nearest })
     }
 
@@ -96,8 +96,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// Fails when a directory of the module path cannot be read.
-    pub fn list(&self) -> Result<Listing, TaskError> {
-        let mut listing = Listing::default();
+    pub fn list(&self) -> Result<TaskListing, TaskError> {
+        let mut listing = TaskListing::default();
         for (module, module_dir) in self.0.modules()? {
             let files = match task_files(&module_dir) {
                 Ok(files) => files,
@@ -107,14 +107,14 @@ impl Catalogue {
                 }
             };
             for name in names(&module, &files) {
-                let shown = name.to_string();
+                let name_text = name.to_string();
                 match Task::load(&self.0, name, module_dir.clone(), &files) {
-                    Ok(task) => listing.tasks.push(Listed {
-                        name: shown,
+                    Ok(task) => listing.tasks.push(ListedTask {
+                        name: name_text,
                         description: task.metadata.description,
                         private: task.metadata.private,
                     }),
-                    Err(error) => listing.problems.push((shown, error)),
+                    Err(error) => listing.problems.push((name_text, error)),
                 }
             }
         }
@@ -122,7 +122,7 @@ impl Catalogue {
     }
 
     /// Returns the listing for programs: `{"tasks": [[name, description]…], "modulepath": […]}`.
-    pub fn listing_json(&self, listing: &Listing) -> Json {
+    pub fn listing_json(&self, listing: &TaskListing) -> Json {
         let modulepath: Vec<String> = self
             .0
             .folders

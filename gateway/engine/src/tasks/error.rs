@@ -18,7 +18,7 @@ pub enum TaskError {
     /// No module has a task of this name.
     #[error(
         "Could not find a task named '{name}'. For a list of available tasks, run 'devgate task \
-         show'.{}", meant(nearest.as_deref())
+         show'.{}", did_you_mean(nearest.as_deref())
     )]
     Unknown {
         name: String,
@@ -78,9 +78,9 @@ pub enum TaskError {
     BothForms,
     /// A word is not of the form `name=value`. It is not quoted, because it may be a value.
     #[error(
-        "parameter {place} on the command line has no '=': write name=value; name targets with -t"
+        "parameter {position} on the command line has no '=': write name=value; name targets with -t"
     )]
-    NoPair { place: usize },
+    NoPair { position: usize },
     /// The text of `--params` is not a JSON object.
     #[error("Unable to parse --params value as JSON: {0}")]
     ParamsNotJson(String),
@@ -103,14 +103,14 @@ pub enum TaskError {
     /// No implementation can run with the available features.
     #[error(
         "no implementation of task {task} can run on {runner} for {target}: {}; available: {}",
-        lacks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), features.join(", ")
+        missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), features.join(", ")
     )]
     MissingFeatures {
         task: String,
         target: String,
         runner: String,
         features: Vec<String>,
-        lacks: Vec<MissingFeatures>,
+        missing: Vec<MissingFeatures>,
     },
     /// The task does not support noop mode.
     #[error("task {task} does not support noop: nothing was run on {target}")]
@@ -157,7 +157,7 @@ pub enum TaskError {
     TimedOut {
         task: String,
         limit: Duration,
-        said: TaskOutputs,
+        outputs: TaskOutputs,
     },
     /// The run was cancelled.
     #[error(
@@ -167,7 +167,7 @@ pub enum TaskError {
         task: String,
         /// `was interrupted`, or that the run took too long.
         stopped: String,
-        said: TaskOutputs,
+        outputs: TaskOutputs,
     },
     /// The task was to be ended, and it is not known whether it was.
     #[error(
@@ -180,7 +180,7 @@ pub enum TaskError {
         limit: Option<Duration>,
         host: String,
         left: String,
-        said: Box<TaskOutputs>,
+        outputs: Box<TaskOutputs>,
     },
     /// The connection to the host was lost while the task ran.
     #[error(
@@ -191,7 +191,7 @@ pub enum TaskError {
         task: String,
         host: String,
         error: String,
-        said: Box<TaskOutputs>,
+        outputs: Box<TaskOutputs>,
     },
 }
 
@@ -287,13 +287,13 @@ impl TaskError {
                 target,
                 runner,
                 features,
-                lacks,
+                missing,
             } => json!({
                 "cause": "missing-features",
                 "task": task, "target": target, "runner": runner, "features": features,
-                "implementations": lacks
+                "implementations": missing
                     .iter()
-                    .map(|lack| json!({"name": lack.file, "missing": lack.missing}))
+                    .map(|one| json!({"name": one.file, "missing": one.missing}))
                     .collect::<Vec<_>>(),
             }),
             Self::Environment {
@@ -307,21 +307,21 @@ impl TaskError {
             Self::Copy { task, path, .. } => {
                 json!({"task": task, "path": path.display().to_string()})
             }
-            Self::TimedOut { task, limit, said } => {
+            Self::TimedOut { task, limit, outputs } => {
                 let details = json!({"task": task, "limit_seconds": limit.as_secs_f64()});
-                said.added_to(details)
+                outputs.add_to(details)
             }
-            Self::Stopped { task, said, .. } => said.added_to(json!({"task": task, "begun": true})),
+            Self::Stopped { task, outputs, .. } => outputs.add_to(json!({"task": task, "begun": true})),
             Self::Left {
                 task,
                 host,
                 left,
-                said,
+                outputs,
                 ..
-            } => said.added_to(json!({"task": task, "host": host, "left": left, "begun": true})),
+            } => outputs.add_to(json!({"task": task, "host": host, "left": left, "begun": true})),
             Self::Lost {
-                task, host, said, ..
-            } => said.added_to(json!({"task": task, "host": host, "begun": true})),
+                task, host, outputs, ..
+            } => outputs.add_to(json!({"task": task, "host": host, "begun": true})),
         }
     }
 }
@@ -336,7 +336,7 @@ impl TaskOutputs {
         *self.0
     }
 
-    fn added_to(&self, mut details: Json) -> Json {
+    fn add_to(&self, mut details: Json) -> Json {
         for (key, output) in ["partial_output", "stderr"].into_iter().zip(self.0.iter()) {
             if !output.bytes.is_empty() {
                 details[key] = Json::from(output.last());
@@ -352,7 +352,7 @@ impl std::fmt::Display for MissingFeatures {
     }
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn did_you_mean(nearest: Option<&str>) -> String {
     nearest
         .map(|name| format!(" Did you mean '{name}'?"))
         .unwrap_or_default()

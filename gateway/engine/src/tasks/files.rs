@@ -7,11 +7,11 @@ use devgate_core::trust;
 use indexmap::IndexSet;
 
 use super::TaskError;
-use super::layout::File;
+use super::layout::TaskFile;
 use super::module_path::ModulePath;
 
 /// Resolves the `files` of one task, and collects all problems.
-pub(super) struct Files<'a> {
+pub(super) struct FileResolver<'a> {
     modules: &'a ModulePath,
     problems: Vec<(&'static str, String)>,
 }
@@ -23,7 +23,7 @@ const MOUNTS: [&str; 4] = ["files", "lib", "scripts", "tasks"];
 const INVALID_METADATA: &str = "puppet.tasks/invalid-metadata";
 const INVALID_FILE: &str = "puppet.tasks/invalid-file";
 
-impl<'a> Files<'a> {
+impl<'a> FileResolver<'a> {
     pub(super) fn new(modules: &'a ModulePath) -> Self {
         Self {
             modules,
@@ -32,10 +32,10 @@ impl<'a> Files<'a> {
     }
 
     /// Returns the files that these specifications name, each once. Directories are expanded to their files.
-    pub(super) fn resolve<'s>(&mut self, specs: impl Iterator<Item = &'s String>) -> Vec<File> {
+    pub(super) fn resolve<'s>(&mut self, specs: impl Iterator<Item = &'s String>) -> Vec<TaskFile> {
         let mut files = IndexSet::new();
         for spec in specs {
-            match self.one(spec) {
+            match self.resolve_one(spec) {
                 Ok(found) => files.extend(found),
                 Err(problem) if self.problems.contains(&problem) => {}
                 Err(problem) => self.problems.push(problem),
@@ -58,7 +58,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    fn one(&self, spec: &str) -> Result<Vec<File>, (&'static str, String)> {
+    fn resolve_one(&self, spec: &str) -> Result<Vec<TaskFile>, (&'static str, String)> {
         let metadata = |text: String| (INVALID_METADATA, text);
         let mut parts = spec.splitn(3, '/');
         let (module, mount) = (
@@ -98,7 +98,7 @@ impl<'a> Files<'a> {
         };
         let roots = self.modules.roots(&dir);
         let stays =
-            |path: &Path| trust::stays(path, &roots).map_err(|problem| (INVALID_FILE, problem));
+            |path: &Path| trust::stays_in(path, &roots).map_err(|problem| (INVALID_FILE, problem));
         stays(&path)?;
         match (fs::metadata(&path), spec.ends_with('/')) {
             (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => Err((
@@ -118,7 +118,7 @@ impl<'a> Files<'a> {
             (Ok(_), true) => Err(metadata(format!(
                 "Files specified in task metadata cannot include a trailing slash: {spec}"
             ))),
-            (Ok(_), false) => Ok(vec![File {
+            (Ok(_), false) => Ok(vec![TaskFile {
                 name: name.to_owned(),
                 path: path.clone(),
             }]),
@@ -128,7 +128,7 @@ impl<'a> Files<'a> {
 
 /// Adds all files under a directory, sorted. Links to files are followed. Links to directories are not, because they
 /// may form a loop.
-fn walk(directory: &Path, name: &str, files: &mut Vec<File>) -> std::io::Result<()> {
+fn walk(directory: &Path, name: &str, files: &mut Vec<TaskFile>) -> std::io::Result<()> {
     let mut entries = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
@@ -137,7 +137,7 @@ fn walk(directory: &Path, name: &str, files: &mut Vec<File>) -> std::io::Result<
         if entry.file_type()?.is_dir() {
             walk(&path, &name, files)?;
         } else if path.is_file() {
-            files.push(File { name, path });
+            files.push(TaskFile { name, path });
         }
     }
     Ok(())

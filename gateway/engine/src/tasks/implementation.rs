@@ -35,7 +35,7 @@ impl Implementation {
             .collect()
     }
 
-    pub(super) fn lack(&self, features: &BTreeSet<String>) -> MissingFeatures {
+    pub(super) fn missing_features(&self, features: &BTreeSet<String>) -> MissingFeatures {
         MissingFeatures {
             file: self.file_name().to_owned(),
             missing: self.missing(features),

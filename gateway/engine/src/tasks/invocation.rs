@@ -7,7 +7,7 @@ use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Mode;
 
-use super::{Implementation, Parameters, Task, TaskError, TaskPlace};
+use super::{Implementation, Parameters, Task, TaskError, RunLocation};
 
 /// The invocation of a task, before its files are laid out.
 #[derive(Clone, Debug)]
@@ -36,19 +36,19 @@ pub const SESSION_VARIABLE: &str = "DEVGATE_SESSION";
 const LONGEST_VARIABLE: usize = 128 * 1024;
 
 impl Invocation {
-    /// Creates the invocation of a task at a place, with its parameters and the first suitable implementation.
+    /// Creates the invocation of a task at a location, with its parameters and the first suitable implementation.
     ///
     /// # Errors
-    /// Fails as [`Task::choose`].
+    /// Fails as [`Task::select`].
     pub(crate) fn new(
         task: &Task,
-        place: TaskPlace<'_>,
+        location: RunLocation<'_>,
         parameters: Parameters,
         mode: Mode,
     ) -> Result<Self, TaskError> {
         Ok(Self {
             task: task.name.to_string(),
-            implementation: task.choose(place, mode)?,
+            implementation: task.select(location, mode)?,
             parameters: parameters.into_hash(),
             mode,
             target: None,
@@ -102,12 +102,12 @@ impl Invocation {
     /// # Errors
     /// Fails when a value cannot be a variable and the task reads nothing else.
     pub(crate) fn input(&self, installdir: Option<&Path>) -> Result<Input, TaskError> {
-        let given = self.given(installdir);
+        let all_parameters = self.with_metaparameters(installdir);
         let method = self.implementation.input_method;
         let stdin = match method {
             InputMethod::Environment => None,
             InputMethod::Stdin | InputMethod::Both | InputMethod::Powershell => {
-                let json = Value::Hash(given.clone()).reveal_json();
+                let json = Value::Hash(all_parameters.clone()).reveal_json();
                 Some(Sensitive::new(json.to_string().into_bytes()))
             }
         };
@@ -116,7 +116,7 @@ impl Invocation {
             .map(|socket| (SESSION_VARIABLE.to_owned(), Sensitive::new(socket.clone())))
             .collect();
         if matches!(method, InputMethod::Environment | InputMethod::Both) {
-            for (key, value) in given.iter() {
+            for (key, value) in all_parameters.iter() {
                 let name = key.to_string();
                 if value.is_undef() || (name == "_target" && stdin.is_some()) {
                     continue;
@@ -142,30 +142,30 @@ impl Invocation {
     }
 
     /// Returns the parameters with the metaparameters (Task Specification, "Metaparameters").
-    pub(crate) fn given(&self, installdir: Option<&Path>) -> Hash {
-        let mut given = self.parameters.clone();
-        given.insert("_task", Value::from(self.task.as_str()));
+    pub(crate) fn with_metaparameters(&self, installdir: Option<&Path>) -> Hash {
+        let mut all_parameters = self.parameters.clone();
+        all_parameters.insert("_task", Value::from(self.task.as_str()));
         if self.mode == Mode::Noop {
-            given.insert("_noop", Value::from(true));
+            all_parameters.insert("_noop", Value::from(true));
         }
         if let Some(dir) = installdir {
-            given.insert(
+            all_parameters.insert(
                 "_installdir",
                 Value::from(dir.to_string_lossy().into_owned()),
             );
         }
         if let Some(folder) = &self.boltdir {
             let folder = folder.to_string_lossy().into_owned();
-            given.insert("_boltdir", Value::from(folder));
+            all_parameters.insert("_boltdir", Value::from(folder));
         }
         if let Some(target) = &self.target {
             let set = target
                 .clone()
                 .into_iter()
                 .filter(|(_, value)| !value.is_undef());
-            given.insert("_target", Value::Hash(set.collect()));
+            all_parameters.insert("_target", Value::Hash(set.collect()));
         }
-        given
+        all_parameters
     }
 }
 

@@ -1,6 +1,6 @@
 //! The layout of an implementation's files in a task's directory. It is the same on every kind of host.
 
-use std::fs::{self, File as Open};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// All files, each once, with the executable first.
-    files: Vec<File>,
+    files: Vec<TaskFile>,
     has_installdir: bool,
     digest: OnceLock<String>,
 }
@@ -29,13 +29,13 @@ impl Layout {
     /// Creates the layout. Without further files, the executable is in the directory itself. With them, all files are
     /// in subdirectories as in their modules, and the directory is `_installdir` (Task Specification, "Metaparameter
     /// Examples").
-    pub(super) fn new(executable: File, files: Vec<File>) -> Self {
+    pub(super) fn new(executable: TaskFile, files: Vec<TaskFile>) -> Self {
         let has_installdir = !files.is_empty();
         let executable = if has_installdir {
             executable
         } else {
             let name = executable.name.rsplit('/').next().unwrap_or_default();
-            File {
+            TaskFile {
                 name: name.to_owned(),
                 ..executable
             }
@@ -44,7 +44,7 @@ impl Layout {
         let others = files
             .into_iter()
             .filter(|file| file.name != executable.name);
-        let others: Vec<File> = others.collect();
+        let others: Vec<TaskFile> = others.collect();
         Self {
             files: [executable].into_iter().chain(others).collect(),
             has_installdir,
@@ -53,12 +53,12 @@ impl Layout {
     }
 
     /// Returns all files, each once, with the executable first. Their names are their paths in the directory.
-    pub(crate) fn files(&self) -> &[File] {
+    pub(crate) fn files(&self) -> &[TaskFile] {
         &self.files
     }
 
     /// Returns the executable.
-    pub(crate) fn executable(&self) -> &File {
+    pub(crate) fn executable(&self) -> &TaskFile {
         &self.files[0]
     }
 
@@ -72,7 +72,7 @@ impl Layout {
     ///
     /// # Errors
     /// Fails when the file's metadata cannot be read.
-    pub(crate) fn mode(&self, file: &File) -> io::Result<u32> {
+    pub(crate) fn mode(&self, file: &TaskFile) -> io::Result<u32> {
         let executable = file == self.executable()
             || fs::metadata(&file.path)?.permissions().mode() & 0o111 != 0;
         Ok(if executable { EXECUTABLE } else { MODE })
@@ -87,30 +87,30 @@ impl Layout {
         if let Some(digest) = self.digest.get() {
             return Ok(digest);
         }
-        let mut whole = Sha256::new();
+        let mut hasher = Sha256::new();
         for file in &self.files {
             let mut content = Sha256::new();
-            io::copy(&mut Open::open(&file.path)?, &mut Writer(&mut content))
-                .map_err(|error| named(&file.path, &error))?;
+            io::copy(&mut File::open(&file.path)?, &mut HashWriter(&mut content))
+                .map_err(|error| with_path(&file.path, &error))?;
             let mode = self.mode(file)?;
             // The name contains no NUL and the other parts have a fixed length, so that the encoding is unambiguous.
-            whole.update(format!("{}\0{mode:o}\0", file.name));
-            whole.update(content.finalize());
+            hasher.update(format!("{}\0{mode:o}\0", file.name));
+            hasher.update(content.finalize());
         }
-        let digits = hexadecimal(whole.finalize());
+        let digits = hexadecimal(hasher.finalize());
         Ok(self.digest.get_or_init(|| digits))
     }
 }
 
 /// Adds the path of the file to an error.
-pub fn named(path: &Path, error: &io::Error) -> io::Error {
+pub fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Writes to a hash.
-struct Writer<'a>(&'a mut Sha256);
+struct HashWriter<'a>(&'a mut Sha256);
 
-impl io::Write for Writer<'_> {
+impl io::Write for HashWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())
@@ -123,7 +123,7 @@ impl io::Write for Writer<'_> {
 
 /// A file that a task needs, with its path under `_installdir`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct File {
+pub(crate) struct TaskFile {
     /// `module/mount/path`.
     pub name: String,
     /// The path on this host.
@@ -134,11 +134,11 @@ pub(crate) struct File {
 mod tests {
     use super::*;
 
-    fn file(dir: &Path, name: &str, content: &str) -> File {
+    fn file(dir: &Path, name: &str, content: &str) -> TaskFile {
         let path = dir.join(name.replace('/', "_"));
         fs::write(&path, content).expect("a file");
         let name = name.to_owned();
-        File { name, path }
+        TaskFile { name, path }
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let executable = file(dir.path(), "m/tasks/t.sh", "");
         let helper = file(dir.path(), "m/lib/x", "");
-        let places = |layout: &Layout| -> Vec<String> {
+        let file_names = |layout: &Layout| -> Vec<String> {
             layout
                 .files()
                 .iter()
@@ -155,11 +155,11 @@ mod tests {
         };
         let alone = Layout::new(executable.clone(), Vec::new());
         assert_eq!(
-            (places(&alone), alone.has_installdir()),
+            (file_names(&alone), alone.has_installdir()),
             (vec!["t.sh".to_owned()], false)
         );
         let both = Layout::new(executable.clone(), vec![helper.clone(), executable.clone()]);
-        assert_eq!(places(&both), ["m/tasks/t.sh", "m/lib/x"]);
+        assert_eq!(file_names(&both), ["m/tasks/t.sh", "m/lib/x"]);
         assert!(both.has_installdir() && both.executable() == &executable);
         assert_eq!(both.mode(&executable).expect("a mode"), 0o700);
         assert_eq!(both.mode(&helper).expect("a mode"), 0o600);

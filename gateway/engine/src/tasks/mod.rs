@@ -4,7 +4,7 @@
 //! implementation for a target or refuses the task, and adds the metaparameters. A `Host` runs it.
 
 mod catalogue;
-mod choose;
+mod selection;
 mod error;
 mod files;
 mod implementation;
@@ -15,17 +15,17 @@ mod parameters;
 mod task;
 #[cfg(test)]
 mod tests;
-mod words;
+mod command_line;
 
-pub use catalogue::{Catalogue, Listed};
-pub(crate) use choose::TaskPlace;
+pub use catalogue::{Catalogue, ListedTask};
+pub(crate) use selection::RunLocation;
 pub(crate) use error::TaskError;
 pub use error::TaskOutputs;
 pub(crate) use implementation::Implementation;
 pub(crate) use invocation::Invocation;
 pub use invocation::SESSION_VARIABLE;
 pub(crate) use layout::Layout;
-pub use layout::named;
+pub use layout::with_path;
 pub use parameters::Parameters;
 pub use task::Task;
-pub use words::given_parameters;
+pub use command_line::given_parameters;

@@ -10,8 +10,8 @@ use devgate_schemas::task::{self, InputMethod, Metadata, TaskName};
 use devgate_transports::reading;
 use serde_json::{Value as Json, json};
 
-use super::files::Files;
-use super::layout::File;
+use super::files::FileResolver;
+use super::layout::TaskFile;
 use super::module_path::{ModulePath, stem};
 use super::{Implementation, Layout, Parameters, TaskError};
 
@@ -41,12 +41,12 @@ impl Task {
     ) -> Result<Self, TaskError> {
         let directory = module_dir.join("tasks");
         let metadata = read_metadata(&directory, &name, files)?;
-        let mut needed = Files::new(modules);
+        let mut needed = FileResolver::new(modules);
         let implementations = declared(&name, &metadata, &directory, files)?
             .into_iter()
             .map(|declared| {
                 let method = declared.input_method.or(metadata.input_method);
-                let executable = File {
+                let executable = TaskFile {
                     name: format!("{}/tasks/{}", name.module(), declared.name),
                     path: directory.join(&declared.name),
                 };
@@ -153,11 +153,11 @@ fn declared(
     let executables = || files.iter().filter(|file| !file.ends_with(".json"));
     let declared = match &metadata.implementations {
         Some(declared) => {
-            let there = |name: &str| executables().any(|file| file == name);
-            if let Some(lost) = declared.iter().find(|one| !there(&one.name)) {
+            let exists = |name: &str| executables().any(|file| file == name);
+            if let Some(missing) = declared.iter().find(|resolve_one| !exists(&resolve_one.name)) {
                 return Err(TaskError::MissingImplementation {
                     task,
-                    file: lost.name.clone(),
+                    file: missing.name.clone(),
                 });
             }
             declared.clone()

@@ -83,11 +83,11 @@ impl Call {
         let program = describe::program(&self.module.file, Some(&self.action.name), Some(request));
         match process::run(&program, &limits, stop, &DiscardOutput).await {
             Ok(outcome) => Verdict::of(&self.action.results, outcome),
-            Err(process::Failure::Start(error)) => {
-                let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));
+            Err(process::ProcessFailure::Start(error)) => {
+                let why = Failure::new(NOT_AVAILABLE, process::start_failure(&error));
                 Verdict::not_begun(why)
             }
-            Err(process::Failure::Ended(ended)) => {
+            Err(process::ProcessFailure::Ended(ended)) => {
                 let why = match ended.limit {
                     Some(limit) => timed_out(limit),
                     None => Failure::new("devgate/interrupted", "it was interrupted"),

@@ -44,7 +44,7 @@ pub(super) fn program(
 ) -> Program {
     let words = std::iter::once(file.into()).chain(word.map(Into::into));
     Program {
-        words: words.collect(),
+        argv: words.collect(),
         environment: Vec::new(),
         stdin,
     }
@@ -65,20 +65,20 @@ async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Met
         stdout: LARGEST,
         ..ProcessLimits::default()
     };
-    let excess = OutputLimit::over(LARGEST);
+    let excess = OutputLimit::new(LARGEST);
     let outcome = tokio::select! {
         outcome = process::run(&program, &limits, stop, &excess) => outcome,
         // Some modules never stop: they are ended after the limit.
-        () = excess.comes() => return Err(Silence::Mute(too_long())),
+        () = excess.exceeded() => return Err(Silence::Mute(too_long())),
     };
     let outcome = outcome.map_err(|failure| {
         Silence::Mute(match failure {
-            process::Failure::Start(error) => process::not_started(&error),
-            process::Failure::Ended(ended) if ended.limit.is_some() => format!(
+            process::ProcessFailure::Start(error) => process::start_failure(&error),
+            process::ProcessFailure::Ended(ended) if ended.limit.is_some() => format!(
                 "it did not print its metadata within {} s, and was ended",
                 PATIENCE.as_secs()
             ),
-            process::Failure::Ended(_) => "interrupted".to_owned(),
+            process::ProcessFailure::Ended(_) => "interrupted".to_owned(),
         })
     })?;
     read(&outcome).map_err(Silence::Answered)

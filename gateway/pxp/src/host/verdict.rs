@@ -1,7 +1,7 @@
 //! The verdict on an action: "Success or failure?" of the PXP module specification.
 
 use devgate_core::failure::Failure;
-use devgate_engine::process::Ended;
+use devgate_engine::process::EndedProcess;
 use devgate_schemas::pxp::JsonSchema;
 use devgate_schemas::read_json;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
@@ -60,7 +60,7 @@ impl Verdict {
 
     /// An action that was ended: why, and what it had said by then. Whole results that fit the schema are none of
     /// a success, but what has been done.
-    pub(super) fn broken_off(schema: &JsonSchema, why: Failure, ended: &Ended) -> Self {
+    pub(super) fn broken_off(schema: &JsonSchema, why: Failure, ended: &EndedProcess) -> Self {
         let is_blank = ended.stdout.bytes.iter().all(u8::is_ascii_whitespace);
         Self {
             results: results(schema, &ended.stdout).ok().filter(|_| !is_blank),

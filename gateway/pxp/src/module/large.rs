@@ -87,7 +87,7 @@ pub(super) fn exit_status(
 
 /// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
 fn folder() -> Result<PathBuf, Failure> {
-    let place = store::place(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
+    let place = store::xdg_folder(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
     Ok(place.join("devgate/pxp/results"))
 }
 

@@ -30,7 +30,7 @@ fn a_device_is_one_however_its_address_is_spelled() {
     let targets = bench.targets(&["a", "b", "c", "d", "e", "f", "g", "h"]);
     let places: Vec<_> = targets
         .iter()
-        .map(|target| bench.registry.place(target))
+        .map(|target| bench.registry.device_key(target))
         .collect();
     assert_eq!([places[1], places[2]], [places[0]; 2]);
     assert_eq!(places[4], places[3]);
@@ -96,7 +96,7 @@ async fn two_runs_do_not_type_on_one_device_at_once() {
 async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     let bench = Bench::new(1, Counters::new());
     let (device, proxy) = (&bench.targets(&["d0"])[0], &bench.targets(&["proxy"])[0]);
-    let device = bench.registry.place(device);
+    let device = bench.registry.device_key(device);
     let runs = [
         bench.begin(RunLimits::default()),
         bench.begin(RunLimits::default()),

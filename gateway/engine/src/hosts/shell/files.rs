@@ -10,8 +10,8 @@ use devgate_transports::ssh_host::{Source, Upload};
 use tokio::time::timeout;
 
 use super::script::Script;
-use super::way::Way;
-use super::{SHORT, Shell};
+use super::access::ShellAccess;
+use super::{SHORT_SCRIPT_LIMIT, Shell};
 use crate::hosts::TaskNotRun;
 use crate::tasks::{Implementation, TaskError};
 
@@ -37,7 +37,7 @@ impl Shell<'_> {
             let mut uploads = locked(&self.uploads);
             Arc::clone(uploads.entry(digest.to_owned()).or_default())
         };
-        let bring = async {
+        let upload_files = async {
             let mut files = Vec::new();
             for file in layout.files() {
                 files.push(Upload {
@@ -48,17 +48,17 @@ impl Shell<'_> {
             }
             self.put(&files).await.map_err(TaskNotRun::NotStarted)
         };
-        upload.get_or_try_init(|| bring).await?;
+        upload.get_or_try_init(|| upload_files).await?;
         Ok(dir)
     }
 
     /// Writes files, as the user under which tasks run.
     async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
-        let ctx = self.teller.ctx();
+        let ctx = self.host_context.ctx();
         let put = async {
-            if let (Way::Ssh(lines), None) = (&self.way, &self.settings.run_as) {
+            if let (ShellAccess::Ssh(connections), None) = (&self.access, &self.settings.run_as) {
                 let put = async |host: &SshHost| host.put(files).await;
-                lines.start(&ctx, put).await?;
+                connections.start(&ctx, put).await?;
                 return Ok(());
             }
             for Upload { from, to, mode } in files {
@@ -67,7 +67,7 @@ impl Shell<'_> {
                     let message = format!("{}: {error}", path.display());
                     Failure::new("puppetlabs.tasks/task_file_error", message)
                 })?;
-                self.ask(&Script::write(to, *mode, &content), SHORT).await?;
+                self.run_short(&Script::write(to, *mode, &content), SHORT_SCRIPT_LIMIT).await?;
             }
             Ok(())
         };

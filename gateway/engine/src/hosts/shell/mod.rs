@@ -4,11 +4,11 @@
 //! Everything, from creating the run's directory to removing it, is done as the user under which tasks run.
 
 mod files;
-mod lines;
-mod running;
+mod connections;
+mod running_task;
 mod script;
-mod talk;
-mod way;
+mod running_script;
+mod access;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -25,46 +25,46 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-pub(crate) use self::lines::Lines;
-use self::running::Running;
+pub(crate) use self::connections::SshConnections;
+use self::running_task::RunningTask;
 use self::script::Script;
-use self::talk::{Stuck, Talk};
-use self::way::Way;
+use self::running_script::{ScriptError, RunningScript};
+use self::access::ShellAccess;
 use super::host_context::HostContext;
 use super::settings::{TaskBudget, TaskHostSettings};
-use super::words::words;
+use super::command_line::command_line;
 use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
 
 /// An open host, with the run's own directory.
 pub(crate) struct Shell<'v> {
-    teller: Arc<HostContext<'v>>,
+    host_context: Arc<HostContext<'v>>,
     settings: TaskHostSettings,
-    way: Way,
+    access: ShellAccess,
     /// The run's directory on the host.
     dir: String,
     features: BTreeSet<String>,
     /// The layouts that are on the host, by their digests.
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
-    /// Tasks that are not known to have ended: their marks and process groups.
+    /// Tasks that may still run: their marks and process groups.
     running: Mutex<HashMap<String, Option<u32>>>,
 }
 
 /// The longest time that a short script may take. Sudo waits a few seconds before it refuses.
-const SHORT: Duration = Duration::from_secs(30);
+const SHORT_SCRIPT_LIMIT: Duration = Duration::from_secs(30);
 
 /// The longest output of a short script, in bytes.
-const MOST_SAID: usize = 4096;
+const MAX_SHORT_OUTPUT: usize = 4096;
 
 /// How long more output of a short script is awaited after it has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// How long killed processes are waited for, in addition to their grace period.
-const KILLING: Duration = Duration::from_secs(10);
+const KILL_WAIT: Duration = Duration::from_secs(10);
 
 /// The longest time that closing the host may take.
-const LEAVING: Duration = Duration::from_secs(10);
+const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 impl<'v> Shell<'v> {
     /// Connects to a host behind SSH.
@@ -72,13 +72,13 @@ impl<'v> Shell<'v> {
     /// # Errors
     /// Fails when no task can run there.
     pub(crate) async fn over_ssh(
-        teller: Arc<HostContext<'v>>,
-        lines: Arc<Lines>,
+        host_context: Arc<HostContext<'v>>,
+        connections: Arc<SshConnections>,
         settings: TaskHostSettings,
     ) -> Result<Self, Failure> {
-        let way = Way::Ssh(lines);
-        let shell = Self::new(teller, way, settings)?;
-        shell.way.reach(&shell.teller.ctx()).await?;
+        let access = ShellAccess::Ssh(connections);
+        let shell = Self::new(host_context, access, settings)?;
+        shell.access.connect(&shell.host_context.ctx()).await?;
         Ok(shell)
     }
 
@@ -86,16 +86,16 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// Fails when the settings cannot be used.
-    pub(crate) fn here(
-        teller: Arc<HostContext<'v>>,
+    pub(crate) fn for_local_user(
+        host_context: Arc<HostContext<'v>>,
         settings: TaskHostSettings,
     ) -> Result<Self, Failure> {
-        Self::new(teller, Way::Here, settings)
+        Self::new(host_context, ShellAccess::Local, settings)
     }
 
     fn new(
-        teller: Arc<HostContext<'v>>,
-        way: Way,
+        host_context: Arc<HostContext<'v>>,
+        access: ShellAccess,
         settings: TaskHostSettings,
     ) -> Result<Self, Failure> {
         let base = settings
@@ -109,9 +109,9 @@ impl<'v> Shell<'v> {
             return Err(Failure::new("devgate/invalid-connection-info", message));
         }
         Ok(Self {
-            teller,
+            host_context,
             settings,
-            way,
+            access,
             dir,
             features: BTreeSet::new(),
             uploads: Mutex::default(),
@@ -124,7 +124,7 @@ impl<'v> Shell<'v> {
     /// # Errors
     /// Fails when no task can run there. The connection is closed then.
     pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
-        match self.ask(&Script::prepare(&self.dir), SHORT).await {
+        match self.run_short(&Script::prepare(&self.dir), SHORT_SCRIPT_LIMIT).await {
             Ok(features) => {
                 self.features = features.split(' ').map(str::to_owned).collect();
                 if self.settings.interpreter("ps1").is_some() {
@@ -133,7 +133,7 @@ impl<'v> Shell<'v> {
                 Ok(())
             }
             Err(mut why) => {
-                self.way.close(&self.teller.ctx()).await;
+                self.access.close(&self.host_context.ctx()).await;
                 if why.msg.contains(&self.dir) {
                     why.msg
                         .push_str("; set `tmpdir` to a folder where tasks may write and run");
@@ -143,11 +143,11 @@ impl<'v> Shell<'v> {
         }
     }
 
-    /// Returns the connections to the host, where it is behind SSH.
-    pub(super) fn lines(&self) -> Option<&Lines> {
-        match &self.way {
-            Way::Ssh(lines) => Some(lines),
-            Way::Here => None,
+    /// Returns the connections to the host, if it is behind SSH.
+    pub(super) fn connections(&self) -> Option<&SshConnections> {
+        match &self.access {
+            ShellAccess::Ssh(connections) => Some(connections),
+            ShellAccess::Local => None,
         }
     }
 
@@ -166,7 +166,7 @@ impl<'v> Shell<'v> {
     pub(super) async fn run(
         &self,
         invocation: &Invocation,
-        order: TaskControl<'_>,
+        control: TaskControl<'_>,
     ) -> Result<TaskOutput, TaskNotRun> {
         let task = invocation.task();
         let implementation = invocation.implementation();
@@ -177,36 +177,36 @@ impl<'v> Shell<'v> {
             .has_installdir()
             .then_some(Path::new(&dir));
         let input = invocation.input(installdir)?;
-        let words: Vec<String> = words(implementation, &executable, &self.settings)
+        let command_line: Vec<String> = command_line(implementation, &executable, &self.settings)
             .into_iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
-        let script = Script::run(&words, &input.environment, input.stdin.as_ref());
-        let mut running = Running::new(self, &script.mark);
+        let script = Script::run(&command_line, &input.environment, input.stdin.as_ref());
+        let mut running = RunningTask::new(self, &script.mark);
         let begun = tokio::select! {
-            begun = timeout(SHORT, self.begin(&script)) => begun,
-            () = order.stop.reaches(Stage::End) => {
-                let ended = running.stop(task, None, order).await;
+            begun = timeout(SHORT_SCRIPT_LIMIT, self.start(&script)) => begun,
+            () = control.stop.reaches(Stage::End) => {
+                let ended = running.stop(task, None, control).await;
                 return Err(ended(TaskOutputs::default()).into());
             }
         };
-        let mut talk = match begun {
-            Ok(Ok(talk)) => talk,
-            Ok(Err(Stuck::NotBegun(why))) => {
-                running.is_over();
+        let mut running_script = match begun {
+            Ok(Ok(running_script)) => running_script,
+            Ok(Err(ScriptError::NotStarted(why))) => {
+                running.mark_ended();
                 return Err(TaskNotRun::NotStarted(why));
             }
-            Ok(Err(Stuck::Lost(error))) => {
-                return Err(self.lost(task, &error, TaskOutputs::default()).into());
+            Ok(Err(ScriptError::Lost(error))) => {
+                return Err(self.connection_lost(task, &error, TaskOutputs::default()).into());
             }
             Err(_) => {
-                let ended = running.stop(task, Some(SHORT), order).await;
+                let ended = running.stop(task, Some(SHORT_SCRIPT_LIMIT), control).await;
                 return Err(ended(TaskOutputs::default()).into());
             }
         };
-        running.in_group(&talk.first);
-        let outcome = running.watch(&mut talk, task, order).await?;
-        if let Some(reason) = refused(&outcome, &script.mark) {
+        running.set_group(&running_script.first);
+        let outcome = running.watch(&mut running_script, task, control).await?;
+        if let Some(reason) = exec_failure(&outcome, &script.mark) {
             return Err(TaskNotRun::Task(TaskError::Unexecutable {
                 task: task.to_owned(),
                 file: implementation.file_name().to_owned(),
@@ -220,43 +220,43 @@ impl<'v> Shell<'v> {
         })
     }
 
-    async fn begin(&self, script: &Script) -> Result<Talk<'_>, Stuck> {
+    async fn start(&self, script: &Script) -> Result<RunningScript<'_>, ScriptError> {
         let run_as = self.settings.run_as.as_ref();
-        Talk::begin(&self.way, &self.teller.ctx(), script, run_as).await
+        RunningScript::start(&self.access, &self.host_context.ctx(), script, run_as).await
     }
 
     /// Runs a short script and returns its output.
-    async fn ask(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
-        let talk = async {
-            let mut talk = self.begin(script).await?;
+    async fn run_short(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
+        let running_script = async {
+            let mut running_script = self.start(script).await?;
             let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
-            let said = |stream, bytes: &[u8]| match stream {
-                Stream::Stdout => stdout.keep(bytes, MOST_SAID),
-                Stream::Stderr => stderr.keep(bytes, MOST_SAID),
+            let capture = |stream, bytes: &[u8]| match stream {
+                Stream::Stdout => stdout.keep(bytes, MAX_SHORT_OUTPUT),
+                Stream::Stderr => stderr.keep(bytes, MAX_SHORT_OUTPUT),
             };
-            let ended = talk.end(DRAIN, said).await;
-            let [said, complaint] = [stdout, stderr].map(|output| output.text().trim().to_owned());
+            let ended = running_script.end(DRAIN, capture).await;
+            let [output, complaint] = [stdout, stderr].map(|output| output.text().trim().to_owned());
             match ended {
-                Ok(ssh_host::Exit::Code(0)) => Ok(said),
-                Ok(_) => Err(Stuck::NotBegun(Failure::new(
+                Ok(ssh_host::Exit::Code(0)) => Ok(output),
+                Ok(_) => Err(ScriptError::NotStarted(Failure::new(
                     "puppetlabs.tasks/remote-task-error",
                     complaint,
                 ))),
-                Err(error) => Err(Stuck::Lost(error)),
+                Err(error) => Err(ScriptError::Lost(error)),
             }
         };
         // Connecting has limits of its own.
-        match timeout(limit + RetryBudget::LIMIT, talk).await {
-            Ok(Ok(said)) => Ok(said),
-            Ok(Err(Stuck::NotBegun(why))) => Err(why),
-            Ok(Err(Stuck::Lost(error))) => Err(error.into()),
-            Err(_) => Err(self.slow()),
+        match timeout(limit + RetryBudget::LIMIT, running_script).await {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(ScriptError::NotStarted(why))) => Err(why),
+            Ok(Err(ScriptError::Lost(error))) => Err(error.into()),
+            Err(_) => Err(self.start_timeout()),
         }
     }
 
     /// Ends the tasks that still run, removes the run's directory and closes the connections.
     pub(super) async fn close(&self) {
-        let ctx = self.teller.ctx();
+        let ctx = self.host_context.ctx();
         let work = async {
             let running: Vec<_> = self.running().drain().collect();
             for (mark, group) in running {
@@ -272,17 +272,17 @@ impl<'v> Shell<'v> {
             }
             if !self.settings.cleanup {
                 ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));
-            } else if let Err(why) = self.ask(&Script::remove(&self.dir), SHORT).await {
+            } else if let Err(why) = self.run_short(&Script::remove(&self.dir), SHORT_SCRIPT_LIMIT).await {
                 ctx.warning(format!("{} could not be removed: {why}", self.dir));
             }
         };
-        if timeout(LEAVING, work).await.is_err() {
+        if timeout(CLOSE_LIMIT, work).await.is_err() {
             ctx.warning(format!(
-                "{} may still be there: the host has not answered for {LEAVING:?}",
+                "{} may still be there: the host has not answered for {CLOSE_LIMIT:?}",
                 self.dir
             ));
         }
-        self.way.close(&ctx).await;
+        self.access.close(&ctx).await;
     }
 
     /// Ends all processes of a task, and reports those that still live.
@@ -294,26 +294,26 @@ impl<'v> Shell<'v> {
     ) -> Result<String, Failure> {
         let tenths = u64::try_from(grace.as_millis() / 100).unwrap_or_default();
         let script = Script::end(group, mark, tenths);
-        self.ask(&script, grace + KILLING).await
+        self.run_short(&script, grace + KILL_WAIT).await
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<u32>>> {
         locked(&self.running)
     }
 
-    fn slow(&self) -> Failure {
+    fn start_timeout(&self) -> Failure {
         Failure::new(
             "puppetlabs.tasks/connect-error",
-            format!("it did not start the request within {SHORT:?}"),
+            format!("it did not start the request within {SHORT_SCRIPT_LIMIT:?}"),
         )
     }
 
-    fn lost(&self, task: &str, error: &Error, said: TaskOutputs) -> TaskError {
+    fn connection_lost(&self, task: &str, error: &Error, outputs: TaskOutputs) -> TaskError {
         TaskError::Lost {
             task: task.to_owned(),
-            host: self.teller.name().to_owned(),
+            host: self.host_context.name().to_owned(),
             error: error.to_string(),
-            said: Box::new(said),
+            outputs: Box::new(outputs),
         }
     }
 }
@@ -321,18 +321,18 @@ impl<'v> Shell<'v> {
 impl std::fmt::Debug for Shell<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shell")
-            .field("name", &self.teller.name())
+            .field("name", &self.host_context.name())
             .finish_non_exhaustive()
     }
 }
 
 /// Returns why the host's shell could not execute a task. The shell reports it with the mark in front.
-fn refused(outcome: &Outcome, mark: &str) -> Option<String> {
+fn exec_failure(outcome: &Outcome, mark: &str) -> Option<String> {
     if !matches!(outcome.exit, Exit::Code(126 | 127)) || !outcome.stdout.bytes.is_empty() {
         return None;
     }
-    let said = String::from_utf8_lossy(&outcome.stderr.bytes);
-    let (_, reason) = said.split_once(&format!("{mark}: "))?;
+    let stderr = String::from_utf8_lossy(&outcome.stderr.bytes);
+    let (_, reason) = stderr.split_once(&format!("{mark}: "))?;
     let reason = reason.lines().next().unwrap_or_default();
     // The upload has made the file executable.
     let next = match outcome.exit {

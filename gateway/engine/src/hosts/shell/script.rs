@@ -59,14 +59,14 @@ pub(super) struct Script {
     /// The mark that the script prints first.
     pub(super) mark: String,
     /// The words of the command line behind `sh`.
-    words: Vec<String>,
+    argv: Vec<String>,
     /// The script's own input, followed by that of a task.
     pub(super) input: Sensitive<Vec<u8>>,
 }
 
 /// A word that cannot be passed through every login shell.
 #[derive(Debug)]
-pub(super) struct Unspeakable;
+pub(super) struct UnquotableWord;
 
 impl Script {
     pub(super) fn prepare(dir: &str) -> Self {
@@ -93,7 +93,7 @@ impl Script {
 
     /// Runs these words with these variables. `stdin` is their input.
     pub(super) fn run(
-        words: &[String],
+        argv: &[String],
         environment: &[(String, Sensitive<String>)],
         stdin: Option<&Sensitive<Vec<u8>>>,
     ) -> Self {
@@ -103,7 +103,7 @@ impl Script {
             let parts = parts.into_iter().chain(["\n"]);
             input.extend(parts.flat_map(str::bytes));
         };
-        for word in words {
+        for word in argv {
             word.split('\n').for_each(|text| line(["+", text]));
             line(["@", ""]);
         }
@@ -132,27 +132,27 @@ impl Script {
             r#"printf "%s\n" "$0"; "#
         };
         let script = format!("{begin}{}", script.replace('\n', " "));
-        let words = ["-c".to_owned(), script, mark.clone()].into_iter();
+        let argv = ["-c".to_owned(), script, mark.clone()].into_iter();
         Self {
             mark,
-            words: words.chain(arguments.iter().cloned()).collect(),
+            argv: argv.chain(arguments.iter().cloned()).collect(),
             input: Sensitive::new(input),
         }
     }
 
     /// Returns the words that start the script, behind those that change the user.
-    pub(super) fn line<'a>(&'a self, before: &'a [String]) -> impl Iterator<Item = &'a str> {
-        let words = self.words.iter().map(String::as_str);
-        before.iter().map(String::as_str).chain(["sh"]).chain(words)
+    pub(super) fn argv<'a>(&'a self, prefix: &'a [String]) -> impl Iterator<Item = &'a str> {
+        let argv = self.argv.iter().map(String::as_str);
+        prefix.iter().map(String::as_str).chain(["sh"]).chain(argv)
     }
 
     /// Returns the words as one command line for a login shell.
     ///
     /// # Errors
     /// Fails when a word contains a character that login shells interpret differently.
-    pub(super) fn command(&self, before: &[String]) -> Result<String, Unspeakable> {
+    pub(super) fn command_line(&self, prefix: &[String]) -> Result<String, UnquotableWord> {
         let mut command = "exec".to_owned();
-        for word in self.line(before) {
+        for word in self.argv(prefix) {
             command.push(' ');
             command.push_str(&quoted(word)?);
         }
@@ -162,7 +162,7 @@ impl Script {
 
 /// Quotes a word so that every login shell reads it alike: bare, or within `'`, where only `'`, `!`, `\` and line ends
 /// may have a special meaning.
-fn quoted(word: &str) -> Result<String, Unspeakable> {
+fn quoted(word: &str) -> Result<String, UnquotableWord> {
     let bare = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+,".contains(c);
     if !word.is_empty() && word.chars().all(bare) {
         return Ok(word.to_owned());
@@ -170,7 +170,7 @@ fn quoted(word: &str) -> Result<String, Unspeakable> {
     // `\n` is for printf in the scripts: before an `n`, every login shell leaves `\` alone.
     let harmless = word.replace("\\n", "");
     if harmless.contains(['\'', '!', '\\', '\n', '\r']) {
-        return Err(Unspeakable);
+        return Err(UnquotableWord);
     }
     Ok(format!("'{word}'"))
 }
@@ -198,7 +198,7 @@ mod tests {
             Script::run(&["it's".to_owned()], &environment, None),
         ];
         for script in scripts {
-            let command = script.command(&[]).expect("it can be said");
+            let command_line = script.command_line(&[]).expect("it can be said");
             assert!(command.starts_with("exec sh -c '"), "{command}");
             assert_eq!(command.matches('\'').count(), 2, "{command}");
             assert!(!command.contains(['!', '\n']), "{command}");
@@ -207,8 +207,8 @@ mod tests {
         }
         let odd = ["it's", "wow!", "a\\b", "a\nb"];
         for word in odd {
-            let before = [word.to_owned()];
-            assert!(Script::remove("/").command(&before).is_err(), "{word}");
+            let prefix = [word.to_owned()];
+            assert!(Script::remove("/").command_line(&prefix).is_err(), "{word}");
         }
     }
 

@@ -25,15 +25,15 @@ use crate::session::{ConnectionSpec, RetryScope, SessionBroker, SessionPool};
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) schema: TransportSchema,
-    pub(super) seen: &'static Seen,
-    pub(super) has: Has,
+    pub(super) seen: &'static Recorder,
+    pub(super) ability: Ability,
     pub(super) refuses: bool,
     pub(super) is_down: bool,
 }
 
 /// What a session can do in addition to the basic operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Has {
+pub(super) enum Ability {
     CommandLine,
     Data,
     Neither,
@@ -41,9 +41,9 @@ pub(super) enum Has {
 
 /// What the device has recorded.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Recorder {
     pub(super) logins: AtomicUsize,
-    pub(super) goodbyes: AtomicUsize,
+    pub(super) closes: AtomicUsize,
     pub(super) tests: AtomicUsize,
     /// Whether its sessions are dead when they are tested.
     pub(super) dead: AtomicBool,
@@ -52,8 +52,8 @@ pub(super) struct Seen {
 
 #[derive(Debug)]
 struct Session {
-    seen: &'static Seen,
-    has: Has,
+    seen: &'static Recorder,
+    ability: Ability,
 }
 
 impl Device {
@@ -63,7 +63,7 @@ impl Device {
             schema: TransportSchema::built_in(schema),
             // The tests' devices are few, and their sessions need a static lifetime.
             seen: Box::leak(Box::default()),
-            has: Has::CommandLine,
+            ability: Ability::CommandLine,
             refuses: false,
             is_down: false,
         }
@@ -81,7 +81,7 @@ impl Device {
                 info,
                 registry: RegistryId::default(),
             }),
-            place: target.place(None),
+            device_key: target.device_key(None),
             limits: SessionLimits {
                 limit: NonZeroUsize::MIN,
                 idle: Duration::from_secs(300),
@@ -99,10 +99,10 @@ impl Device {
     pub(super) async fn lend_for<T>(
         &self,
         mode: Mode,
-        bound: RetryScope,
+        retry_scope: RetryScope,
         work: impl AsyncFnOnce(String) -> T,
     ) -> T {
-        let (listen, retry_budget) = (Deaf, RetryBudget::new());
+        let (listen, retry_budget) = (NullSink, RetryBudget::new());
         let ctx = Context::new("r1", &listen, &retry_budget);
         let (pool, spec) = (
             SessionPool::default(),
@@ -110,13 +110,13 @@ impl Device {
         );
         let lent =
             async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
-        SessionBroker::new(&pool, bound)
+        SessionBroker::new(&pool, retry_scope)
             .lend(&ctx, &spec, mode, lent)
             .await
     }
 
     pub(super) fn counts(&self) -> [usize; 2] {
-        [&self.seen.logins, &self.seen.goodbyes].map(|count| count.load(Ordering::SeqCst))
+        [&self.seen.logins, &self.seen.closes].map(|count| count.load(Ordering::SeqCst))
     }
 
     pub(super) fn typed(&self) -> Vec<String> {
@@ -152,7 +152,7 @@ impl Connect for Device {
         }
         Ok(Box::new(Session {
             seen: self.seen,
-            has: self.has,
+            ability: self.ability,
         }))
     }
 }
@@ -172,15 +172,15 @@ impl Transport for Session {
     }
 
     async fn close(self: Box<Self>, _: &Context<'_>) {
-        self.seen.goodbyes.fetch_add(1, Ordering::SeqCst);
+        self.seen.closes.fetch_add(1, Ordering::SeqCst);
     }
 
     fn command_line(&self) -> Option<&dyn CommandLine> {
-        (self.has == Has::CommandLine).then_some(self)
+        (self.ability == Ability::CommandLine).then_some(self)
     }
 
     fn data_store(&self) -> Option<&dyn DataStore> {
-        (self.has == Has::Data).then_some(self)
+        (self.ability == Ability::Data).then_some(self)
     }
 }
 
@@ -257,8 +257,8 @@ impl Session {
     }
 }
 
-pub(super) struct Deaf;
+pub(super) struct NullSink;
 
-impl EventSink for Deaf {
+impl EventSink for NullSink {
     fn emit(&self, _: Event) {}
 }

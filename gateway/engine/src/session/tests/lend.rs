@@ -11,17 +11,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
-use super::fake::{Device, Has};
+use super::fake::{Device, Ability};
 use crate::session::RetryScope;
 use crate::session::borrowed::BorrowedSession;
 use crate::session::handle::SessionHandle;
 
 async fn exec(socket: &str, command: &str) -> Result<String, Failure> {
-    at(socket).await?.exec(command, &[]).await
+    connect(socket).await?.exec(command, &[]).await
 }
 
-async fn at(socket: &str) -> Result<SessionHandle<'static>, Failure> {
-    Ok(SessionHandle::Lent(BorrowedSession::at(socket).await?))
+async fn connect(socket: &str) -> Result<SessionHandle<'static>, Failure> {
+    Ok(SessionHandle::Lent(BorrowedSession::connect(socket).await?))
 }
 
 #[tokio::test]
@@ -30,8 +30,8 @@ async fn many_requests_are_one_login_and_take_turns() {
     device
         .lend(Mode::Enforce, async |socket| {
             let commands: Vec<String> = (0..100).map(|number| format!("show {number}")).collect();
-            let asked = commands.iter().map(|command| exec(&socket, command));
-            let outputs = futures_util::future::join_all(asked).await;
+            let requests = commands.iter().map(|command| exec(&socket, command));
+            let outputs = futures_util::future::join_all(requests).await;
             for (command, output) in commands.iter().zip(outputs) {
                 assert_eq!(output, Ok(format!("{command}\n")));
             }
@@ -44,7 +44,7 @@ async fn many_requests_are_one_login_and_take_turns() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_say_nothing_or_half_a_line_keep_nobody_out() {
+async fn silent_clients_and_half_lines_block_nobody() {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
@@ -63,7 +63,7 @@ async fn clients_that_say_nothing_or_half_a_line_keep_nobody_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn thousands_that_say_nothing_keep_nobody_out_for_long() {
+async fn thousands_of_silent_clients_block_nobody_for_long() {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
@@ -80,15 +80,15 @@ async fn thousands_that_say_nothing_keep_nobody_out_for_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_asked_before_has_five_seconds_where_others_wait_and_one_goes_at_once() {
+async fn a_client_with_an_earlier_request_has_five_seconds_while_others_wait_and_only_one_is_dropped() {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
             let mut idle = Vec::new();
             for _ in 0..32 {
-                let mut client = at(&socket).await.expect("somebody listens");
-                let said = client.exec("show x", &[]).await;
-                assert_eq!(said, Ok("show x\n".to_owned()));
+                let mut client = connect(&socket).await.expect("somebody listens");
+                let output = client.exec("show x", &[]).await;
+                assert_eq!(output, Ok("show x\n".to_owned()));
                 idle.push(client);
             }
             let begun = tokio::time::Instant::now();
@@ -98,24 +98,24 @@ async fn who_has_asked_before_has_five_seconds_where_others_wait_and_one_goes_at
                 "{:?}",
                 begun.elapsed()
             );
-            let mut kept = 0;
+            let mut served = 0;
             for client in &mut idle {
-                kept += usize::from(client.exec("show x", &[]).await.is_ok());
+                served += usize::from(client.exec("show x", &[]).await.is_ok());
             }
-            assert_eq!(kept, 31);
+            assert_eq!(served, 31);
         })
         .await;
 }
 
 #[tokio::test]
-async fn who_never_asks_never_logs_in() {
+async fn without_a_request_there_is_no_login() {
     let device = Device::new();
     device.lend(Mode::Enforce, async |_| ()).await;
     assert_eq!(device.counts(), [0, 0]);
 }
 
 #[tokio::test]
-async fn who_is_refused_is_not_sent_again() {
+async fn refused_credentials_are_not_sent_again() {
     let device = Device {
         refuses: true,
         ..Device::new()
@@ -133,40 +133,40 @@ async fn who_is_refused_is_not_sent_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_is_down_is_waited_for_once_in_a_run_or_at_each_request() {
-    for (bound, again) in [(RetryScope::Run, false), (RetryScope::Request, true)] {
+    for (retry_scope, again) in [(RetryScope::Run, false), (RetryScope::Request, true)] {
         let device = Device {
             is_down: true,
             ..Device::new()
         };
-        let ask = async |socket: String| {
+        let request = async |socket: String| {
             let mut waited = [Duration::ZERO; 2];
             for waited in &mut waited {
-                let asked = tokio::time::Instant::now();
+                let begun = tokio::time::Instant::now();
                 exec(&socket, "show x").await.expect_err("it is down");
-                *waited = asked.elapsed();
+                *waited = begun.elapsed();
             }
             waited
         };
-        let [first, second] = device.lend_for(Mode::Enforce, bound, ask).await;
+        let [first, second] = device.lend_for(Mode::Enforce, retry_scope, request).await;
         for (waited, was_waited) in [(first, true), (second, again)] {
-            assert!(waited <= RetryBudget::LIMIT, "{bound:?}: {waited:?}");
+            assert!(waited <= RetryBudget::LIMIT, "{retry_scope:?}: {waited:?}");
             let much = waited > RetryBudget::LIMIT / 2;
-            assert_eq!(much, was_waited, "{bound:?}: {waited:?}");
+            assert_eq!(much, was_waited, "{retry_scope:?}: {waited:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn the_socket_is_gone_with_the_work_and_so_is_who_held_on_to_it() {
+async fn the_socket_and_its_clients_are_closed_with_the_work() {
     let device = Device::new();
-    let (socket, mut kept) = device
+    let (socket, mut client) = device
         .lend(Mode::Enforce, async |socket| {
-            let kept = at(&socket).await.expect("somebody listens");
-            (socket, kept)
+            let client = connect(&socket).await.expect("somebody listens");
+            (socket, client)
         })
         .await;
     let kinds = [
-        kept.exec("show x", &[]).await,
+        client.exec("show x", &[]).await,
         exec(&socket, "show x").await,
     ]
     .map(|answer| answer.expect_err("it has ended").kind);
@@ -175,22 +175,22 @@ async fn the_socket_is_gone_with_the_work_and_so_is_who_held_on_to_it() {
 }
 
 #[tokio::test]
-async fn a_dropped_lending_leaves_no_socket() {
+async fn a_dropped_loan_leaves_no_socket() {
     let device = Device::new();
-    let (told, hears) = oneshot::channel();
-    let lending = device.lend(Mode::Enforce, async |socket| {
-        told.send(socket).expect("somebody hears");
+    let (sender, receiver) = oneshot::channel();
+    let lent_session = device.lend(Mode::Enforce, async |socket| {
+        sender.send(socket).expect("somebody hears");
         std::future::pending::<()>().await;
     });
     let socket = tokio::select! {
-        () = lending => unreachable!("it never ends"),
-        socket = hears => socket.expect("somebody tells"),
+        () = lent_session => unreachable!("it never ends"),
+        socket = receiver => socket.expect("somebody tells"),
     };
     assert!(!std::path::Path::new(&socket).exists());
 }
 
 #[tokio::test]
-async fn a_command_that_was_interrupted_is_told_with_what_came_and_not_sent_again() {
+async fn an_interrupted_command_is_reported_with_its_partial_output_and_not_sent_again() {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
@@ -204,7 +204,7 @@ async fn a_command_that_was_interrupted_is_told_with_what_came_and_not_sent_agai
 }
 
 #[tokio::test]
-async fn a_client_that_goes_gives_up_what_it_asked_for() {
+async fn a_client_that_disconnects_abandons_its_request() {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
@@ -223,7 +223,7 @@ async fn a_client_that_goes_gives_up_what_it_asked_for() {
 async fn configuration_is_typed_and_saved_but_not_under_noop() {
     let device = Device::new();
     let change = async |socket: String| {
-        let mut session = at(&socket).await?;
+        let mut session = connect(&socket).await?;
         let lines = ["interface x", " shutdown"].map(str::to_owned);
         session.exec("show x", &[]).await?;
         session.configure(lines.to_vec()).await?;
@@ -237,9 +237,9 @@ async fn configuration_is_typed_and_saved_but_not_under_noop() {
 }
 
 #[tokio::test]
-async fn data_is_asked_for_and_changed_once_but_not_under_noop() {
+async fn data_is_read_and_changed_once_but_not_under_noop() {
     let device = Device {
-        has: Has::Data,
+        ability: Ability::Data,
         ..Device::new()
     };
     let change = Request {
@@ -248,7 +248,7 @@ async fn data_is_asked_for_and_changed_once_but_not_under_noop() {
         body: Some(Value::from("<zone/>")),
     };
     let work = async |socket: String| {
-        let mut session = at(&socket).await?;
+        let mut session = connect(&socket).await?;
         let data = Document::Data(Value::from(json!({"asked": "/json"})));
         assert_eq!(session.get("/json".to_owned()).await, Ok(data));
         let text = Document::Text("<a/>".to_owned());
@@ -272,21 +272,21 @@ async fn data_is_asked_for_and_changed_once_but_not_under_noop() {
 }
 
 #[tokio::test]
-async fn a_transport_that_cannot_do_what_is_asked_says_what_it_can() {
-    for (has, lacks, can) in [
-        (Has::CommandLine, "has no data", "`devgate session exec`"),
-        (Has::Data, "has no command line", "`devgate session get`"),
-        (Has::Neither, "has no command line", "`devgate verify`"),
+async fn a_transport_without_an_ability_names_the_one_that_it_has() {
+    for (ability, lacks, can) in [
+        (Ability::CommandLine, "has no data", "`devgate session exec`"),
+        (Ability::Data, "has no command line", "`devgate session get`"),
+        (Ability::Neither, "has no command line", "`devgate verify`"),
     ] {
         let device = Device {
-            has,
+            ability,
             ..Device::new()
         };
         let refused = device.lend(Mode::Enforce, async |socket| {
-            let mut session = at(&socket).await?;
-            match has {
-                Has::CommandLine => session.get("/x".to_owned()).await.map(drop),
-                Has::Data | Has::Neither => session.exec("show x", &[]).await.map(drop),
+            let mut session = connect(&socket).await?;
+            match ability {
+                Ability::CommandLine => session.get("/x".to_owned()).await.map(drop),
+                Ability::Data | Ability::Neither => session.exec("show x", &[]).await.map(drop),
             }
         });
         let failure = refused.await.expect_err("it cannot be done");
@@ -314,29 +314,29 @@ async fn a_session_that_was_idle_is_tested_before_it_is_used() {
 }
 
 #[tokio::test]
-async fn what_is_not_understood_is_answered_and_what_is_too_long_ends_the_talk() {
+async fn an_invalid_request_is_answered_and_a_too_long_one_ends_the_connection() {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
             let mut stream = UnixStream::connect(&socket).await.expect("it is there");
-            let ask = b"{\"get\": 1}\n{\"version\": 1, \"exec\": \"show x\"}\n";
-            stream.write_all(ask).await.expect("it is read");
+            let requests = b"{\"get\": 1}\n{\"version\": 1, \"exec\": \"show x\"}\n";
+            stream.write_all(requests).await.expect("it is read");
             let mut answers = vec![0; 4096];
-            let mut said = String::new();
-            while said.lines().count() < 2 {
+            let mut text = String::new();
+            while text.lines().count() < 2 {
                 let read = stream.read(&mut answers).await.expect("it answers");
-                said.push_str(&String::from_utf8_lossy(&answers[..read]));
+                text.push_str(&String::from_utf8_lossy(&answers[..read]));
             }
-            let lines: Vec<&str> = said.lines().collect();
-            assert!(lines[0].contains("devgate/session-protocol"), "{said}");
+            let lines: Vec<&str> = text.lines().collect();
+            assert!(lines[0].contains("devgate/session-protocol"), "{text}");
             assert_eq!(lines[1], r#"{"output":"show x\n","version":1}"#);
 
             let mut stream = UnixStream::connect(&socket).await.expect("it is there");
             // The broker may close the connection before everything is written.
             let _ = stream.write_all(&vec![b'x'; 5 * 1024 * 1024]).await;
-            let mut said = String::new();
-            let read = stream.read_to_string(&mut said).await;
-            assert!(read.is_err() || said.contains("more than"), "{said}");
+            let mut text = String::new();
+            let read = stream.read_to_string(&mut text).await;
+            assert!(read.is_err() || text.contains("more than"), "{text}");
         })
         .await;
 }

@@ -16,12 +16,12 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio::time::{advance, timeout};
 
-use super::fake::{Deaf, Device};
+use super::fake::{NullSink, Device};
 use crate::engine::Engine;
 use crate::job::RunId;
 use crate::run::EngineConfig;
 use crate::session::device::SessionAccess;
-use crate::session::pool::Lease;
+use crate::session::pool::SessionLease;
 use crate::session::{ConnectionSpec, SessionPool};
 
 /// Returns connection info with a password.
@@ -35,32 +35,32 @@ fn with_password(password: &str) -> ConnectionInfo {
 
 /// Performs one piece of work in a session, on behalf of a target.
 async fn use_once(
-    lease: &Lease<'_>,
+    lease: &SessionLease<'_>,
     target: &str,
     access: SessionAccess,
     work: impl AsyncFnOnce() -> Result<(), Error>,
 ) -> Result<(), Failure> {
-    let (listen, retry_budget) = (Deaf, RetryBudget::new());
+    let (listen, retry_budget) = (NullSink, RetryBudget::new());
     let ctx = Context::new(target, &listen, &retry_budget);
     let turn = lease.turn(access).await;
-    turn.work(&ctx, async |_, _| work().await).await
+    turn.perform(&ctx, async |_, _| work().await).await
 }
 
-async fn well(lease: &Lease<'_>, target: &str) -> Result<(), Failure> {
+async fn succeed(lease: &SessionLease<'_>, target: &str) -> Result<(), Failure> {
     use_once(lease, target, SessionAccess::Read, async || Ok(())).await
 }
 
-async fn end(lease: Lease<'_>) {
-    let (listen, retry_budget) = (Deaf, RetryBudget::new());
-    lease.end(&Context::new("a", &listen, &retry_budget)).await;
+async fn end(lease: SessionLease<'_>) {
+    let (listen, retry_budget) = (NullSink, RetryBudget::new());
+    lease.release(&Context::new("a", &listen, &retry_budget)).await;
 }
 
 /// Lets time pass for the maintenance of sessions.
-async fn pass(seconds: u64) {
+async fn wait_seconds(seconds: u64) {
     let _ = timeout(Duration::from_secs(seconds), pending::<()>()).await;
 }
 
-fn up_to(spec: ConnectionSpec<'_>, sessions: usize) -> ConnectionSpec<'_> {
+fn with_session_limit(spec: ConnectionSpec<'_>, sessions: usize) -> ConnectionSpec<'_> {
     let mut spec = spec;
     spec.limits.limit = NonZeroUsize::new(sessions).expect("some");
     spec
@@ -82,8 +82,8 @@ async fn names_with_the_same_credentials_share_a_session_and_others_never() -> R
     let [first, same, other] = ["canary-1", "canary-1", "canary-2"]
         .map(|password| device.spec("here", with_password(password)));
     let leases = [&first, &same, &other].map(|spec| pool.lease(spec));
-    well(&leases[0], "a").await?;
-    well(&leases[1], "b").await?;
+    succeed(&leases[0], "a").await?;
+    succeed(&leases[1], "b").await?;
     assert_eq!(device.counts(), [1, 0]);
     assert_eq!(
         device.seen.tests.load(Ordering::SeqCst),
@@ -91,7 +91,7 @@ async fn names_with_the_same_credentials_share_a_session_and_others_never() -> R
         "another's is tested"
     );
     // There is room for one session only, so that the first must be closed.
-    well(&leases[2], "c").await?;
+    succeed(&leases[2], "c").await?;
     assert_eq!(device.counts(), [2, 1]);
     for lease in leases {
         assert_eq!(device.counts(), [2, 1], "somebody may come");
@@ -104,19 +104,19 @@ async fn names_with_the_same_credentials_share_a_session_and_others_never() -> R
 #[tokio::test(start_paused = true)]
 async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_readers() {
     let (device, pool) = (Device::new(), SessionPool::default());
-    let spec = up_to(device.spec("here", ConnectionInfo::default()), 3);
+    let spec = with_session_limit(device.spec("here", ConnectionInfo::default()), 3);
     let lease = pool.lease(&spec);
     let order = RefCell::new(Vec::new());
     let turn = async |name: &'static str, access| {
         let work = async || {
             order.borrow_mut().push(name);
-            pass(10).await;
+            wait_seconds(10).await;
             Ok(())
         };
         use_once(&lease, "a", access, work).await
     };
     let (read, write) = (SessionAccess::Read, SessionAccess::Write);
-    let asked = [
+    let requests = [
         ("w1", write),
         ("w2", write),
         ("r1", read),
@@ -125,7 +125,7 @@ async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_reade
         ("r3", read),
     ];
     let started = tokio::time::Instant::now();
-    let all = join_all(asked.map(|(name, access)| turn(name, access)));
+    let all = join_all(requests.map(|(name, access)| turn(name, access)));
     assert!(all.await.iter().all(Result::is_ok));
     // Two readers run beside the first writer, then the second writer beside the third reader.
     assert_eq!(*order.borrow(), ["w1", "r1", "r2", "r3", "w2", "w3"]);
@@ -136,9 +136,9 @@ async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_reade
 #[tokio::test(start_paused = true)]
 async fn never_more_sessions_are_open_than_the_limit() {
     let (device, pool) = (Device::new(), SessionPool::default());
-    let reaches: Vec<_> = (0..20)
+    let specs: Vec<_> = (0..20)
         .map(|who| {
-            up_to(
+            with_session_limit(
                 device.spec("here", with_password(&format!("canary-{}", who % 5))),
                 3,
             )
@@ -148,9 +148,9 @@ async fn never_more_sessions_are_open_than_the_limit() {
     let one = async |spec| {
         let lease = pool.lease(spec);
         let work = async || {
-            let [logins, goodbyes] = device.counts();
-            most.set(most.get().max(logins - goodbyes));
-            pass(1).await;
+            let [logins, closes] = device.counts();
+            most.set(most.get().max(logins - closes));
+            wait_seconds(1).await;
             Ok(())
         };
         let done = use_once(&lease, "a", SessionAccess::Read, work).await;
@@ -158,18 +158,18 @@ async fn never_more_sessions_are_open_than_the_limit() {
         done
     };
     assert!(
-        join_all(reaches.iter().map(one))
+        join_all(specs.iter().map(one))
             .await
             .iter()
             .all(Result::is_ok)
     );
     assert_eq!(most.get(), 3);
-    let [logins, goodbyes] = device.counts();
-    assert_eq!(logins, goodbyes);
+    let [logins, closes] = device.counts();
+    assert_eq!(logins, closes);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_is_kept()
+async fn a_lost_session_is_replaced_and_one_with_a_refused_command_stays_open()
 -> Result<(), Failure> {
     let (device, pool) = (Device::new(), SessionPool::default());
     let spec = device.spec("here", ConnectionInfo::default());
@@ -178,25 +178,25 @@ async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_
     use_once(&lease, "a", SessionAccess::Write, no)
         .await
         .expect_err("it says no");
-    well(&lease, "a").await?;
+    succeed(&lease, "a").await?;
     assert_eq!(device.counts(), [1, 0]);
     let lose = async || Err(lost());
     use_once(&lease, "a", SessionAccess::Write, lose)
         .await
         .expect_err("it is lost");
     assert_eq!(device.counts(), [1, 1]);
-    well(&lease, "a").await?;
+    succeed(&lease, "a").await?;
     assert_eq!(device.counts(), [2, 1]);
     // The session dies while it is idle, so that the work goes to a new one.
     advance(Duration::from_secs(60)).await;
     device.seen.dead.store(true, Ordering::SeqCst);
-    well(&lease, "a").await?;
+    succeed(&lease, "a").await?;
     assert_eq!(device.counts(), [3, 2]);
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_refused_is_not_tried_again_under_any_name() {
+async fn refused_credentials_are_not_tried_again_under_any_name() {
     let (mut device, pool) = (Device::new(), SessionPool::default());
     device.refuses = true;
     let [one, same, other] = ["canary-1", "canary-1", "canary-2"]
@@ -204,7 +204,7 @@ async fn who_is_refused_is_not_tried_again_under_any_name() {
     let leases = [&one, &same, &other].map(|spec| pool.lease(spec));
     for _ in 0..2 {
         for lease in &leases {
-            let failure = well(lease, "a").await.expect_err("it is refused");
+            let failure = succeed(lease, "a").await.expect_err("it is refused");
             assert!(failure.msg.contains("the password is wrong"), "{failure}");
         }
     }
@@ -212,20 +212,20 @@ async fn who_is_refused_is_not_tried_again_under_any_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them() {
+async fn a_target_behind_others_at_a_device_that_is_down_fails_soon_after_them() {
     let (mut device, pool) = (Device::new(), SessionPool::default());
     device.is_down = true;
-    let reaches: Vec<_> = (0..3)
+    let specs: Vec<_> = (0..3)
         .map(|who| device.spec("here", with_password(&format!("canary-{who}"))))
         .collect();
     let one = async |spec| {
         let lease = pool.lease(spec);
-        let done = well(&lease, "a").await;
+        let done = succeed(&lease, "a").await;
         end(lease).await;
         done
     };
     let started = tokio::time::Instant::now();
-    let done = join_all(reaches.iter().map(one)).await;
+    let done = join_all(specs.iter().map(one)).await;
     assert!(done.iter().all(Result::is_err));
     let waited = started.elapsed();
     assert!(
@@ -236,7 +236,7 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
     assert_eq!(device.counts(), [3, 0]);
     // A request after the others are gone has waited for no other.
     let later = tokio::time::Instant::now();
-    one(&reaches[0]).await.expect_err("it is down");
+    one(&specs[0]).await.expect_err("it is down");
     assert!(
         later.elapsed() > RetryBudget::LIMIT / 2,
         "{:?}",
@@ -253,15 +253,15 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
     let spec = device.spec("here", ConnectionInfo::default());
     let lease = engine.services.sessions.lease(&spec);
     let counted = async {
-        well(&lease, "a").await?;
-        pass(250).await;
+        succeed(&lease, "a").await?;
+        wait_seconds(250).await;
         assert_eq!(device.counts(), [1, 0]);
         assert_eq!(device.seen.tests.load(Ordering::SeqCst), 4);
-        pass(60).await;
+        wait_seconds(60).await;
         assert_eq!(device.counts(), [1, 1]);
-        well(&lease, "a").await?;
+        succeed(&lease, "a").await?;
         device.seen.dead.store(true, Ordering::SeqCst);
-        pass(70).await;
+        wait_seconds(70).await;
         assert_eq!(device.counts(), [2, 2], "a dead one is found");
         Ok(())
     };
@@ -269,28 +269,28 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer()
+async fn a_session_is_kept_open_for_expected_targets_and_no_longer()
 -> Result<(), Failure> {
     let (device, pool) = (Device::new(), SessionPool::default());
     let spec = device.spec("here", ConnectionInfo::default());
-    let place = spec.place;
-    let run = pool.expect(RunId::default(), &[place, place, place]);
+    let device_key = spec.device_key;
+    let run = pool.expect(RunId::default(), &[device_key, device_key, device_key]);
     for expected in [[1, 0], [1, 0], [1, 1]] {
         let lease = pool.lease(&spec);
-        well(&lease, "a").await?;
+        succeed(&lease, "a").await?;
         end(lease).await;
-        run.done(place);
+        run.done(device_key);
         assert_eq!(device.counts(), expected);
     }
     // The second target never requests a session.
-    let run = pool.expect(RunId::default(), &[place, place]);
+    let run = pool.expect(RunId::default(), &[device_key, device_key]);
     let lease = pool.lease(&spec);
-    well(&lease, "a").await?;
+    succeed(&lease, "a").await?;
     end(lease).await;
-    run.done(place);
+    run.done(device_key);
     assert_eq!(device.counts(), [2, 1]);
-    run.done(place);
-    let _ = timeout(Duration::from_secs(3), pool.keep(&*events::silence())).await;
+    run.done(device_key);
+    let _ = timeout(Duration::from_secs(3), pool.maintain(&*events::silence())).await;
     assert_eq!(device.counts(), [2, 2]);
     Ok(())
 }
@@ -317,7 +317,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
     assert!(timeout(Duration::from_secs(1), hangs).await.is_err());
     assert_eq!(device.counts(), [2, 1]);
     // The next work does not use the session that was left in the middle.
-    well(&lease, "a").await?;
+    succeed(&lease, "a").await?;
     assert_eq!(device.counts(), [3, 2]);
     drop(lease);
     pool.close(&*events::silence()).await;
@@ -326,7 +326,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
+async fn a_long_lived_engine_keeps_idle_sessions_open_for_a_limited_time()
 -> Result<(), Failure> {
     let device = Device::new();
     let engine = Engine::new(EngineConfig::for_tests(Duration::from_secs(120)));
@@ -335,12 +335,12 @@ async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
     let runs = async {
         for _ in 0..3 {
             let lease = pool.lease(&spec);
-            well(&lease, "a").await?;
+            succeed(&lease, "a").await?;
             end(lease).await;
-            pass(60).await;
+            wait_seconds(60).await;
             assert_eq!(device.counts(), [1, 0]);
         }
-        pass(70).await;
+        wait_seconds(70).await;
         assert_eq!(device.counts(), [1, 1]);
         Ok(())
     };

@@ -45,7 +45,7 @@ fn files_that_are_no_tasks_are_passed_over() {
 }
 
 #[test]
-fn an_unknown_task_says_where_to_look_and_what_was_meant() {
+fn an_unknown_task_suggests_the_list_and_a_similar_name() {
     let modules = Modules::with(&[("sample/tasks/show.sh", "")]);
     assert_eq!(
         modules.refusal("sample::shwo"),
@@ -66,7 +66,7 @@ fn an_unknown_task_says_where_to_look_and_what_was_meant() {
 }
 
 #[test]
-fn a_module_that_the_project_hides_by_its_name_is_told() {
+fn a_module_that_the_project_hides_by_its_name_is_reported() {
     let modules = Modules::with(&[("net/tasks/ports.sh", ""), ("project/tasks/own.sh", "")]);
     let modulepath = vec![modules.path().to_owned()];
     let project = ("net".to_owned(), modules.path().join("project"));
@@ -74,17 +74,17 @@ fn a_module_that_the_project_hides_by_its_name_is_told() {
     assert_eq!(catalogue.names(), ["net::own", "project::own"]);
     let error = catalogue.find("net::ports").expect_err("it is hidden");
     assert_eq!(error.kind(), "bolt/unknown-task");
-    let told = error.to_string();
+    let message = error.to_string();
     let folder = modules.path().join("net").display().to_string();
     for part in [
         "task named 'net::ports'",
         "the project is named 'net'",
         &folder,
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(message.contains(part), "{message}");
     }
-    let told = catalogue.find("net::other").expect_err("it is nowhere");
-    assert!(!told.to_string().contains("hides"), "{told}");
+    let message = catalogue.find("net::other").expect_err("it is nowhere");
+    assert!(!message.to_string().contains("hides"), "{message}");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn implementations_must_be_there_and_be_one() {
 }
 
 #[test]
-fn wrong_files_are_told_in_puppets_words() {
+fn wrong_files_are_reported_in_puppets_words() {
     let oracle: Json = serde_json::from_str(ORACLE).expect("the oracle's answers");
     for case in oracle["files"].as_array().expect("cases") {
         let metadata = json!({"files": case["files"]}).to_string();
@@ -153,9 +153,9 @@ fn wrong_files_are_told_in_puppets_words() {
         ]);
         let shareable = modules.path().join("shareable").display().to_string();
         let text = case["message"].as_str().expect("a text");
-        let (kind, told) = modules.refusal("sample");
+        let (kind, message) = modules.refusal("sample");
         assert_eq!(case["error"], kind);
-        assert_eq!(told, text.replace("<module directory>", &shareable));
+        assert_eq!(message, text.replace("<module directory>", &shareable));
     }
 }
 

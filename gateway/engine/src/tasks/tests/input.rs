@@ -81,7 +81,7 @@ async fn the_target_is_on_stdin_and_in_the_environment_only_where_that_is_all() 
 }
 
 #[tokio::test]
-async fn noop_is_told_only_under_noop() {
+async fn noop_is_passed_only_under_noop() {
     let mut run = Run::of(ECHO).metadata(json!({"supports_noop": true}));
     assert_eq!(stdin(&run.value().await).get("_noop"), None);
     run.mode = Mode::Noop;
@@ -117,7 +117,7 @@ async fn a_value_too_long_for_a_variable_is_on_stdin_or_an_error_that_names_it()
 }
 
 #[tokio::test]
-async fn parameters_too_long_together_say_so() {
+async fn parameters_that_are_too_long_together_are_reported() {
     let names: Vec<String> = (0..80).map(|number| format!("p{number}")).collect();
     let given: serde_json::Map<String, Json> = names
         .into_iter()

@@ -22,14 +22,14 @@ fn is_alive(pid: &str) -> bool {
 }
 
 /// Waits until a condition holds, and fails after far too long a time.
-async fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let look = async {
-        while !so() {
-            let moment = Duration::from_millis(5);
-            drop(timeout(moment, std::future::pending::<()>()).await);
+async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let poll = async {
+        while !condition() {
+            let interval = Duration::from_millis(5);
+            drop(timeout(interval, std::future::pending::<()>()).await);
         }
     };
-    timeout(Duration::from_secs(60), look).await.expect(what);
+    timeout(Duration::from_secs(60), poll).await.expect(what);
 }
 
 async fn pid_in(file: &Path) -> String {
@@ -40,7 +40,7 @@ async fn pid_in(file: &Path) -> String {
         .to_owned()
 }
 
-fn within(millis: u64) -> ProcessLimits {
+fn time_limit(millis: u64) -> ProcessLimits {
     ProcessLimits {
         time: Some(Duration::from_millis(millis)),
         ..ProcessLimits::default()
@@ -54,7 +54,7 @@ async fn ended(script: &str, millis: u64) -> Json {
     let file = notes.path().join("pids");
     let run = Run::of(script)
         .parameters(json!({"file": file}))
-        .limits(within(millis));
+        .limits(time_limit(millis));
     let error = run.run().await.expect_err("over its time");
     let (kind, text, details) = error.to_error();
     assert_eq!(kind, "puppetlabs.tasks/timeout-error", "{text}");
@@ -99,8 +99,8 @@ async fn a_task_that_will_not_end_is_killed() {
     assert_eq!(details["partial_output"], Json::Null);
     let script =
         "trap 'echo going >&2; exit' TERM; echo $$ >\"$PT_file\"; while :; do sleep 0.1; done";
-    let said = ended(script, 500).await["stderr"].to_string();
-    assert!(said.contains("going"), "{said}");
+    let output = ended(script, 500).await["stderr"].to_string();
+    assert!(output.contains("going"), "{output}");
 }
 
 #[tokio::test]
@@ -137,9 +137,9 @@ async fn a_stopped_run_is_ended_as_its_stage_says() {
         });
         let (kind, _, details) = error.expect_err("it was stopped").to_error();
         assert_eq!(kind, "devgate/interrupted");
-        let said = details["partial_output"].as_str().expect("a text");
-        assert!(said.starts_with("partial\n"), "{said}");
-        assert!(stage == Stage::Kill || said.ends_with("heard\n"), "{said}");
+        let output = details["partial_output"].as_str().expect("a text");
+        assert!(output.starts_with("partial\n"), "{output}");
+        assert!(stage == Stage::Kill || output.ends_with("heard\n"), "{output}");
         assert!(!is_alive(&pid));
     }
 }

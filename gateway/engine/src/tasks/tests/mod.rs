@@ -1,6 +1,6 @@
 //! Tasks in modules that each test creates: found, chosen, and actually run.
 
-mod choose;
+mod selection;
 mod find;
 mod input;
 mod limits;
@@ -132,19 +132,19 @@ impl Run {
         let task = self.modules.find("m::t");
         let host = Host::local(self.settings.clone());
         let features = host.features();
-        let place = match &self.target {
-            None => TaskPlace::Normal {
+        let location = match &self.target {
+            None => RunLocation::Normal {
                 target: "localhost",
                 features,
             },
-            Some(_) => TaskPlace::Remote {
+            Some(_) => RunLocation::Remote {
                 target: "sw1",
                 proxy: "localhost",
                 features,
             },
         };
         let parameters = task.parameters(hash(self.parameters.clone()))?;
-        let mut invocation = Invocation::new(&task, place, parameters, self.mode)?;
+        let mut invocation = Invocation::new(&task, location, parameters, self.mode)?;
         if let Some(target) = &self.target {
             let secret = |(key, value): (devgate_schemas::Key, Value)| {
                 let hidden = key.as_str() == Some("password");
@@ -160,12 +160,12 @@ impl Run {
             invocation =
                 invocation.with_target(hash(target.clone()).into_iter().map(secret).collect());
         }
-        let order = TaskControl {
+        let control = TaskControl {
             limits: &self.limits,
             stop: &stop,
             sink: &DiscardOutput,
         };
-        let output = host.run(invocation, order).await;
+        let output = host.run(invocation, control).await;
         drop(host);
         assert_eq!(self.left_behind(), 0, "the task's directory is gone");
         output.map_err(|ended| match ended {

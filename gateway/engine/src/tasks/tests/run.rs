@@ -56,7 +56,7 @@ async fn an_interpreter_is_chosen_by_the_extension() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_executed_says_why() {
+async fn what_cannot_be_executed_is_reported_with_the_reason() {
     for (content, reason) in [
         ("#!/no/such/ruby -w\n", "#!/no/such/ruby -w"),
         ("#!/bin/sh\r\n", r"#!/bin/sh\r"),
@@ -76,16 +76,16 @@ async fn what_cannot_be_executed_says_why() {
 }
 
 #[tokio::test]
-async fn a_place_that_cannot_be_written_is_named() {
+async fn a_directory_that_cannot_be_written_is_named() {
     let mut run = Run::of("");
     run.settings.tmpdir = Some("/no/such/place".into());
-    let error = run.run().await.expect_err("no place");
+    let error = run.run().await.expect_err("no directory");
     assert_eq!(error.kind(), "puppetlabs.tasks/task_file_error");
     assert!(error.to_string().contains("/no/such/place"), "{error}");
 }
 
 #[tokio::test]
-async fn exit_codes_signals_and_stderr_are_told() {
+async fn exit_codes_signals_and_stderr_are_reported() {
     let output = Run::of("echo words >&2; exit 12")
         .run()
         .await

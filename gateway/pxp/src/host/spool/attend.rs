@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use devgate_core::cancel::{CancelToken, Stage};
 use devgate_core::failure::Failure;
-use devgate_engine::process::{self, Identity, Recorded};
+use devgate_engine::process::{self, ProcessIdentity, RecordedChild};
 use devgate_schemas::{Mask, Sensitive};
 
 use crate::host::describe;
@@ -67,7 +67,7 @@ impl Transaction {
         if metadata.attended_by.is_some() || metadata.status != Status::Running {
             return Err("it was started before".to_owned());
         }
-        let written = Identity::own().and_then(|own| {
+        let written = ProcessIdentity::current().and_then(|own| {
             metadata.attended_by = Some(own);
             metadata.write(&self.folder)
         });
@@ -86,18 +86,18 @@ impl Transaction {
         metadata: &TransactionMetadata,
         request: Sensitive<Vec<u8>>,
         stop: &CancelToken,
-    ) -> Result<Recorded, String> {
+    ) -> Result<RecordedChild, String> {
         let program = describe::program(&metadata.file, Some(&metadata.action), Some(request));
         let cancelled = || "cancelled".to_owned();
         if stop.stage() >= Stage::End {
             return Err(cancelled());
         }
         let mut was_there = false;
-        let record = |found: &process::Record| {
+        let record = |found: &process::ProcessRecord| {
             was_there = true;
             pid::write(&self.folder, found)
         };
-        let started = Recorded::start(program, stop, record).await;
+        let started = RecordedChild::start(program, stop, record).await;
         started.map_err(|error| match error {
             None => cancelled(),
             Some(error) if was_there => format!(
@@ -108,7 +108,7 @@ impl Transaction {
                 "it cannot be started: {} does not exist any more",
                 metadata.file.display()
             ),
-            Some(error) => process::not_started(&error),
+            Some(error) => process::start_failure(&error),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use devgate_core::failure::Failure;
-use devgate_engine::process::Identity;
+use devgate_engine::process::ProcessIdentity;
 use nix::sys::signal::Signal;
 
 use crate::host::call::GRACE;
@@ -24,7 +24,7 @@ impl Transaction {
     /// It cannot be ended, or its end cannot be recorded.
     pub(crate) async fn cancel(&self) -> Result<bool, Failure> {
         let begun = Instant::now();
-        let mut asked: Option<Identity> = None;
+        let mut asked: Option<ProcessIdentity> = None;
         // An unknown transaction cannot be ended.
         while let Ok(metadata) = self.state().await {
             match (metadata.status, &asked) {
@@ -40,7 +40,7 @@ impl Transaction {
                 }
             }
             match &metadata.attended_by {
-                Some(attendant) if attendant.lives() => {
+                Some(attendant) if attendant.is_alive() => {
                     if asked.as_ref() != Some(attendant) {
                         self.ask(attendant, Signal::SIGTERM)?;
                         // A stopped process gets no signal until it continues.
@@ -63,7 +63,7 @@ impl Transaction {
         Ok(false)
     }
 
-    fn ask(&self, attendant: &Identity, signal: Signal) -> Result<(), Failure> {
+    fn ask(&self, attendant: &ProcessIdentity, signal: Signal) -> Result<(), Failure> {
         let asked = attendant.signal(signal);
         asked.map_err(|error| self.not_cancelled(&error.to_string()))
     }
@@ -73,7 +73,7 @@ impl Transaction {
         let Some(process) = pid::read(&self.folder) else {
             return Ok(false);
         };
-        if !process.lives_on().await {
+        if !process.has_living_processes().await {
             return Ok(false);
         }
         let why = Why::Cancelled;

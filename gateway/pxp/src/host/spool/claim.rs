@@ -7,7 +7,7 @@ use std::{fs, io};
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 use devgate_core::time::to_the_nanosecond;
-use devgate_engine::process::Identity;
+use devgate_engine::process::ProcessIdentity;
 use nix::unistd::{Uid, User};
 
 use crate::host::Call;
@@ -72,7 +72,7 @@ impl Transaction {
             // A link keeps its name, because a module may act according to its name.
             file: std::path::absolute(&call.module().file)?,
             time_limit: limit.as_secs_f64(),
-            claimed_by: Identity::own()?,
+            claimed_by: ProcessIdentity::current()?,
             attended_by: None,
         };
         // The folder is complete when it is renamed. The rename is the claim.

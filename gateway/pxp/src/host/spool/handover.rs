@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::Duration;
 
-use devgate_engine::process::Detached;
+use devgate_engine::process::DetachedProgram;
 use devgate_schemas::{Mask, Sensitive, Value};
 use serde_json::Value as Json;
 
@@ -26,13 +26,13 @@ impl Transaction {
     pub(super) async fn hand_over(
         &self,
         call: &Call,
-        to: Detached,
+        to: DetachedProgram,
         retry_budget: Duration,
     ) -> io::Result<String> {
         let secrets: Json = call.secrets().iter().map(Value::to_json).collect();
         let secrets = Sensitive::new(secrets.to_string().into_bytes());
         let request = call.request(Some(self.output_files())).to_stdin();
-        to.ask(&[&secrets, &request], retry_budget).await
+        to.request(&[&secrets, &request], retry_budget).await
     }
 }
 

@@ -7,7 +7,7 @@ use std::{fmt, fs, io};
 
 use devgate_core::atomic_file;
 use devgate_core::time::to_the_nanosecond;
-use devgate_engine::process::Identity;
+use devgate_engine::process::ProcessIdentity;
 use devgate_schemas::task::Exit;
 use serde::{Deserialize, Serialize};
 
@@ -52,10 +52,10 @@ pub(crate) struct TransactionMetadata {
     /// The time limit of the action, in seconds.
     pub(super) time_limit: f64,
     /// The process that has claimed the transaction.
-    pub(super) claimed_by: Identity,
+    pub(super) claimed_by: ProcessIdentity,
     /// The supervisor process, which waits for the end of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) attended_by: Option<Identity>,
+    pub(super) attended_by: Option<ProcessIdentity>,
 }
 
 /// The status of a transaction, in the terms of PXP.
@@ -134,7 +134,7 @@ impl TransactionMetadata {
         self.attended_by
             .as_ref()
             .unwrap_or(&self.claimed_by)
-            .lives()
+            .is_alive()
     }
 
     /// Records the result of an ended action.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use devgate_core::atomic_file;
-use devgate_engine::process::{Identity, Record};
+use devgate_engine::process::{ProcessIdentity, ProcessRecord};
 
 const NAME: &str = "pid";
 
@@ -13,8 +13,8 @@ const NAME: &str = "pid";
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn write(folder: &Path, record: &Record) -> io::Result<()> {
-    let Identity { pid, started, boot } = &record.leader;
+pub(super) fn write(folder: &Path, record: &ProcessRecord) -> io::Result<()> {
+    let ProcessIdentity { pid, started, boot } = &record.leader;
     let text = format!("{pid}\n{started} {boot} {}\n", record.mark);
     let file = folder.join(NAME);
     atomic_file::write(&file, text.as_bytes())
@@ -22,14 +22,14 @@ pub(super) fn write(folder: &Path, record: &Record) -> io::Result<()> {
 }
 
 /// The recorded process; `None` if that is uncertain.
-pub(super) fn read(folder: &Path) -> Option<Record> {
+pub(super) fn read(folder: &Path) -> Option<ProcessRecord> {
     let text = fs::read_to_string(folder.join(NAME)).ok()?;
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let [pid, started, boot, mark] = words[..] else {
         return None;
     };
-    Some(Record {
-        leader: Identity {
+    Some(ProcessRecord {
+        leader: ProcessIdentity {
             pid: pid.parse().ok()?,
             started: started.parse().ok()?,
             boot: boot.to_owned(),
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn a_process_is_read_as_it_was_written_and_a_bare_number_is_nobodys() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let record = Record {
-            leader: Identity::own()?,
+        let record = ProcessRecord {
+            leader: ProcessIdentity::current()?,
             mark: "mark-1.".to_owned(),
         };
         write(folder.path(), &record)?;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use devgate_core::failure::Failure;
-use devgate_engine::process::{self, Detached};
+use devgate_engine::process::{self, DetachedProgram};
 
 use crate::host::Call;
 use crate::host::spool::metadata::TransactionMetadata;
@@ -25,7 +25,7 @@ impl Transaction {
             "attend".into(),
             folder,
         ];
-        let attendant = Detached::start(words);
+        let attendant = DetachedProgram::start(words);
         let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
         let answer = self.hand_over(call, attendant, PATIENCE).await;
         let answer = answer.map_err(|error| {

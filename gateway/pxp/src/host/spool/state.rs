@@ -31,7 +31,7 @@ impl Transaction {
         }
         let process = pid::read(&self.folder);
         let recorded = process.is_some();
-        let lives = process.is_some_and(|process| process.leader.lives());
+        let lives = process.is_some_and(|process| process.leader.is_alive());
         if lives && metadata.ending.is_some() {
             // What it writes while it is being ended is judged when it is no more.
             return Ok(metadata);

@@ -38,7 +38,7 @@ pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
         Some(named) => Ok(named),
         None => {
             let environment = Environment::of_process();
-            let place = store::place(&environment, "XDG_STATE_HOME", ".local/state")?;
+            let place = store::xdg_folder(&environment, "XDG_STATE_HOME", ".local/state")?;
             Ok(place.join("devgate/pxp/spool"))
         }
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use devgate_core::cancel::{CancelToken, Stage};
-use devgate_engine::process::Recorded;
+use devgate_engine::process::RecordedChild;
 use devgate_schemas::pxp::OutputFiles;
 use devgate_schemas::task::Exit;
 use tokio::time::{Instant, timeout_at};
@@ -30,10 +30,10 @@ impl Transaction {
     pub(super) async fn wait(
         &self,
         metadata: &mut TransactionMetadata,
-        mut child: Recorded,
+        mut child: RecordedChild,
         deadline: &Deadline,
         stop: &CancelToken,
-    ) -> Option<Recorded> {
+    ) -> Option<RecordedChild> {
         let why = tokio::select! {
             exit = self.finishes(&mut child) => {
                 self.ended(metadata, exit);
@@ -58,7 +58,7 @@ impl Transaction {
     }
 
     /// Waits until the process has ended, or has written its exit code and still runs.
-    async fn finishes(&self, child: &mut Recorded) -> io::Result<Exit> {
+    async fn finishes(&self, child: &mut RecordedChild) -> io::Result<Exit> {
         tokio::select! {
             exit = child.wait() => match exit {
                 Ok(Exit::Code(0)) if !self.has_written() => Ok(self.left_to_others(child).await),
@@ -91,11 +91,11 @@ impl Transaction {
     /// A module that has ended well without a file may have left the work to a process of its own: it is waited for
     /// until the exit code is there, nobody lives who could write it, or the time is over; then the module has
     /// written nothing. Who lives on then is a service, perhaps.
-    async fn left_to_others(&self, child: &Recorded) -> Exit {
+    async fn left_to_others(&self, child: &RecordedChild) -> Exit {
         let nobody = async {
             let begun = Instant::now();
             // This checks all processes of this node.
-            while child.lives_on().await && begun.elapsed() < HANDED_ON {
+            while child.has_living_processes().await && begun.elapsed() < HANDED_ON {
                 pause(LINGER).await;
             }
         };
@@ -136,7 +136,7 @@ impl Deadline {
 }
 
 /// Waits for a process whose action has finished, without a limit.
-pub(super) async fn linger(mut child: Recorded, deadline: &Deadline, stop: &CancelToken) {
+pub(super) async fn linger(mut child: RecordedChild, deadline: &Deadline, stop: &CancelToken) {
     tokio::select! {
         _ = child.wait() => return,
         () = deadline.passes() => {}

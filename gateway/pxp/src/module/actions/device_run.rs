@@ -79,7 +79,7 @@ impl Action for DeviceRun {
             rollback: self.rollback,
             diff: false,
             busy: busy.unwrap_or_default(),
-            splay: Splay::within(0),
+            splay: Splay::at_most(0),
             reports: None,
             project,
         };

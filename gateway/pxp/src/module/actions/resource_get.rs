@@ -2,7 +2,7 @@
 
 use devgate_core::failure::Failure;
 use devgate_engine::device_run::Strict;
-use devgate_engine::operations::{Held, Inspect, Operation, Splay};
+use devgate_engine::operations::{DeviceResources, Inspect, Operation, Splay};
 use devgate_front::command_context::CommandContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ pub(super) struct ResourceGet {
 impl Action for ResourceGet {
     const NAME: &str = "resource_get";
     const ITEMS: &str = "device";
-    type Value = Held;
+    type Value = DeviceResources;
 
     fn operation(self, _: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let inspect = Inspect {
@@ -35,7 +35,7 @@ impl Action for ResourceGet {
             title: self.title,
             as_yaml: false,
             strict: Strict::Error,
-            splay: Splay::within(0),
+            splay: Splay::at_most(0),
         };
         Ok((self.whom, Operation::Inspect(inspect)))
     }

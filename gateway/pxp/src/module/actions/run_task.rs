@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
-use devgate_engine::operations::{Operation, TaskOrder};
+use devgate_engine::operations::{Operation, TaskOperation};
 use devgate_front::command_context::CommandContext;
 use devgate_schemas::Hash;
 use devgate_transports::Mode;
@@ -49,7 +49,7 @@ impl Action for RunTask {
             .map(|(name, value)| (name, value.into()))
             .collect();
         let parameters = task.parameters(task.metadata.hide_sensitive(given))?;
-        let order = TaskOrder {
+        let order = TaskOperation {
             task,
             parameters,
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },

@@ -1,4 +1,4 @@
-//! Finds the programs in a family's folder, and asks for their descriptions.
+//! Finds the programs in a family's folder, and loads their descriptions.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,10 +12,10 @@ use devgate_transports::{Connect, Error};
 use futures_util::future::join_all;
 
 use super::action::Action;
-use super::program::Program;
+use super::family_program::FamilyProgram;
 use super::resource_type::ExternalType;
-use super::results::Problem;
-use super::session::{Asked, Reaching, Way};
+use super::results::ProgramFailure;
+use super::session::{ProgramHandle, ExternalConnect, ExternalAccess};
 use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
 
@@ -24,11 +24,11 @@ use crate::process::{GRACE, ProcessLimits};
 pub(crate) struct Programs {
     /// The family's name.
     name: String,
-    transport: Option<Program>,
+    transport: Option<FamilyProgram>,
     /// The programs of resource types, by the type's name.
-    types: Vec<(String, Program)>,
+    types: Vec<(String, FamilyProgram)>,
     /// The files that cannot be run.
-    wrong: Vec<String>,
+    problems: Vec<String>,
 }
 
 /// The limits for a program's description.
@@ -42,22 +42,22 @@ const LIMITS: ProcessLimits = ProcessLimits {
 };
 
 /// The options that limit the programs of every family.
-pub(super) static SETTINGS: LazyLock<TransportSchema> =
+pub(super) static LIMIT_OPTIONS: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 impl Programs {
     /// Finds the programs in a family's folder: `transport`, and each file in `types` without an extension. Returns
     /// `None` if there are none.
-    pub(crate) fn of(folder: &Path) -> Option<Self> {
-        let mut found = Self {
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
+        let mut programs = Self {
             name: name_of(folder),
             transport: None,
             types: Vec::new(),
-            wrong: Vec::new(),
+            problems: Vec::new(),
         };
         let transport = folder.join("transport");
         if transport.is_file() {
-            found.take(&transport, None);
+            programs.add(&transport, None);
         }
         let types = fs::read_dir(folder.join("types"))
             .into_iter()
@@ -68,21 +68,21 @@ impl Programs {
         for file in types {
             let name = name_of(&file);
             if file.is_file() && !name.contains('.') {
-                found.take(&file, Some(name));
+                programs.add(&file, Some(name));
             }
         }
-        let some = found.transport.is_some() || !found.types.is_empty() || !found.wrong.is_empty();
-        some.then_some(found)
+        let has_any = programs.transport.is_some() || !programs.types.is_empty() || !programs.problems.is_empty();
+        has_any.then_some(programs)
     }
 
-    fn take(&mut self, file: &Path, type_name: Option<String>) {
+    fn add(&mut self, file: &Path, type_name: Option<String>) {
         let mode = fs::metadata(file).map_or(0, |metadata| metadata.permissions().mode());
-        let program = Program::new(file, type_name.as_deref());
+        let program = FamilyProgram::new(file, type_name.as_deref());
         match type_name {
             _ if mode & 0o111 == 0 => {
                 let file = file.display();
                 let message = format!("{file} is not executable: `chmod +x` it, or remove it");
-                self.wrong.push(message);
+                self.problems.push(message);
             }
             None => self.transport = Some(program),
             Some(name) => self.types.push((name, program)),
@@ -94,72 +94,72 @@ impl Programs {
         self.types.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Asks every program for its description, for ten seconds at most. Returns the family of these and of the
+    /// Loads the description of every program, for ten seconds at most. Returns the family of these and of the
     /// declarations in the same folder.
     ///
     /// # Errors
     /// Fails with all problems of the descriptions.
-    pub(crate) async fn ask(
+    pub(crate) async fn describe(
         &self,
         declared: Option<Arc<devgate_devices::Family>>,
     ) -> Result<Family, String> {
-        let mut wrong = self.wrong.clone();
+        let mut problems = self.problems.clone();
         if let (Some(transport), Some(_)) = (&self.transport, &declared) {
-            wrong.push(format!(
+            problems.push(format!(
                 "{} is beside a family.yaml: a family can have only one of them",
                 transport.file().display()
             ));
         }
         if let (None, None) = (&self.transport, &declared) {
-            wrong.push("there is neither a family.yaml nor a program `transport`".to_owned());
+            problems.push("there is neither a family.yaml nor a program `transport`".to_owned());
         }
         let data = declared.iter().flat_map(|family| family.types());
         for kind in data {
             let name = kind.schema().name();
             if self.type_names().any(|own| own == name) {
-                wrong.push(format!("the type `{name}` is both declared and a program"));
+                problems.push(format!("the type `{name}` is both declared and a program"));
             }
         }
-        if !wrong.is_empty() {
-            return Err(wrong.join("\n"));
+        if !problems.is_empty() {
+            return Err(problems.join("\n"));
         }
         let types = self
             .types
             .iter()
-            .map(|(name, program)| type_of(name, program));
+            .map(|(name, program)| describe_type(name, program));
         let transport = async {
             match &self.transport {
                 None => Ok(None),
-                Some(program) => transport_of(&self.name, program).await.map(Some),
+                Some(program) => describe_transport(&self.name, program).await.map(Some),
             }
         };
         let (transport, types) = tokio::join!(transport, join_all(types));
-        let reached = transport.unwrap_or_else(|problem| {
-            wrong.push(problem);
+        let described_transport = transport.unwrap_or_else(|problem| {
+            problems.push(problem);
             None
         });
         let types = types.into_iter().filter_map(|kind| match kind {
             Ok(kind) => Some(kind),
             Err(problem) => {
-                wrong.push(problem);
+                problems.push(problem);
                 None
             }
         });
         let types: Vec<Box<dyn ResourceType>> = types.collect();
-        if !wrong.is_empty() {
-            return Err(wrong.join("\n"));
+        if !problems.is_empty() {
+            return Err(problems.join("\n"));
         }
-        let (schema, way) = match (reached, &declared) {
-            (Some((schema, asked)), _) => (schema, Way::Program(asked)),
+        let (schema, access) = match (described_transport, &declared) {
+            (Some((schema, handle)), _) => (schema, ExternalAccess::Program(handle)),
             (None, Some(family)) => {
                 let protocol: Arc<dyn Connect> = family.clone();
-                (family.schema().clone(), Way::Protocol(protocol))
+                (family.schema().clone(), ExternalAccess::Protocol(protocol))
             }
-            (None, None) => unreachable!("it was told above"),
+            (None, None) => unreachable!("it was reported above"),
         };
-        let schema = schema.with(&SETTINGS);
+        let schema = schema.with(&LIMIT_OPTIONS);
         Ok(Family::new(
-            Arc::new(Reaching { schema, way }),
+            Arc::new(ExternalConnect { schema, access }),
             declared,
             types,
         ))
@@ -167,62 +167,62 @@ impl Programs {
 }
 
 /// Returns the transport that its program describes.
-async fn transport_of(name: &str, program: &Program) -> Result<(TransportSchema, Asked), String> {
-    let (definition, asked) = described(program).await?;
+async fn describe_transport(name: &str, program: &FamilyProgram) -> Result<(TransportSchema, ProgramHandle), String> {
+    let (definition, handle) = describe_program(program).await?;
     let schema = TransportSchema::register(&definition);
-    let schema = schema.map_err(|problems| unfit(program, &problems))?;
+    let schema = schema.map_err(|problems| describe_problems(program, &problems))?;
     check_name(program, schema.name(), name, "its family's folder")?;
-    Ok((schema, asked))
+    Ok((schema, handle))
 }
 
 /// Returns the resource type that its program describes.
-async fn type_of(name: &str, program: &Program) -> Result<Box<dyn ResourceType>, String> {
-    let (definition, asked) = described(program).await?;
+async fn describe_type(name: &str, program: &FamilyProgram) -> Result<Box<dyn ResourceType>, String> {
+    let (definition, handle) = describe_program(program).await?;
     let schema = TypeSchema::register(&definition);
-    let schema = schema.map_err(|problems| unfit(program, &problems))?;
+    let schema = schema.map_err(|problems| describe_problems(program, &problems))?;
     check_name(program, schema.name(), name, "its file")?;
-    Ok(Box::new(ExternalType { schema, asked }))
+    Ok(Box::new(ExternalType { schema, handle }))
 }
 
 /// Returns the description of a program.
-async fn described(program: &Program) -> Result<(Value, Asked), String> {
-    let asked = program.once(Action::Schema, Hash::new(), &LIMITS);
-    let asked = asked.await.results.and_then(|mut definition| {
-        let stays = match definition.remove("persistent") {
+async fn describe_program(program: &FamilyProgram) -> Result<(Value, ProgramHandle), String> {
+    let reply = program.run_once(Action::Schema, Hash::new(), &LIMITS);
+    let description = reply.await.results.and_then(|mut definition| {
+        let is_persistent = match definition.remove("persistent") {
             None | Some(Value::Boolean(false)) => false,
             Some(Value::Boolean(true)) => true,
-            Some(_) => return Err(Problem::new("expected `persistent` as true or false")),
+            Some(_) => return Err(ProgramFailure::new("expected `persistent` as true or false")),
         };
-        Ok((definition, stays))
+        Ok((definition, is_persistent))
     });
-    let (definition, stays) = asked.map_err(|problem| told(program, problem))?;
+    let (definition, is_persistent) = description.map_err(|problem| describe_failure(program, problem))?;
     let program = program.clone();
-    Ok((Value::Hash(definition), Asked { program, stays }))
+    Ok((Value::Hash(definition), ProgramHandle { program, is_persistent }))
 }
 
-fn check_name(program: &Program, said: &str, name: &str, whose: &str) -> Result<(), String> {
-    if said == name {
+fn check_name(program: &FamilyProgram, own_name: &str, name: &str, expected_by: &str) -> Result<(), String> {
+    if own_name == name {
         return Ok(());
     }
-    let problem = format!("it calls itself `{said}`: expected `{name}`, the name of {whose}");
-    Err(told(program, Problem::new(problem)))
+    let problem = format!("it calls itself `{own_name}`: expected `{name}`, the name of {expected_by}");
+    Err(describe_failure(program, ProgramFailure::new(problem)))
 }
 
 /// Formats all problems of a definition.
-pub(super) fn unfit(program: &Program, problems: &Problems) -> String {
+pub(super) fn describe_problems(program: &FamilyProgram, problems: &Problems) -> String {
     let problems = problems.iter().map(|problem| {
         let path = problem.path.join(".");
-        let place = if path.is_empty() {
+        let location = if path.is_empty() {
             path
         } else {
             format!("at {path}: ")
         };
-        told(program, Problem::new(format!("{place}{}", problem.message)))
+        describe_failure(program, ProgramFailure::new(format!("{location}{}", problem.message)))
     });
     problems.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn told(program: &Program, problem: Problem) -> String {
+pub(super) fn describe_failure(program: &FamilyProgram, problem: ProgramFailure) -> String {
     Error::to_string(&program.error(Action::Schema, problem))
 }
 

@@ -1,4 +1,4 @@
-//! An idle session: its last user, how long it may be idle, and whether it still answers.
+//! A session in the pool: its last user, how long it may be idle, and whether it still answers.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,40 +10,40 @@ use tokio::time::{Instant, timeout};
 use super::connection_spec::SessionKey;
 
 /// The longest time that the test of an idle session may take.
-const TEST: Duration = Duration::from_secs(10);
+const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An idle session in the pool.
-pub(super) struct Session {
+pub(super) struct PooledSession {
     pub(super) transport: Box<dyn Transport>,
     pub(super) key: Rc<SessionKey>,
     /// The name of the target that used the session last.
     pub(super) target: String,
-    pub(super) used: Instant,
+    pub(super) last_used: Instant,
     /// When the session last answered.
     pub(super) tested: Instant,
     /// How long the session may be idle.
     pub(super) idle: Duration,
 }
 
-impl Session {
+impl PooledSession {
     /// Records that the session was just used, for the target of this context.
-    pub(super) fn was_used(&mut self, ctx: &Context<'_>) {
+    pub(super) fn mark_used(&mut self, ctx: &Context<'_>) {
         let now = Instant::now();
-        (self.used, self.tested) = (now, now);
+        (self.last_used, self.tested) = (now, now);
         if self.target != ctx.target() {
             ctx.target().clone_into(&mut self.target);
         }
     }
 
     /// Whether the session has been idle for too long.
-    pub(super) fn is_over(&self) -> bool {
-        self.used.elapsed() >= self.idle
+    pub(super) fn is_expired(&self) -> bool {
+        self.last_used.elapsed() >= self.idle
     }
 
     /// Tests whether the session answers.
-    pub(super) async fn answers(&self, log: &dyn Sink) -> bool {
+    pub(super) async fn responds(&self, log: &dyn Sink) -> bool {
         let test = self.with_context(log, async |ctx| {
-            match timeout(TEST, self.transport.verify(ctx)).await {
+            match timeout(TEST_TIMEOUT, self.transport.verify(ctx)).await {
                 Ok(Ok(())) => true,
                 Ok(Err(error)) => {
                     ctx.debug(format!("the idle session is closed: {error}"));
@@ -60,9 +60,9 @@ impl Session {
 
     /// Closes the session on behalf of the target that used it last.
     pub(super) async fn close(self, log: &dyn Sink) {
-        let listener = listener(log, &self.key);
+        let redactor = redactor(log, &self.key);
         let retry_budget = RetryBudget::default();
-        let ctx = Context::new(&self.target, &listener, &retry_budget);
+        let ctx = Context::new(&self.target, &redactor, &retry_budget);
         ctx.debug("the session is closed");
         self.transport.close(&ctx).await;
     }
@@ -72,15 +72,15 @@ impl Session {
         log: &dyn Sink,
         work: impl AsyncFnOnce(&Context<'_>) -> T,
     ) -> T {
-        let listener = listener(log, &self.key);
+        let redactor = redactor(log, &self.key);
         let retry_budget = RetryBudget::default();
-        work(&Context::new(&self.target, &listener, &retry_budget)).await
+        work(&Context::new(&self.target, &redactor, &retry_budget)).await
     }
 }
 
 /// Returns a redactor for the messages of a session that is not in use.
-fn listener<'s>(log: &'s dyn Sink, key: &SessionKey) -> Redactor<'s> {
-    let listener = Redactor::new(log);
-    listener.hide(key.info.secrets());
-    listener
+fn redactor<'s>(log: &'s dyn Sink, key: &SessionKey) -> Redactor<'s> {
+    let redactor = Redactor::new(log);
+    redactor.hide(key.info.secrets());
+    redactor
 }

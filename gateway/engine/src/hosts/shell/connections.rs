@@ -11,30 +11,30 @@ use devgate_core::lock::locked;
 use devgate_transports::{
     ByteStream, Context, Destination, Error, HostSettings, Result, SshHost,
 };
-use tokio::sync::{Mutex as Turn, Notify};
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::Instant;
 
 /// The connections to one host.
-pub(crate) struct Lines {
+pub(crate) struct SshConnections {
     settings: HostSettings,
     state: Mutex<State>,
     /// Connections are opened one after another, because servers refuse bursts of them (`MaxStartups`).
-    opening: Turn<()>,
+    opening: AsyncMutex<()>,
     changed: Notify,
 }
 
 struct State {
-    lines: Vec<Arc<Line>>,
+    connections: Vec<Arc<SshConnection>>,
     /// How many programs a connection can carry, as far as is known.
-    carries: usize,
+    capacity: usize,
     /// The most programs that a connection has carried.
-    most: usize,
+    most_open: usize,
     /// Whether the host accepts no further connection.
-    full: bool,
+    is_full: bool,
 }
 
 /// One connection.
-struct Line {
+struct SshConnection {
     host: Arc<SshHost>,
     /// The number of programs that run on the connection or are being started.
     used: AtomicUsize,
@@ -43,9 +43,9 @@ struct Line {
 }
 
 /// Room for one program on a connection, until it is dropped.
-pub(super) struct Lease<'a> {
-    lines: &'a Lines,
-    line: Arc<Line>,
+pub(super) struct ConnectionLease<'a> {
+    connections: &'a SshConnections,
+    connection: Arc<SshConnection>,
     is_open: bool,
 }
 
@@ -56,17 +56,17 @@ const REFUSALS: u32 = 20;
 /// How often a connection may turn out to be lost when a program is to be started on it.
 const LOSSES: u32 = 3;
 
-impl Lines {
+impl SshConnections {
     pub(crate) fn new(settings: HostSettings) -> Self {
         Self {
             settings,
             state: Mutex::new(State {
-                lines: Vec::new(),
-                carries: usize::MAX,
-                most: 0,
-                full: false,
+                connections: Vec::new(),
+                capacity: usize::MAX,
+                most_open: 0,
+                is_full: false,
             }),
-            opening: Turn::default(),
+            opening: AsyncMutex::default(),
             changed: Notify::new(),
         }
     }
@@ -80,22 +80,22 @@ impl Lines {
         &self,
         ctx: &Context<'_>,
         start: impl AsyncFn(&SshHost) -> Result<T>,
-    ) -> Result<(T, Lease<'_>)> {
+    ) -> Result<(T, ConnectionLease<'_>)> {
         let (mut refusals, mut losses) = (0, 0);
         loop {
             let mut lease = self.lease(ctx).await?;
-            match start(&lease.line.host).await {
+            match start(&lease.connection.host).await {
                 Ok(started) => {
-                    lease.opened();
+                    lease.program_started();
                     return Ok((started, lease));
                 }
                 Err(error @ Error::NoMoreSessions { .. }) => {
                     refusals += 1;
-                    if !lease.refused(refusals) {
+                    if !lease.learn_from_refusal(refusals) {
                         return Err(error);
                     }
                 }
-                Err(error) if lease.line.host.is_closed() => {
+                Err(error) if lease.connection.host.is_closed() => {
                     losses += 1;
                     if losses == LOSSES {
                         return Err(error);
@@ -110,11 +110,11 @@ impl Lines {
     ///
     /// # Errors
     /// Fails when no connection can be opened.
-    pub(crate) async fn reach(&self, ctx: &Context<'_>) -> Result<()> {
+    pub(crate) async fn connect(&self, ctx: &Context<'_>) -> Result<()> {
         self.lease(ctx).await.map(drop)
     }
 
-    /// Connects from the host to another place. A program's room is not needed for it.
+    /// Connects from the host to another place. This needs no room for a program.
     ///
     /// # Errors
     /// Fails when the host cannot be reached, or as [`SshHost::forward`].
@@ -143,36 +143,39 @@ impl Lines {
     /// Returns an open connection, however many programs it carries.
     async fn any(&self, ctx: &Context<'_>) -> Result<Arc<SshHost>> {
         loop {
-            let first = || {
-                let state = self.state();
-                let mut open = state.lines.iter().filter(|line| !line.host.is_closed());
-                open.next().map(|line| Arc::clone(&line.host))
-            };
-            if let Some(host) = first() {
+            if let Some(host) = self.first() {
                 return Ok(host);
             }
             let _turn = self.opening.lock().await;
-            if first().is_none() {
-                self.state().lines.clear();
+            if self.first().is_none() {
                 self.open(ctx).await?;
             }
         }
     }
 
-    async fn lease(&self, ctx: &Context<'_>) -> Result<Lease<'_>> {
+    fn first(&self) -> Option<Arc<SshHost>> {
+        let mut state = self.state();
+        state
+            .connections
+            .retain(|connection| !connection.host.is_closed());
+        let first = state.connections.first()?;
+        Some(Arc::clone(&first.host))
+    }
+
+    async fn lease(&self, ctx: &Context<'_>) -> Result<ConnectionLease<'_>> {
         loop {
             let changed = self.changed.notified();
-            if let Some(lease) = self.free() {
+            if let Some(lease) = self.lease_free() {
                 return Ok(lease);
             }
             tokio::select! {
                 () = changed => {}
-                _turn = self.opening.lock(), if !self.state().full => {
+                _turn = self.opening.lock(), if !self.state().is_full => {
                     // Another task may have made room during the wait for the turn.
-                    if let Some(lease) = self.free() {
+                    if let Some(lease) = self.lease_free() {
                         return Ok(lease);
                     }
-                    if !self.state().full {
+                    if !self.state().is_full {
                         self.open(ctx).await?;
                     }
                 }
@@ -184,12 +187,12 @@ impl Lines {
         match SshHost::connect(ctx, &self.settings).await {
             Ok(host) => {
                 let mut state = self.state();
-                state.lines.push(Arc::new(Line::new(host)));
-                ctx.debug(format!("connection {} is open", state.lines.len()));
+                state.connections.push(Arc::new(SshConnection::new(host)));
+                ctx.debug(format!("connection {} is open", state.connections.len()));
             }
-            Err(error) if self.state().lines.is_empty() => return Err(error),
+            Err(error) if self.state().connections.is_empty() => return Err(error),
             Err(error) => {
-                self.state().full = true;
+                self.state().is_full = true;
                 ctx.notice(format!(
                     "cannot open another connection, so tasks wait for the open ones: {error}"
                 ));
@@ -199,33 +202,33 @@ impl Lines {
         Ok(())
     }
 
-    fn free(&self) -> Option<Lease<'_>> {
+    fn lease_free(&self) -> Option<ConnectionLease<'_>> {
         let mut state = self.state();
-        state.lines.retain(|line| !line.host.is_closed());
-        state.full &= !state.lines.is_empty();
-        let carries = state.carries;
-        let has_room = |line: &&Arc<Line>| line.used.load(Ordering::Relaxed) < carries;
-        let line = state.lines.iter().find(has_room)?;
-        line.used.fetch_add(1, Ordering::Relaxed);
-        Some(Lease {
-            lines: self,
-            line: Arc::clone(line),
+        state.connections.retain(|connection| !connection.host.is_closed());
+        state.is_full &= !state.connections.is_empty();
+        let capacity = state.capacity;
+        let has_capacity = |connection: &&Arc<SshConnection>| connection.used.load(Ordering::Relaxed) < capacity;
+        let connection = state.connections.iter().find(has_capacity)?;
+        connection.used.fetch_add(1, Ordering::Relaxed);
+        Some(ConnectionLease {
+            connections: self,
+            connection: Arc::clone(connection),
             is_open: false,
         })
     }
 
     /// Returns the number of open connections.
     pub(super) fn count(&self) -> usize {
-        self.state().lines.len()
+        self.state().connections.len()
     }
 
     /// Closes all connections at once.
     pub(crate) async fn close(&self) {
-        let lines = std::mem::take(&mut self.state().lines);
-        let closing = lines.into_iter().filter_map(Arc::into_inner);
-        futures_util::future::join_all(closing.map(|line| async {
+        let connections = std::mem::take(&mut self.state().connections);
+        let closing = connections.into_iter().filter_map(Arc::into_inner);
+        futures_util::future::join_all(closing.map(async |connection| {
             // A connection that sessions go through stays open for them.
-            if let Some(host) = Arc::into_inner(line.host) {
+            if let Some(host) = Arc::into_inner(connection.host) {
                 host.close().await;
             }
         })).await;
@@ -236,7 +239,7 @@ impl Lines {
     }
 }
 
-impl Line {
+impl SshConnection {
     fn new(host: SshHost) -> Self {
         Self {
             host: Arc::new(host),
@@ -246,33 +249,33 @@ impl Line {
     }
 }
 
-impl Lease<'_> {
-    fn opened(&mut self) {
+impl ConnectionLease<'_> {
+    fn program_started(&mut self) {
         self.is_open = true;
-        let open = self.line.open.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut state = self.lines.state();
-        state.most = state.most.max(open);
+        let open = self.connection.open.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut state = self.connections.state();
+        state.most_open = state.most_open.max(open);
         // The answers to a burst of requests may be seen in another order than that of their arrival.
-        state.carries = state.carries.max(open);
+        state.capacity = state.capacity.max(open);
     }
 
     /// Learns the limit from a refusal. Returns `false` when the host permits nothing at all.
-    fn refused(&self, times: u32) -> bool {
-        let open = self.line.open.load(Ordering::Relaxed);
-        let mut state = self.lines.state();
-        if open > 0 && (open >= state.most || times > REFUSALS) {
-            state.carries = open;
+    fn learn_from_refusal(&self, times: u32) -> bool {
+        let open = self.connection.open.load(Ordering::Relaxed);
+        let mut state = self.connections.state();
+        if open > 0 && (open >= state.most_open || times > REFUSALS) {
+            state.capacity = open;
         }
         open > 0 || times <= REFUSALS
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for ConnectionLease<'_> {
     fn drop(&mut self) {
-        self.line.used.fetch_sub(1, Ordering::Relaxed);
+        self.connection.used.fetch_sub(1, Ordering::Relaxed);
         if self.is_open {
-            self.line.open.fetch_sub(1, Ordering::Relaxed);
+            self.connection.open.fetch_sub(1, Ordering::Relaxed);
         }
-        self.lines.changed.notify_one();
+        self.connections.changed.notify_one();
     }
 }

@@ -8,9 +8,9 @@ use devgate_transports::Mode;
 
 use super::{Implementation, Task, TaskError};
 
-/// The place where a task is to run.
+/// Where a task is to run: on its target or on a proxy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum TaskPlace<'a> {
+pub(crate) enum RunLocation<'a> {
     /// On a normal target with these features.
     Normal {
         target: &'a str,
@@ -25,98 +25,98 @@ pub(crate) enum TaskPlace<'a> {
 }
 
 impl Task {
-    /// Checks whether the task can run at such a place at all, whatever its features are. This is known before the
-    /// place is reached.
+    /// Checks whether the task can run at such a location at all, whatever its features are. This is known before the
+    /// location is reached.
     ///
     /// # Errors
     /// Fails for remote tasks on normal targets and normal tasks on remote ones, and in noop mode for tasks that do not
     /// support it (Task Specification, "Executing Remote Tasks").
-    pub(crate) fn admit(&self, place: TaskPlace<'_>, mode: Mode) -> Result<(), TaskError> {
-        self.fitting(place, mode).map(drop)
+    pub(crate) fn admit(&self, location: RunLocation<'_>, mode: Mode) -> Result<(), TaskError> {
+        self.candidates(location, mode).map(drop)
     }
 
     /// Returns the implementations up to the chosen one, in the order in which they are tried, with the reasons for
     /// skipping the others.
-    pub(crate) fn passed_over(&self, place: TaskPlace<'_>) -> Vec<(String, Option<String>)> {
+    pub(crate) fn tried_implementations(&self, location: RunLocation<'_>) -> Vec<(String, Option<String>)> {
         let mut tried = Vec::new();
-        for one in &self.implementations {
-            let missing = one.missing(place.features());
-            let why = match (one.remote, place.is_remote()) {
+        for implementation in &self.implementations {
+            let missing = implementation.missing(location.features());
+            let why = match (implementation.remote, location.is_remote()) {
                 (true, false) => Some("it is for remote targets".to_owned()),
                 (false, true) => Some("it is not for remote targets".to_owned()),
                 _ if missing.is_empty() => None,
                 _ => Some(format!("{} is missing", missing.join(", "))),
             };
-            let chosen = why.is_none();
-            tried.push((one.file_name().to_owned(), why));
-            if chosen {
+            let selected = why.is_none();
+            tried.push((implementation.file_name().to_owned(), why));
+            if selected {
                 break;
             }
         }
         tried
     }
 
-    fn fitting(
+    fn candidates(
         &self,
-        place: TaskPlace<'_>,
+        location: RunLocation<'_>,
         mode: Mode,
     ) -> Result<Vec<&Arc<Implementation>>, TaskError> {
         let task = self.name.to_string();
-        let target = place.target().to_owned();
+        let target = location.target().to_owned();
         if mode == Mode::Noop && !self.metadata.supports_noop {
             return Err(TaskError::NoopUnsupported { task, target });
         }
-        let fitting: Vec<&Arc<Implementation>> = self
+        let candidates: Vec<&Arc<Implementation>> = self
             .implementations
             .iter()
-            .filter(|one| one.remote == place.is_remote())
+            .filter(|implementation| implementation.remote == location.is_remote())
             .collect();
-        if fitting.is_empty() {
-            return Err(match place {
-                TaskPlace::Normal { .. } => TaskError::RemoteTaskOnNormalTarget { task, target },
-                TaskPlace::Remote { proxy, .. } => TaskError::NormalTaskOnRemoteTarget {
+        if candidates.is_empty() {
+            return Err(match location {
+                RunLocation::Normal { .. } => TaskError::RemoteTaskOnNormalTarget { task, target },
+                RunLocation::Remote { proxy, .. } => TaskError::NormalTaskOnRemoteTarget {
                     task,
                     target,
                     proxy: proxy.to_owned(),
                 },
             });
         }
-        Ok(fitting)
+        Ok(candidates)
     }
 
-    /// Chooses the first implementation for this kind of target whose requirements the place satisfies (Task
+    /// Chooses the first implementation for this kind of target whose requirements the location satisfies (Task
     /// Specification, "Task implementations").
     ///
     /// # Errors
     /// Fails as [`admit`](Self::admit), and when a feature is missing, which is named.
-    pub(super) fn choose(
+    pub(super) fn select(
         &self,
-        place: TaskPlace<'_>,
+        location: RunLocation<'_>,
         mode: Mode,
     ) -> Result<Arc<Implementation>, TaskError> {
-        let fitting = self.fitting(place, mode)?;
-        let features = place.features();
-        let Some(chosen) = fitting.iter().find(|one| one.missing(features).is_empty()) else {
+        let candidates = self.candidates(location, mode)?;
+        let features = location.features();
+        let Some(selected) = candidates.iter().find(|implementation| implementation.missing(features).is_empty()) else {
             return Err(TaskError::MissingFeatures {
                 task: self.name.to_string(),
-                target: place.target().to_owned(),
-                runner: place.runner().to_owned(),
+                target: location.target().to_owned(),
+                runner: location.runner().to_owned(),
                 features: features.iter().cloned().collect(),
-                lacks: fitting.iter().map(|one| one.lack(features)).collect(),
+                missing: candidates.iter().map(|implementation| implementation.missing_features(features)).collect(),
             });
         };
-        if chosen.input_method == InputMethod::Powershell && !features.contains("powershell") {
+        if selected.input_method == InputMethod::Powershell && !features.contains("powershell") {
             return Err(TaskError::Powershell {
                 task: self.name.to_string(),
-                file: chosen.file_name().to_owned(),
-                runner: place.runner().to_owned(),
+                file: selected.file_name().to_owned(),
+                runner: location.runner().to_owned(),
             });
         }
-        Ok(Arc::clone(chosen))
+        Ok(Arc::clone(selected))
     }
 }
 
-impl<'a> TaskPlace<'a> {
+impl<'a> RunLocation<'a> {
     fn is_remote(self) -> bool {
         matches!(self, Self::Remote { .. })
     }

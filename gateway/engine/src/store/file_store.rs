@@ -17,13 +17,13 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use super::{Store, StoreKey, StoredKind, StoredValue, place, private_folder};
+use super::{Store, StoreKey, StoredKind, StoredValue, xdg_folder, private_folder};
 
 /// The largest value of one target, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_VALUE: u64 = 4 << 20;
 
 /// The largest total of a kind, in bytes. Beyond it, the oldest values are removed.
-const MOST: u64 = 256 << 20;
+const MAX_TOTAL: u64 = 256 << 20;
 
 /// The version of the format. Files of another version are ignored.
 const VERSION: u32 = 1;
@@ -31,7 +31,7 @@ const VERSION: u32 = 1;
 /// Files in `$XDG_CACHE_HOME/devgate/facts` (`~/.cache/devgate/facts`) and `$XDG_STATE_HOME/devgate/audit`
 /// (`~/.local/state/devgate/audit`).
 #[derive(Debug)]
-pub struct Files {
+pub struct FileStore {
     environment: Arc<Environment>,
     /// The existing folders.
     facts: OnceLock<PathBuf>,
@@ -42,13 +42,15 @@ pub struct Files {
 #[derive(Serialize, Deserialize)]
 struct Entry {
     version: u32,
-    of: Json,
+    #[serde(rename = "of")]
+    key: Json,
     /// Seconds since 1970, in UTC.
     at: u64,
-    what: Json,
+    #[serde(rename = "what")]
+    data: Json,
 }
 
-impl Files {
+impl FileStore {
     /// Creates the store of the user in this environment.
     pub fn new(environment: Arc<Environment>) -> Self {
         Self {
@@ -60,11 +62,11 @@ impl Files {
 
     /// Creates the store of a user with this home folder.
     #[cfg(test)]
-    pub(super) fn at(home: &Path) -> Self {
+    pub(super) fn in_home(home: &Path) -> Self {
         Self::new(Arc::new(Environment::new(Some(home.to_owned()), [])))
     }
 
-    fn known(&self, kind: StoredKind) -> &OnceLock<PathBuf> {
+    fn folder_cell(&self, kind: StoredKind) -> &OnceLock<PathBuf> {
         match kind {
             StoredKind::Facts => &self.facts,
             StoredKind::Audits => &self.audits,
@@ -73,62 +75,62 @@ impl Files {
 
     /// Returns the folder of a kind, and creates it if necessary.
     fn folder(&self, kind: StoredKind) -> Result<PathBuf, Failure> {
-        let known = self.known(kind);
+        let cell = self.folder_cell(kind);
         // It may have been removed since.
-        if let Some(folder) = known.get().filter(|folder| folder.is_dir()) {
+        if let Some(folder) = cell.get().filter(|folder| folder.is_dir()) {
             return Ok(folder.clone());
         }
         let folder = match kind {
             StoredKind::Facts => {
-                place(&self.environment, "XDG_CACHE_HOME", ".cache")?.join("devgate/facts")
+                xdg_folder(&self.environment, "XDG_CACHE_HOME", ".cache")?.join("devgate/facts")
             }
             StoredKind::Audits => {
-                place(&self.environment, "XDG_STATE_HOME", ".local/state")?.join("devgate/audit")
+                xdg_folder(&self.environment, "XDG_STATE_HOME", ".local/state")?.join("devgate/audit")
             }
         };
         private_folder(&folder)
             .with_context(|| format!("cannot save data in {}", folder.display()))?;
-        Ok(known.get_or_init(|| folder).clone())
+        Ok(cell.get_or_init(|| folder).clone())
     }
 }
 
 #[async_trait]
-impl Store for Files {
+impl Store for FileStore {
     fn prepare(&self, kind: StoredKind) -> Result<(), Failure> {
         self.folder(kind).map(drop)
     }
 
-    async fn kept(
+    async fn load(
         &self,
         kind: StoredKind,
-        owner: &StoreKey,
+        key: &StoreKey,
     ) -> Result<Option<StoredValue>, String> {
         let folder = self.folder(kind).map_err(|error| format!("{error:#}"))?;
-        let owner = owner.clone();
-        elsewhere(move || read(&folder, &owner)).await
+        let key = key.clone();
+        run_blocking(move || read(&folder, &key)).await
     }
 
-    async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()> {
+    async fn save(&self, kind: StoredKind, key: &StoreKey, value: StoredValue) -> io::Result<()> {
         let folder = self.folder(kind).map_err(io::Error::other)?;
-        let owner = owner.clone();
-        elsewhere(move || write(&folder, kind, owner, kept)).await
+        let key = key.clone();
+        run_blocking(move || write(&folder, kind, key, value)).await
     }
 
     async fn prune(&self, kind: StoredKind) {
         if let Ok(folder) = self.folder(kind) {
-            elsewhere(move || prune(&folder, MOST)).await;
+            run_blocking(move || prune(&folder, MAX_TOTAL)).await;
         }
     }
 }
 
 /// Runs blocking file operations on another thread.
-async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = spawn_blocking(work).await;
     done.expect("files do not panic")
 }
 
-fn read(folder: &Path, owner: &StoreKey) -> Result<Option<StoredValue>, String> {
-    let file = file(folder, owner);
+fn read(folder: &Path, key: &StoreKey) -> Result<Option<StoredValue>, String> {
+    let file = file(folder, key);
     let text = match text(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -142,25 +144,25 @@ fn read(folder: &Path, owner: &StoreKey) -> Result<Option<StoredValue>, String> 
     // A time in the future comes from another clock, so that the age is unknown.
     let at = at.filter(|at| *at <= SystemTime::now());
     Ok(at
-        .filter(|_| entry.version == VERSION && entry.of == owner.0 && entry.what.is_object())
+        .filter(|_| entry.version == VERSION && entry.key == key.0 && entry.data.is_object())
         .map(|at| StoredValue {
-            what: entry.what,
+            data: entry.data,
             at,
         }))
 }
 
-fn write(folder: &Path, kind: StoredKind, owner: StoreKey, kept: StoredValue) -> io::Result<()> {
-    let file = file(folder, &owner);
-    let since = kept.at.duration_since(SystemTime::UNIX_EPOCH);
+fn write(folder: &Path, kind: StoredKind, key: StoreKey, value: StoredValue) -> io::Result<()> {
+    let file = file(folder, &key);
+    let since = value.at.duration_since(SystemTime::UNIX_EPOCH);
     let entry = Entry {
         version: VERSION,
-        of: owner.0,
+        key: key.0,
         at: since.unwrap_or_default().as_secs(),
-        what: kept.what,
+        data: value.data,
     };
     let text = serde_json::to_vec(&entry)?;
-    if text.len() as u64 > LARGEST {
-        let message = format!("they are larger than {LARGEST} bytes");
+    if text.len() as u64 > MAX_VALUE {
+        let message = format!("they are larger than {MAX_VALUE} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     match kind {
@@ -170,7 +172,7 @@ fn write(folder: &Path, kind: StoredKind, owner: StoreKey, kept: StoredValue) ->
     }
 }
 
-fn prune(folder: &Path, most: u64) {
+fn prune(folder: &Path, limit: u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
         .filter_map(|entry| {
@@ -182,22 +184,22 @@ fn prune(folder: &Path, most: u64) {
     let mut size = 0;
     for (_, length, path) in files {
         size += length;
-        if size > most {
+        if size > limit {
             // A file that was removed meanwhile is no problem.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-fn file(folder: &Path, owner: &StoreKey) -> PathBuf {
-    let name = hexadecimal(Sha256::digest(owner.0.to_string()));
+fn file(folder: &Path, key: &StoreKey) -> PathBuf {
+    let name = hexadecimal(Sha256::digest(key.0.to_string()));
     folder.join(format!("{name}.json"))
 }
 
 /// Reads a file up to the largest size.
 fn text(file: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    fs::File::open(file)?.take(LARGEST).read_to_end(&mut text)?;
+    fs::File::open(file)?.take(MAX_VALUE).read_to_end(&mut text)?;
     Ok(text)
 }
 
@@ -207,16 +209,16 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::tests::owner;
+    use super::super::tests::key;
     use super::*;
 
     #[tokio::test]
-    async fn only_its_user_can_read_what_is_kept() -> Result<(), Failure> {
+    async fn only_the_user_can_read_stored_data() -> Result<(), Failure> {
         let home = tempfile::tempdir()?;
-        let store = Files::at(home.path());
-        let kept = StoredValue::now(json!({}));
+        let store = FileStore::in_home(home.path());
+        let value = StoredValue::now(json!({}));
         store
-            .keep(StoredKind::Facts, &owner("/a", "r1"), kept)
+            .save(StoredKind::Facts, &key("/a", "r1"), value)
             .await?;
         let mode = |path: &Path| fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
         let folder = store.folder(StoredKind::Facts)?;
@@ -231,26 +233,26 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_a_home_is_told_what_to_set() {
-        let store = Files::new(Arc::default());
-        let told = store
+    fn without_a_home_the_message_names_the_variables() {
+        let store = FileStore::new(Arc::default());
+        let message = store
             .prepare(StoredKind::Facts)
             .expect_err("nowhere")
             .to_string();
-        assert!(told.contains("set XDG_CACHE_HOME, or HOME"), "{told}");
+        assert!(message.contains("set XDG_CACHE_HOME, or HOME"), "{message}");
     }
 
     #[test]
-    fn a_damaged_file_is_told_and_not_quoted_and_the_future_is_not_believed() -> Result<(), Failure>
+    fn a_damaged_file_is_reported_without_a_quote_and_a_future_time_is_ignored() -> Result<(), Failure>
     {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
-        let r1 = owner("/a", "r1");
+        let r1 = key("/a", "r1");
         fs::write(file(folder, &r1), "{\"version\": \"canary\"")?;
-        let told = read(folder, &r1).expect_err("damaged");
+        let message = read(folder, &r1).expect_err("damaged");
         assert!(
-            told.ends_with("is damaged") && !told.contains("canary"),
-            "{told}"
+            message.ends_with("is damaged") && !message.contains("canary"),
+            "{message}"
         );
         let at = SystemTime::now() + Duration::from_secs(3600);
         write(
@@ -259,7 +261,7 @@ mod tests {
             r1.clone(),
             StoredValue {
                 at,
-                what: json!({}),
+                data: json!({}),
             },
         )?;
         assert_eq!(read(folder, &r1), Ok(None));
@@ -267,36 +269,36 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_when_there_is_too_much() -> Result<(), Failure> {
+    fn the_oldest_values_are_removed_beyond_the_limit() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
         for (age, name) in [(300, "r1"), (200, "r2"), (100, "r3")] {
-            let owner = owner("/a", name);
+            let key = key("/a", name);
             write(
                 folder,
                 StoredKind::Facts,
-                owner.clone(),
+                key.clone(),
                 StoredValue::now(json!({"n": name})),
             )?;
             let old = SystemTime::now() - Duration::from_secs(age);
             fs::File::options()
                 .write(true)
-                .open(file(folder, &owner))?
+                .open(file(folder, &key))?
                 .set_modified(old)?;
         }
-        let one = fs::metadata(file(folder, &owner("/a", "r1")))?.len();
+        let one = fs::metadata(file(folder, &key("/a", "r1")))?.len();
         prune(folder, 2 * one + 1);
-        let kept = |name| read(folder, &owner("/a", name)).map(|kept| kept.is_some());
+        let value = |name| read(folder, &key("/a", name)).map(|value| value.is_some());
         assert_eq!(
-            [kept("r1"), kept("r2"), kept("r3")],
+            [load("r1"), load("r2"), load("r3")],
             [Ok(false), Ok(true), Ok(true)]
         );
-        let huge = json!({"x": "x".repeat(usize::try_from(LARGEST).expect("it fits"))});
+        let huge = json!({"x": "x".repeat(usize::try_from(MAX_VALUE).expect("it fits"))});
         assert!(
             write(
                 folder,
                 StoredKind::Facts,
-                owner("/a", "r1"),
+                key("/a", "r1"),
                 StoredValue::now(huge)
             )
             .is_err()

@@ -10,22 +10,22 @@ use devgate_transports::{Context, Error, SshHost};
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 
-use super::lines::{Lease, Lines};
+use super::connections::{ConnectionLease, SshConnections};
 use super::script::Script;
-use super::talk::SILENT;
+use super::running_script::NO_MARK;
 use crate::process::{self, PipedChild};
 
 /// How a host's shell is reached.
-pub(super) enum Way {
-    Ssh(Arc<Lines>),
+pub(super) enum ShellAccess {
+    Ssh(Arc<SshConnections>),
     /// The shell of this node.
-    Here,
+    Local,
 }
 
 /// The standard input of a started script. It is closed when this is dropped.
 pub(super) enum Stdin {
     Ssh(ssh_host::Stdin),
-    Here(ChildStdin),
+    Local(ChildStdin),
 }
 
 /// The output of a started script, and how it ends. If this is dropped before, the script is abandoned; on this node,
@@ -33,20 +33,20 @@ pub(super) enum Stdin {
 pub(super) enum Output<'a> {
     Ssh {
         output: ssh_host::Output,
-        _lease: Lease<'a>,
+        _lease: ConnectionLease<'a>,
     },
-    Here(Box<PipedChild>),
+    Local(Box<PipedChild>),
 }
 
-impl Way {
+impl ShellAccess {
     /// Opens the first connection, where one is needed.
     ///
     /// # Errors
     /// Fails when no connection can be opened.
-    pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<(), Failure> {
+    pub(super) async fn connect(&self, ctx: &Context<'_>) -> Result<(), Failure> {
         match self {
-            Self::Ssh(lines) => Ok(lines.reach(ctx).await?),
-            Self::Here => Ok(()),
+            Self::Ssh(connections) => Ok(connections.connect(ctx).await?),
+            Self::Local => Ok(()),
         }
     }
 
@@ -58,32 +58,32 @@ impl Way {
         &self,
         ctx: &Context<'_>,
         script: &Script,
-        before: &[String],
+        prefix: &[String],
     ) -> Result<(Stdin, Output<'_>), Failure> {
         match self {
-            Self::Ssh(lines) => {
-                let command = script.command(before)?;
-                let start = async |host: &SshHost| host.exec(&command).await;
-                let (Exec { stdin, output }, _lease) = lines.start(ctx, start).await?;
+            Self::Ssh(connections) => {
+                let command_line = script.command_line(prefix)?;
+                let start = async |host: &SshHost| host.exec(&command_line).await;
+                let (Exec { stdin, output }, _lease) = connections.start(ctx, start).await?;
                 Ok((Stdin::Ssh(stdin), Output::Ssh { output, _lease }))
             }
-            Self::Here => {
-                let words: Vec<_> = script.line(before).map(Into::into).collect();
-                let started = process::piped(words).await;
-                let (stdin, pieces) = started.map_err(|error| {
-                    let program = script.line(before).next().unwrap_or_default();
-                    Failure::new(SILENT, format!("{program}: {error}"))
+            Self::Local => {
+                let argv: Vec<_> = script.argv(prefix).map(Into::into).collect();
+                let started = process::start_piped(argv).await;
+                let (stdin, child) = started.map_err(|error| {
+                    let program = script.argv(prefix).next().unwrap_or_default();
+                    Failure::new(NO_MARK, format!("{program}: {error}"))
                 })?;
-                Ok((Stdin::Here(stdin), Output::Here(Box::new(pieces))))
+                Ok((Stdin::Local(stdin), Output::Local(Box::new(child))))
             }
         }
     }
 
     /// Closes the connections to the host.
     pub(super) async fn close(&self, ctx: &Context<'_>) {
-        if let Self::Ssh(lines) = self {
-            ctx.debug(format!("closing {} connections", lines.count()));
-            lines.close().await;
+        if let Self::Ssh(connections) = self {
+            ctx.debug(format!("closing {} connections", connections.count()));
+            connections.close().await;
         }
     }
 }
@@ -96,7 +96,7 @@ impl Stdin {
     pub(super) async fn write_all(&mut self, bytes: Bytes) -> io::Result<()> {
         match self {
             Self::Ssh(stdin) => stdin.write_all(bytes).await,
-            Self::Here(stdin) => stdin.write_all(&bytes).await,
+            Self::Local(stdin) => stdin.write_all(&bytes).await,
         }
     }
 }
@@ -109,7 +109,7 @@ impl Output<'_> {
     pub(super) async fn next(&mut self) -> Result<Piece, Error> {
         match self {
             Self::Ssh { output, .. } => output.next().await,
-            Self::Here(pieces) => Ok(pieces.next().await),
+            Self::Local(child) => Ok(child.next().await),
         }
     }
 }

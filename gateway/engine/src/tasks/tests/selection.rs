@@ -26,26 +26,26 @@ fn features(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-fn choose(
+fn select(
     metadata: &str,
     remote: bool,
     names: &[&str],
     mode: Mode,
 ) -> Result<Arc<Implementation>, TaskError> {
     let features = features(names);
-    let place = if remote {
-        TaskPlace::Remote {
+    let location = if remote {
+        RunLocation::Remote {
             target: "sw1",
             proxy: "jump",
             features: &features,
         }
     } else {
-        TaskPlace::Normal {
+        RunLocation::Normal {
             target: "host1",
             features: &features,
         }
     };
-    modules(metadata).find("m::t").choose(place, mode)
+    modules(metadata).find("m::t").select(location, mode)
 }
 
 #[test]
@@ -55,15 +55,15 @@ fn the_first_implementation_that_fits_is_chosen() {
         (true, vec!["shell"], "far.sh"),
         (false, vec![], "near.sh"),
     ] {
-        let chosen = choose(BOTH_KINDS, remote, &names, Mode::Enforce).expect("one");
-        assert_eq!(chosen.file_name(), file);
+        let selected = select(BOTH_KINDS, remote, &names, Mode::Enforce).expect("one");
+        assert_eq!(selected.file_name(), file);
     }
 }
 
 #[test]
 fn the_input_method_is_the_implementations_then_the_tasks_then_both() {
     let method = |remote, names: &[&str]| {
-        choose(BOTH_KINDS, remote, names, Mode::Enforce)
+        select(BOTH_KINDS, remote, names, Mode::Enforce)
             .expect("one")
             .input_method
     };
@@ -76,7 +76,7 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
     let remote = r#"{"remote": true, "implementations": [{"name": "far.sh"}]}"#;
     let normal = r#"{"implementations": [{"name": "near.sh"}]}"#;
     let powershell = r#"{"implementations": [{"name": "script.ps1"}]}"#;
-    for (metadata, place_is_remote, mode, kind, words) in [
+    for (metadata, place_is_remote, mode, kind, messages) in [
         (
             remote,
             false,
@@ -117,12 +117,12 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
             vec!["script.ps1", "host1", "pwsh"],
         ),
     ] {
-        let error = choose(metadata, place_is_remote, &["shell"], mode).expect_err(kind);
+        let error = select(metadata, place_is_remote, &["shell"], mode).expect_err(kind);
         let (found, text, details) = error.to_error();
         let cause = details["cause"].as_str().unwrap_or_default();
         assert_eq!(format!("{found} {cause}").trim_end(), kind);
         assert_eq!(details["task"], "m::t");
-        for word in words {
+        for word in messages {
             assert!(text.contains(word), "{word}: {text}");
         }
     }
@@ -130,7 +130,7 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
 
 #[test]
 fn a_lacking_feature_names_the_proxy_and_the_target_behind_it() {
-    let error = choose(
+    let error = select(
         r#"{"remote": true, "implementations": [{"name": "far.rb", "requirements": ["f"]}]}"#,
         true,
         &["shell"],

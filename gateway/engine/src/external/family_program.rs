@@ -11,16 +11,16 @@ use devgate_transports::Error;
 use devgate_transports::error::ProgramProblem;
 
 use super::action::Action;
-use super::results::{self, Problem};
-use crate::process::{self, Failure, OutputLimit, ProcessLimits};
+use super::results::{self, ProgramFailure};
+use crate::process::{self, ProcessFailure, OutputLimit, ProcessLimits};
 
 /// A program that is a transport or manages a resource type.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct FamilyProgram {
     /// The path at which it was found.
     file: PathBuf,
     /// The path without links. Names of the same file share a process, if it is persistent.
-    real: PathBuf,
+    real_path: PathBuf,
     /// The resource type, if it manages one.
     type_name: Option<String>,
     /// How its host is started, if it is not started itself.
@@ -30,25 +30,25 @@ pub(super) struct Program {
 /// The reply of a program.
 #[derive(Debug)]
 pub(super) struct Reply {
-    pub(super) results: Result<Hash, Problem>,
+    pub(super) results: Result<Hash, ProgramFailure>,
     /// Its messages for people.
     pub(super) stderr: CapturedOutput,
 }
 
-impl Program {
+impl FamilyProgram {
     pub(super) fn new(file: &Path, type_name: Option<&str>) -> Self {
         Self {
             file: file.to_owned(),
-            real: file.canonicalize().unwrap_or_else(|_| file.to_owned()),
+            real_path: file.canonicalize().unwrap_or_else(|_| file.to_owned()),
             type_name: type_name.map(str::to_owned),
             host: None,
         }
     }
 
     /// Creates the program for a file that a host serves. The host is started by these words.
-    pub(super) fn hosted(file: &Path, words: Vec<OsString>) -> Self {
+    pub(super) fn behind_host(file: &Path, argv: Vec<OsString>) -> Self {
         Self {
-            host: Some(words),
+            host: Some(argv),
             ..Self::new(file, None)
         }
     }
@@ -72,25 +72,25 @@ impl Program {
     }
 
     /// Returns the path without links.
-    pub(super) fn real(&self) -> &Path {
-        &self.real
+    pub(super) fn real_path(&self) -> &Path {
+        &self.real_path
     }
 
     /// Sends one request to a process of its own.
-    pub(super) async fn once(&self, action: Action, input: Hash, limits: &ProcessLimits) -> Reply {
+    pub(super) async fn run_once(&self, action: Action, input: Hash, limits: &ProcessLimits) -> Reply {
         let request = Value::Hash([("input", self.input(input))].into_iter().collect());
         let program = process::Program {
-            stdin: Some(revealed(&request)),
-            ..self.started(action)
+            stdin: Some(encode_request(&request)),
+            ..self.process_program(action)
         };
         // If the caller drops this future, the process is killed.
         let cancel_source = CancelSource::default();
-        let excess = OutputLimit::over(limits.stdout);
+        let excess = OutputLimit::new(limits.stdout);
         let stop = cancel_source.token();
         let run = tokio::select! {
             run = process::run(&program, limits, &stop, &excess) => run,
             // The program need not end by itself.
-            () = excess.comes() => {
+            () = excess.exceeded() => {
                 let message = results::too_long(limits.stdout);
                 return Reply::failed(message, CapturedOutput::default());
             }
@@ -100,37 +100,37 @@ impl Program {
                 results: results::of(&outcome),
                 stderr: outcome.stderr,
             },
-            Err(Failure::Start(error)) => {
-                Reply::failed(self.not_started(&error), CapturedOutput::default())
+            Err(ProcessFailure::Start(error)) => {
+                Reply::failed(self.start_failure(&error), CapturedOutput::default())
             }
-            Err(Failure::Ended(ended)) => Reply::failed(timed_out(action, limits), ended.stderr),
+            Err(ProcessFailure::Ended(ended)) => Reply::failed(timed_out(action, limits), ended.stderr),
         }
     }
 
     /// Returns how it is started for an action.
-    pub(super) fn started(&self, action: Action) -> process::Program {
-        let mut words = match (&self.host, action) {
-            (Some(words), _) => words.clone(),
-            (None, Action::Serve) => vec![self.real.clone().into()],
+    pub(super) fn process_program(&self, action: Action) -> process::Program {
+        let mut argv = match (&self.host, action) {
+            (Some(argv), _) => argv.clone(),
+            (None, Action::Serve) => vec![self.real_path.clone().into()],
             (None, _) => vec![self.file.clone().into()],
         };
-        words.push(action.name().into());
+        argv.push(action.name().into());
         process::Program {
-            words,
+            argv,
             environment: Vec::new(),
             stdin: None,
         }
     }
 
     /// Returns why the operating system did not start it.
-    pub(super) fn not_started(&self, error: &io::Error) -> String {
+    pub(super) fn start_failure(&self, error: &io::Error) -> String {
         if self.host.is_some() && error.kind() == io::ErrorKind::NotFound {
             return format!(
                 "it cannot be started ({error}): Ruby modules need Ruby, Puppet and its Resource API; on \
                  Debian, `apt-get install puppet-agent ruby-puppet-resource-api`"
             );
         }
-        process::not_started(error)
+        process::start_failure(error)
     }
 
     /// Adds the resource type to the input of a request.
@@ -142,7 +142,7 @@ impl Program {
     }
 
     /// Returns the error of a program that failed or violated its contract.
-    pub(super) fn error(&self, action: Action, problem: Problem) -> Error {
+    pub(super) fn error(&self, action: Action, problem: ProgramFailure) -> Error {
         Error::Program(Box::new(ProgramProblem {
             program: self.file.display().to_string(),
             action: action.name().to_owned(),
@@ -156,14 +156,14 @@ impl Program {
 impl Reply {
     pub(super) fn failed(message: String, stderr: CapturedOutput) -> Self {
         Self {
-            results: Err(Problem::new(message)),
+            results: Err(ProgramFailure::new(message)),
             stderr,
         }
     }
 }
 
 /// Encodes a request for a program, with its secrets.
-pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
+pub(super) fn encode_request(request: &Value) -> Sensitive<Vec<u8>> {
     let mut line = request.reveal_json().to_string();
     line.push('\n');
     Sensitive::new(line.into_bytes())

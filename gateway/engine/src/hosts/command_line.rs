@@ -31,7 +31,7 @@ exit $LASTEXITCODE
 ";
 
 /// Returns the words that run an implementation's executable at this path. None is a secret.
-pub(super) fn words(
+pub(super) fn command_line(
     implementation: &Implementation,
     executable: &Path,
     settings: &TaskHostSettings,
@@ -45,19 +45,19 @@ pub(super) fn words(
         None if is_powershell(implementation) => vec![PWSH.to_owned()],
         None => Vec::new(),
     };
-    let mut words: Vec<OsString> = interpreter.into_iter().map(OsString::from).collect();
+    let mut command_line: Vec<OsString> = interpreter.into_iter().map(OsString::from).collect();
     if is_powershell(implementation) {
-        words.extend(["-NoProfile", "-NonInteractive"].map(OsString::from));
+        command_line.extend(["-NoProfile", "-NonInteractive"].map(OsString::from));
         if implementation.input_method == InputMethod::Powershell {
             let script = executable.to_string_lossy().replace('\'', "''");
-            words.push("-Command".into());
-            words.push(format!("$script = '{script}'\n{BY_NAME}").into());
-            return words;
+            command_line.push("-Command".into());
+            command_line.push(format!("$script = '{script}'\n{BY_NAME}").into());
+            return command_line;
         }
-        words.push("-File".into());
+        command_line.push("-File".into());
     }
-    words.push(executable.into());
-    words
+    command_line.push(executable.into());
+    command_line
 }
 
 /// Whether PowerShell runs an implementation, by its input method or by its extension.

@@ -10,21 +10,21 @@ use devgate_schemas::task::CapturedOutput;
 use devgate_schemas::{Hash, MAX_VALUES, Value, read_json, values};
 use devgate_transports::ssh_host::Exit;
 use futures_util::future::join_all;
-use tokio::sync::Mutex as Turn;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
 use super::action::Action;
-use super::program::{Program, Reply, revealed, timed_out};
-use super::results::{self, Problem};
-use crate::process::{Broken, Dialogue, ProcessLimits};
+use super::family_program::{FamilyProgram, Reply, encode_request, timed_out};
+use super::results::{self, ProgramFailure};
+use crate::process::{DialogueError, Dialogue, ProcessLimits};
 
 /// The processes of a session, by their files.
 #[derive(Debug, Default)]
-pub(super) struct Talks(Mutex<HashMap<PathBuf, Arc<Turn<Option<Talk>>>>>);
+pub(super) struct PersistentPrograms(Mutex<HashMap<PathBuf, Arc<AsyncMutex<Option<PersistentProgram>>>>>);
 
 /// A process that answers requests one after another.
 #[derive(Debug)]
-struct Talk {
+struct PersistentProgram {
     dialogue: Dialogue,
     /// The number of the last request.
     last: i64,
@@ -33,49 +33,49 @@ struct Talk {
 const EXPECTED: &str = "expected a line of JSON, `{id, event}`, `{id, results}` or `{id, error}`, with the \
                         request's id; words for people go to stderr";
 
-impl Talks {
-    /// Sends a request to the program's process, which is started if it does not run. `tell` receives its events.
-    pub(super) async fn ask(
+impl PersistentPrograms {
+    /// Sends a request to the program's process, which is started if it does not run. `on_event` receives its events.
+    pub(super) async fn request(
         &self,
-        program: &Program,
+        program: &FamilyProgram,
         action: Action,
         input: Hash,
         limits: &ProcessLimits,
-        tell: impl FnMut(&Value) -> Result<(), String>,
+        on_event: impl FnMut(&Value) -> Result<(), String>,
     ) -> Reply {
-        let place = locked(&self.0)
-            .entry(program.real().to_owned())
+        let slot = locked(&self.0)
+            .entry(program.real_path().to_owned())
             .or_default()
             .clone();
-        let mut place = place.lock().await;
+        let mut slot = slot.lock().await;
         // The process is put back after its answer. One that was left in the middle gets no further request.
-        let mut talk = match Talk::going(place.take(), program).await {
-            Ok(talk) => talk,
+        let mut process = match PersistentProgram::reuse_or_start(slot.take(), program).await {
+            Ok(process) => process,
             Err(error) => {
-                return Reply::failed(program.not_started(&error), CapturedOutput::default());
+                return Reply::failed(program.start_failure(&error), CapturedOutput::default());
             }
         };
-        let asked = talk.ask(action, program.input(input), limits, tell);
+        let request = process.request(action, program.input(input), limits, on_event);
         let answer = match limits.time {
-            None => Ok(asked.await),
-            Some(limit) => timeout(limit, asked).await,
+            None => Ok(request.await),
+            Some(limit) => timeout(limit, request).await,
         };
-        let stderr = talk.dialogue.stderr();
+        let stderr = process.dialogue.stderr();
         match answer {
             Ok(Ok(answer)) => {
-                *place = Some(talk);
+                *slot = Some(process);
                 Reply {
                     results: answer,
                     stderr,
                 }
             }
             Ok(Err(why)) => {
-                let message = why.told(&stderr, limits);
-                talk.dialogue.kill().await;
+                let message = why.describe(&stderr, limits);
+                process.dialogue.kill().await;
                 Reply::failed(message, stderr)
             }
             Err(_) => {
-                talk.dialogue.kill().await;
+                process.dialogue.kill().await;
                 Reply::failed(timed_out(action, limits), stderr)
             }
         }
@@ -83,11 +83,11 @@ impl Talks {
 
     /// Ends all processes.
     pub(super) async fn end(self) {
-        let places = self.0.into_inner();
-        let places = places.unwrap_or_else(PoisonError::into_inner);
-        let ends = places.into_values().map(|place| async move {
-            if let Some(talk) = place.lock().await.take() {
-                talk.dialogue.end().await;
+        let slots = self.0.into_inner();
+        let slots = slots.unwrap_or_else(PoisonError::into_inner);
+        let ends = slots.into_values().map(|slot| async move {
+            if let Some(process) = slot.lock().await.take() {
+                process.dialogue.end().await;
             }
         });
         join_all(ends).await;
@@ -96,32 +96,32 @@ impl Talks {
 
 /// Why a process cannot be used any more.
 #[derive(Debug)]
-enum Why {
-    Broken(Broken),
+enum RequestFailure {
+    Dialogue(DialogueError),
     /// It violated the contract.
-    Misfit(String),
+    ContractViolation(String),
 }
 
-impl Talk {
+impl PersistentProgram {
     /// Returns the known process if it still runs, or else starts a new one.
-    async fn going(known: Option<Self>, program: &Program) -> io::Result<Self> {
-        if let Some(mut known) = known
-            && !known.dialogue.has_ended()
+    async fn reuse_or_start(running: Option<Self>, program: &FamilyProgram) -> io::Result<Self> {
+        if let Some(mut running) = running
+            && !running.dialogue.has_ended()
         {
-            return Ok(known);
+            return Ok(running);
         }
-        let dialogue = Dialogue::begin(&program.started(Action::Serve)).await?;
+        let dialogue = Dialogue::start(&program.process_program(Action::Serve)).await?;
         Ok(Self { dialogue, last: 0 })
     }
 
     /// Sends a request. The answer may be a failure.
-    async fn ask(
+    async fn request(
         &mut self,
         action: Action,
         input: Value,
         limits: &ProcessLimits,
-        mut tell: impl FnMut(&Value) -> Result<(), String>,
-    ) -> Result<Result<Hash, Problem>, Why> {
+        mut on_event: impl FnMut(&Value) -> Result<(), String>,
+    ) -> Result<Result<Hash, ProgramFailure>, RequestFailure> {
         self.last += 1;
         let id = self.last;
         let request = [
@@ -129,37 +129,37 @@ impl Talk {
             ("action", Value::from(action.name())),
             ("input", input),
         ];
-        let request = revealed(&Value::Hash(request.into_iter().collect()));
-        let hear = |line: &[u8]| match Line::read(line, id) {
-            Ok(Line::Event(event)) => tell(&event).err().map(Err),
-            Ok(Line::Answer(answer)) => Some(Ok(answer)),
+        let request = encode_request(&Value::Hash(request.into_iter().collect()));
+        let on_line = |line: &[u8]| match OutputLine::read(line, id) {
+            Ok(OutputLine::Event(event)) => on_event(&event).err().map(Err),
+            Ok(OutputLine::Answer(answer)) => Some(Ok(answer)),
             Err(problem) => Some(Err(problem)),
         };
-        match self.dialogue.ask(&request, limits, hear).await {
-            Ok(answer) => answer.map_err(Why::Misfit),
-            Err(broken) => Err(Why::Broken(broken)),
+        match self.dialogue.request(&request, limits, on_line).await {
+            Ok(answer) => answer.map_err(RequestFailure::ContractViolation),
+            Err(broken) => Err(RequestFailure::Dialogue(broken)),
         }
     }
 }
 
-impl Why {
-    fn told(self, stderr: &CapturedOutput, limits: &ProcessLimits) -> String {
+impl RequestFailure {
+    fn describe(self, stderr: &CapturedOutput, limits: &ProcessLimits) -> String {
         match self {
-            Self::Misfit(problem) => problem,
-            Self::Broken(Broken::TooLong) => format!(
+            Self::ContractViolation(problem) => problem,
+            Self::Dialogue(DialogueError::TooLong) => format!(
                 "it wrote a line of more than {} bytes (`output-limit`)",
                 limits.stdout
             ),
-            Self::Broken(Broken::RawConnectionInfo) => {
+            Self::Dialogue(DialogueError::AnsweredEarly) => {
                 "it answered before it had read the request to its end".to_owned()
             }
-            Self::Broken(Broken::Ended(exit)) => {
+            Self::Dialogue(DialogueError::Ended(exit)) => {
                 let how = match exit {
                     Exit::Code(code) => format!("it ended with exit code {code}"),
                     Exit::Signal(signal) => format!("it was ended by SIG{signal}"),
                     Exit::Unsaid => "it ended".to_owned(),
                 };
-                results::ended(&format!("{how} instead of answering"), stderr)
+                results::describe_end(&format!("{how} instead of answering"), stderr)
             }
         }
     }
@@ -167,12 +167,12 @@ impl Why {
 
 /// A line of a program's output.
 #[derive(Debug)]
-enum Line {
+enum OutputLine {
     Event(Value),
-    Answer(Result<Hash, Problem>),
+    Answer(Result<Hash, ProgramFailure>),
 }
 
-impl Line {
+impl OutputLine {
     /// Parses a line that concerns the request with this number.
     ///
     /// # Errors
@@ -181,22 +181,22 @@ impl Line {
         if values(line) > MAX_VALUES {
             return Err(format!("{EXPECTED}; it has more than {MAX_VALUES} values"));
         }
-        let Ok(Value::Hash(mut said)) = read_json(line).map(Value::from) else {
+        let Ok(Value::Hash(mut fields)) = read_json(line).map(Value::from) else {
             return Err(EXPECTED.to_owned());
         };
-        match said.get("id") {
-            Some(Value::Integer(said)) if *said == id => {}
+        match fields.get("id") {
+            Some(Value::Integer(number)) if *number == id => {}
             _ => {
                 return Err(format!(
                     "{EXPECTED}: the request is {id}, the line has another"
                 ));
             }
         }
-        let parts = ["event", "results", "error"].map(|key| said.remove(key));
+        let parts = ["event", "results", "error"].map(|key| fields.remove(key));
         match parts {
             [Some(event), None, None] => Ok(Self::Event(event)),
             [None, Some(Value::Hash(results)), None] => Ok(Self::Answer(Ok(results))),
-            [None, None, Some(error)] => Ok(Self::Answer(Err(results::said(&error)))),
+            [None, None, Some(error)] => Ok(Self::Answer(Err(results::failure_of(&error)))),
             _ => Err(EXPECTED.to_owned()),
         }
     }
@@ -208,17 +208,17 @@ mod tests {
 
     #[test]
     fn a_line_is_an_event_an_answer_or_an_error_with_the_requests_number() {
-        let read = |line: &str| Line::read(line.as_bytes(), 7);
+        let read = |line: &str| OutputLine::read(line.as_bytes(), 7);
         assert!(matches!(
             read(r#"{"id": 7, "event": {}}"#),
-            Ok(Line::Event(_))
+            Ok(OutputLine::Event(_))
         ));
         assert!(matches!(
             read(r#"{"id": 7, "results": {}}"#),
-            Ok(Line::Answer(Ok(_)))
+            Ok(OutputLine::Answer(Ok(_)))
         ));
         match read(r#"{"id": 7, "error": {"msg": "no", "kind": "a/b"}}"#) {
-            Ok(Line::Answer(Err(problem))) => {
+            Ok(OutputLine::Answer(Err(problem))) => {
                 assert_eq!(
                     (problem.message.as_str(), problem.kind.as_deref()),
                     ("no", Some("a/b"))

@@ -10,12 +10,12 @@ use devgate_transports::{Context, Error};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::settings::RunAs;
-use super::script::{Script, Unspeakable};
-use super::way::{Output, Stdin, Way};
+use super::script::{Script, UnquotableWord};
+use super::access::{Output, Stdin, ShellAccess};
 use crate::process::Stream;
 
 /// A script that has begun: it has printed its mark.
-pub(super) struct Talk<'a> {
+pub(super) struct RunningScript<'a> {
     /// The text behind the mark on its line.
     pub(super) first: String,
     /// The output that was read beyond that line.
@@ -25,83 +25,83 @@ pub(super) struct Talk<'a> {
 
 /// Why a script has not begun, or may not have begun.
 #[derive(Debug)]
-pub(super) enum Stuck {
+pub(super) enum ScriptError {
     /// The script has not begun; nothing was done.
-    NotBegun(Failure),
+    NotStarted(Failure),
     /// The connection was lost when the script may have begun.
     Lost(Error),
 }
 
 /// How much output of a login shell is read before it counts as no answer.
-const MOST_NOISE: usize = 256 * 1024;
+const MAX_NOISE: usize = 256 * 1024;
 
 /// How much of a host's unexpected output is quoted.
-const QUOTED: usize = 120;
+const MAX_QUOTED: usize = 120;
 
-impl<'a> Talk<'a> {
+impl<'a> RunningScript<'a> {
     /// Starts a script as the logged-in user, or as another one.
-    pub(super) async fn begin(
-        way: &'a Way,
+    pub(super) async fn start(
+        access: &'a ShellAccess,
         ctx: &Context<'_>,
         script: &Script,
         run_as: Option<&RunAs>,
-    ) -> Result<Self, Stuck> {
+    ) -> Result<Self, ScriptError> {
         let prompt = format!("{},", script.mark);
-        let before = run_as.map(|run_as| words(run_as, &prompt));
-        let before = before.as_deref().unwrap_or_default();
-        let started = way.start(ctx, script, before).await;
+        let prefix = run_as.map(|run_as| run_as_argv(run_as, &prompt));
+        let prefix = prefix.as_deref().unwrap_or_default();
+        let started = access.start(ctx, script, prefix).await;
         let (mut stdin, output) =
-            started.map_err(|why| Stuck::NotBegun(not_changed(run_as, why)))?;
-        let mut talk = Self {
+            started.map_err(|why| ScriptError::NotStarted(not_changed(run_as, why)))?;
+        let mut running = Self {
             first: String::new(),
             rest: Vec::new(),
             output,
         };
         // The program that changes the user may read standard input before the script does, so its prompt comes first.
         let Some(run_as) = run_as else {
-            feed(stdin, script);
-            talk.greeting(script, async |_| Ok(())).await?;
-            return Ok(talk);
+            send_input(stdin, script);
+            running.read_until_mark(script, async |_| Ok(())).await?;
+            return Ok(running);
         };
-        let mut asked = 0;
+        let mut answered = 0;
         let answer = async |said: &[u8]| {
-            let asks = count(said, prompt.as_bytes());
-            if asks == asked {
+            let prompts = count(said, prompt.as_bytes());
+            if prompts == answered {
                 return Ok(());
             }
-            asked = asks;
+            answered = prompts;
             let password = match &run_as.password {
-                _ if asks > 1 => return Err(bad_password(run_as)),
+                _ if prompts > 1 => return Err(bad_password(run_as)),
                 None => return Err(no_password(run_as)),
                 Some(password) => password,
             };
             // If the script ends meanwhile, its output says why.
-            drop(stdin.write_all(line(password)).await);
+            drop(stdin.write_all(password_line(password)).await);
             Ok(())
         };
-        talk.greeting(script, answer)
+        running.read_until_mark(script, answer)
             .await
-            .map_err(|stuck| match stuck {
-                Stuck::NotBegun(why) => Stuck::NotBegun(not_changed(Some(run_as), why)),
+            .map_err(|error| match error {
+                ScriptError::NotStarted(why) => ScriptError::NotStarted(not_changed(Some(run_as), why)),
                 // The script has not been sent its input yet.
-                Stuck::Lost(error) => Stuck::NotBegun(error.into()),
+                ScriptError::Lost(error) => ScriptError::NotStarted(error.into()),
             })?;
-        feed(stdin, script);
-        Ok(talk)
+        send_input(stdin, script);
+        Ok(running)
     }
 
-    /// Reads up to the mark. `hear` gets the whole stderr so far, whenever there is more.
-    async fn greeting(
+    /// Reads up to the mark. `on_stderr` gets the complete stderr so far, whenever there is more.
+    async fn read_until_mark(
         &mut self,
         script: &Script,
-        mut hear: impl AsyncFnMut(&[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Stuck> {
+        mut on_stderr: impl AsyncFnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), ScriptError> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         loop {
             match self.output.next().await {
                 Ok(Piece::Stdout(bytes)) => {
                     out.extend_from_slice(&bytes);
-                    if let Some((first, rest)) = behind(&out, script.mark.as_bytes()) {
+                    if let Some((first, rest)) = split_after_mark(&out, script.mark.as_bytes()) {
                         self.first = String::from_utf8_lossy(first).trim().to_owned();
                         self.rest = rest.to_vec();
                         return Ok(());
@@ -109,18 +109,18 @@ impl<'a> Talk<'a> {
                 }
                 Ok(Piece::Stderr(bytes)) => {
                     err.extend_from_slice(&bytes);
-                    hear(&err).await.map_err(Stuck::NotBegun)?;
+                    on_stderr(&err).await.map_err(ScriptError::NotStarted)?;
                 }
                 Ok(Piece::Ended(_)) => {}
                 Ok(Piece::Exit(exit)) => {
-                    return Err(Stuck::NotBegun(silent(script, &exit, &out, &err)));
+                    return Err(ScriptError::NotStarted(no_mark_failure(script, &exit, &out, &err)));
                 }
-                Err(error @ Error::Lost { .. }) => return Err(Stuck::Lost(error)),
-                Err(error) => return Err(Stuck::NotBegun(error.into())),
+                Err(error @ Error::Lost { .. }) => return Err(ScriptError::Lost(error)),
+                Err(error) => return Err(ScriptError::NotStarted(error.into())),
             }
-            if out.len() + err.len() > MOST_NOISE {
+            if out.len() + err.len() > MAX_NOISE {
                 let unsaid = Exit::Unsaid;
-                return Err(Stuck::NotBegun(silent(script, &unsaid, &out, &err)));
+                return Err(ScriptError::NotStarted(no_mark_failure(script, &unsaid, &out, &err)));
             }
         }
     }
@@ -152,13 +152,13 @@ impl<'a> Talk<'a> {
 }
 
 /// Sends a script its input. The reader of the output finds out how the script ended.
-fn feed(mut stdin: Stdin, script: &Script) {
+fn send_input(mut stdin: Stdin, script: &Script) {
     let input = Bytes::copy_from_slice(script.input.reveal());
     tokio::spawn(async move { drop(stdin.write_all(input).await) });
 }
 
 /// Returns the words that change the user, to put before the command.
-fn words(run_as: &RunAs, prompt: &str) -> Vec<String> {
+fn run_as_argv(run_as: &RunAs, prompt: &str) -> Vec<String> {
     let user = run_as.user.clone();
     match &run_as.command {
         Some(words) => words.iter().cloned().chain([user]).collect(),
@@ -169,7 +169,7 @@ fn words(run_as: &RunAs, prompt: &str) -> Vec<String> {
 }
 
 /// Returns the text behind a mark on its line, and the text behind that line.
-fn behind<'a>(out: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+fn split_after_mark<'a>(out: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = out.windows(mark.len()).position(|window| window == mark)?;
     let line = &out[at + mark.len()..];
     let end = line.iter().position(|byte| *byte == b'\n')?;
@@ -182,22 +182,22 @@ fn count(text: &[u8], word: &[u8]) -> usize {
         .count()
 }
 
-fn line(password: &Value) -> Bytes {
+fn password_line(password: &Value) -> Bytes {
     let text = password.reveal_json();
     Bytes::from(format!("{}\n", text.as_str().unwrap_or_default()).into_bytes())
 }
 
 /// The kind of failure for a host that ends a script before it has begun.
-pub(super) const SILENT: &str = "puppetlabs.tasks/remote-task-error";
+pub(super) const NO_MARK: &str = "puppetlabs.tasks/remote-task-error";
 
-fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
+fn no_mark_failure(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
     let prompt = format!("{},", script.mark);
     let text = |text: &[u8]| String::from_utf8_lossy(text).replace(&prompt, "");
     let said = [err, out].map(|said| text(said).trim().to_owned());
     let said = said.iter().find(|text| !text.is_empty());
     let said = said.map_or_else(
         || "nothing".to_owned(),
-        |text| format!("{:?}", shortened(text, QUOTED)),
+        |text| format!("{:?}", shortened(text, MAX_QUOTED)),
     );
     let ended = match exit {
         Exit::Code(code) => format!("it ended with exit code {code}"),
@@ -205,13 +205,13 @@ fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
         Exit::Unsaid => "it went on otherwise".to_owned(),
     };
     Failure::new(
-        SILENT,
+        NO_MARK,
         format!("expected its shell to run what it was sent, but {ended}; it said {said}"),
     )
 }
 
-impl From<Unspeakable> for Failure {
-    fn from(Unspeakable: Unspeakable) -> Self {
+impl From<UnquotableWord> for Failure {
+    fn from(UnquotableWord: UnquotableWord) -> Self {
         Self::new(
             "devgate/invalid-connection-info",
             "expected `run-as`, `run-as-command` and `sudo-executable` without quotes, backslashes, \
@@ -240,7 +240,7 @@ fn bad_password(RunAs { user, .. }: &RunAs) -> Failure {
 /// If the user was to be changed and nothing has begun, the program that changes users is the cause.
 fn not_changed(run_as: Option<&RunAs>, why: Failure) -> Failure {
     match run_as {
-        Some(RunAs { user, .. }) if why.kind == SILENT => escalate(
+        Some(RunAs { user, .. }) if why.kind == NO_MARK => escalate(
             "SUDO_DENIED",
             format!("the user cannot be changed to {user}: {why}"),
         ),

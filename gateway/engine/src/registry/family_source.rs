@@ -19,10 +19,10 @@ pub(super) struct FamilySource {
     declared: Option<Declared>,
     code: Option<Code>,
     /// The complete family. Built-in data is read when it is first needed; programs describe themselves when they are
-    /// [asked](Registry::ask).
-    pub(super) whole: OnceCell<Result<Family, String>>,
+    /// [described](Registry::load_descriptions).
+    pub(super) loaded: OnceCell<Result<Family, String>>,
     /// A problem with the family is reported once.
-    pub(super) told: Once,
+    pub(super) reported: Once,
 }
 
 /// A family that is declared as data.
@@ -33,15 +33,15 @@ pub(super) enum Declared {
     Read(Arc<devgate_devices::Family>),
 }
 
-/// The code of a family that must be asked for its description.
+/// The code of a family that describes itself.
 #[derive(Debug)]
 pub(super) enum Code {
     Programs(Programs),
     Ruby(RubyTransport),
 }
 
-/// The result for a family whose programs have not been asked yet.
-static UNASKED: LazyLock<Result<Family, String>> =
+/// The result for a family whose programs have not described themselves yet.
+static UNDESCRIBED: LazyLock<Result<Family, String>> =
     LazyLock::new(|| Err("the metadata of its programs was not read".to_owned()));
 
 impl FamilySource {
@@ -50,58 +50,58 @@ impl FamilySource {
             folder: None,
             declared,
             code,
-            whole: OnceCell::new(),
-            told: Once::new(),
+            loaded: OnceCell::new(),
+            reported: Once::new(),
         }
     }
 
     /// Reads a family from a folder of a module. Returns its name, too.
     pub(super) fn read(folder: &Path) -> Result<(String, Self), String> {
-        let programs = Programs::of(folder).map(Code::Programs);
+        let programs = Programs::find(folder).map(Code::Programs);
         if !folder.join("family.yaml").is_file() {
-            return Ok((name_of(folder), Self::new(None, programs).of(folder)));
+            return Ok((name_of(folder), Self::new(None, programs).in_folder(folder)));
         }
         let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
         let name = declared.name().to_owned();
         let declared = Declared::Read(Arc::new(declared));
-        Ok((name, Self::new(Some(declared), programs).of(folder)))
+        Ok((name, Self::new(Some(declared), programs).in_folder(folder)))
     }
 
-    pub(super) fn of(self, folder: &Path) -> Self {
+    pub(super) fn in_folder(self, folder: &Path) -> Self {
         let folder = Some(folder.to_owned());
         Self { folder, ..self }
     }
 
-    /// Whether the programs have not been asked for their description yet.
-    pub(super) fn is_open(&self) -> bool {
-        self.code.is_some() && !self.whole.initialized()
+    /// Whether the programs have not described themselves yet.
+    pub(super) fn needs_description(&self) -> bool {
+        self.code.is_some() && !self.loaded.initialized()
     }
 
     /// Returns the family as far as it is known. Data is read if necessary.
-    pub(super) fn whole(&self) -> &Result<Family, String> {
-        match (self.whole.get(), &self.code) {
-            (Some(whole), _) => whole,
-            (None, Some(_)) => &UNASKED,
+    pub(super) fn loaded(&self) -> &Result<Family, String> {
+        match (self.loaded.get(), &self.code) {
+            (Some(loaded), _) => loaded,
+            (None, Some(_)) => &UNDESCRIBED,
             (None, None) => {
                 // Without `unconstrained`, the runtime may make a task that has done much work yield here, although
                 // nothing is pending.
-                let read = unconstrained(self.asked()).now_or_never();
+                let read = unconstrained(self.load()).now_or_never();
                 read.expect("data is not waited for")
             }
         }
     }
 
     /// Returns the family once its programs have described themselves.
-    pub(super) async fn asked(&self) -> &Result<Family, String> {
-        self.whole
+    pub(super) async fn load(&self) -> &Result<Family, String> {
+        self.loaded
             .get_or_init(async || {
                 if let Some(folder) = &self.folder {
                     trust::check_all(folder, &[PathBuf::from("/")])?;
                 }
                 let declared = self.declared.as_ref().map(Declared::family);
                 match (&self.code, declared) {
-                    (Some(Code::Programs(programs)), declared) => programs.ask(declared).await,
-                    (Some(Code::Ruby(transport)), _) => transport.ask().await,
+                    (Some(Code::Programs(programs)), declared) => programs.describe(declared).await,
+                    (Some(Code::Ruby(transport)), _) => transport.describe().await,
                     (None, Some(declared)) => Ok(Family::from(declared)),
                     (None, None) => unreachable!("a folder without both is no family's"),
                 }
@@ -129,8 +129,8 @@ impl FamilySource {
         declared.is_some_and(|declared| declared.has_type(name))
             || match &self.code {
                 None => false,
-                Some(Code::Programs(programs)) => programs.type_names().any(|known| known == name),
-                Some(Code::Ruby(transport)) => transport.type_names().any(|known| known == name),
+                Some(Code::Programs(programs)) => programs.type_names().any(|type_name| type_name == name),
+                Some(Code::Ruby(transport)) => transport.type_names().any(|type_name| type_name == name),
             }
     }
 }

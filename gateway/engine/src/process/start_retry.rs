@@ -1,4 +1,4 @@
-//! Starts processes when there is room: if this node has too many processes or open files, the start is repeated.
+//! Starts processes, and repeats the start while this node has too many processes or open files.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,57 +10,57 @@ use tokio::process::Child;
 use tokio::time::interval;
 
 /// Counts one running process until it is dropped.
-pub(super) struct Running;
+pub(super) struct RunningCount;
 
 /// The delay after a failed start.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How many starts may fail while no child of ours runs.
-const LONGEST_ALONE: u32 = 200;
+const MAX_FAILURES_ALONE: u32 = 200;
 
 /// How many starts may fail because the file is open for writing.
-const LONGEST_WRITTEN: u32 = 20;
+const MAX_FAILURES_BUSY: u32 = 20;
 
 /// The number of our running children.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the lack of room was reported.
-static TOLD: AtomicBool = AtomicBool::new(false);
+/// Whether the lack of resources was reported.
+static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts a process as soon as there is room for it.
+/// Starts a process as soon as the resources allow it.
 ///
-/// The end of one of our children makes room. While none runs, other programs take the room, and then the number of
+/// The end of one of our children frees resources. While none runs, other programs use them, and then the number of
 /// attempts is limited.
 ///
 /// # Errors
 /// Fails when the process cannot be started, or with `None` when the run is cancelled first.
-pub(super) async fn wait(
-    start: impl Fn() -> io::Result<Child>,
+pub(super) async fn start(
+    spawn: impl Fn() -> io::Result<Child>,
     stop: &CancelToken,
-) -> Result<(Child, Running), Option<io::Error>> {
-    let mut pause = interval(PAUSE);
-    let (mut alone, mut written) = (0, 0);
+) -> Result<(Child, RunningCount), Option<io::Error>> {
+    let mut retry = interval(RETRY_INTERVAL);
+    let (mut alone, mut busy) = (0, 0);
     loop {
-        let error = match start() {
+        let error = match spawn() {
             Ok(child) => {
                 RUNNING.fetch_add(1, Ordering::Relaxed);
-                return Ok((child, Running));
+                return Ok((child, RunningCount));
             }
             Err(error) => error,
         };
         alone += u32::from(RUNNING.load(Ordering::Relaxed) == 0);
         // Another thread still writes the file, or forked while it did. That is over in a moment.
-        let is_written = error.kind() == io::ErrorKind::ExecutableFileBusy;
-        written += u32::from(is_written);
-        if !(is_scarce(&error) || is_written) || alone > LONGEST_ALONE || written > LONGEST_WRITTEN
+        let is_busy = error.kind() == io::ErrorKind::ExecutableFileBusy;
+        busy += u32::from(is_busy);
+        if !(is_scarce(&error) || is_busy) || alone > MAX_FAILURES_ALONE || busy > MAX_FAILURES_BUSY
         {
             return Err(Some(error));
         }
-        if !is_written && !TOLD.swap(true, Ordering::Relaxed) {
+        if !is_busy && !IS_REPORTED.swap(true, Ordering::Relaxed) {
             tracing::warn!("tasks wait for resources of this node: {error} (see `ulimit -a`)");
         }
         tokio::select! {
-            _ = pause.tick() => {}
+            _ = retry.tick() => {}
             () = stop.reaches(Stage::Finish) => return Err(None),
         }
     }
@@ -75,7 +75,7 @@ fn is_scarce(error: &io::Error) -> bool {
     )
 }
 
-impl Drop for Running {
+impl Drop for RunningCount {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, Ordering::Relaxed);
     }
@@ -90,33 +90,33 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_will_not_pass_is_told_at_once_and_scarcity_after_a_while() {
-        let (tries, cancel_source) = (Cell::new(0), CancelSource::default());
+    async fn permanent_errors_are_reported_at_once_and_scarcity_after_a_while() {
+        let (attempts, cancel_source) = (Cell::new(0), CancelSource::default());
         let failing = |error: Errno| {
-            let tries = &tries;
+            let attempts = &attempts;
             move || {
-                tries.set(tries.get() + 1);
+                attempts.set(attempts.get() + 1);
                 Err(io::Error::from_raw_os_error(error as i32))
             }
         };
         assert!(matches!(
-            wait(failing(Errno::ENOENT), &cancel_source.token()).await,
+            start(failing(Errno::ENOENT), &cancel_source.token()).await,
             Err(Some(_))
         ));
-        assert_eq!(tries.take(), 1);
+        assert_eq!(attempts.take(), 1);
         assert!(matches!(
-            wait(failing(Errno::EAGAIN), &cancel_source.token()).await,
+            start(failing(Errno::EAGAIN), &cancel_source.token()).await,
             Err(Some(_))
         ));
-        assert!(tries.take() > 100);
+        assert!(attempts.take() > 100);
         assert!(matches!(
-            wait(failing(Errno::ETXTBSY), &cancel_source.token()).await,
+            start(failing(Errno::ETXTBSY), &cancel_source.token()).await,
             Err(Some(_))
         ));
-        assert_eq!(tries.take(), LONGEST_WRITTEN + 1);
+        assert_eq!(attempts.take(), MAX_FAILURES_BUSY + 1);
         cancel_source.raise(Stage::Finish, None);
         assert!(matches!(
-            wait(failing(Errno::EMFILE), &cancel_source.token()).await,
+            start(failing(Errno::EMFILE), &cancel_source.token()).await,
             Err(None)
         ));
     }

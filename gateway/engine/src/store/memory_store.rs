@@ -12,24 +12,24 @@ use super::{Store, StoreKey, StoredKind, StoredValue};
 
 /// Keeps everything in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<HashMap<(StoredKind, StoreKey), StoredValue>>);
+pub(crate) struct MemoryStore(Mutex<HashMap<(StoredKind, StoreKey), StoredValue>>);
 
 #[async_trait]
-impl Store for Memory {
+impl Store for MemoryStore {
     fn prepare(&self, _: StoredKind) -> Result<(), Failure> {
         Ok(())
     }
 
-    async fn kept(
+    async fn load(
         &self,
         kind: StoredKind,
-        owner: &StoreKey,
+        key: &StoreKey,
     ) -> Result<Option<StoredValue>, String> {
-        Ok(locked(&self.0).get(&(kind, owner.clone())).cloned())
+        Ok(locked(&self.0).get(&(kind, key.clone())).cloned())
     }
 
-    async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()> {
-        locked(&self.0).insert((kind, owner.clone()), kept);
+    async fn save(&self, kind: StoredKind, key: &StoreKey, value: StoredValue) -> io::Result<()> {
+        locked(&self.0).insert((kind, key.clone()), value);
         Ok(())
     }
 

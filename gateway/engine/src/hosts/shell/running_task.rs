@@ -9,19 +9,19 @@ use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout_at};
 
 use super::Shell;
-use super::talk::Talk;
+use super::running_script::RunningScript;
 use crate::hosts::TaskControl;
 use crate::process::{GRACE, Stream};
 use crate::tasks::{TaskError, TaskOutputs};
 
 /// A task that may have been started. Unless it is known to have ended, it is ended when the host is closed.
-pub(super) struct Running<'a, 'v> {
+pub(super) struct RunningTask<'a, 'v> {
     host: &'a Shell<'v>,
     mark: &'a str,
     group: Option<u32>,
 }
 
-impl<'a, 'v> Running<'a, 'v> {
+impl<'a, 'v> RunningTask<'a, 'v> {
     pub(super) fn new(host: &'a Shell<'v>, mark: &'a str) -> Self {
         host.running().insert(mark.to_owned(), None);
         Self {
@@ -31,40 +31,40 @@ impl<'a, 'v> Running<'a, 'v> {
         }
     }
 
-    pub(super) fn in_group(&mut self, group: &str) {
+    pub(super) fn set_group(&mut self, group: &str) {
         // 0 would mean the caller's own group, and 1 is the host's.
         self.group = group.parse().ok().filter(|group| *group > 1);
         self.host.running().insert(self.mark.to_owned(), self.group);
     }
 
-    pub(super) fn is_over(&self) {
+    pub(super) fn mark_ended(&self) {
         self.host.running().remove(self.mark);
     }
 
     /// Waits for the task's end, and ends it when its time is over or the run is cancelled.
     pub(super) async fn watch(
         &self,
-        talk: &mut Talk<'_>,
+        running_script: &mut RunningScript<'_>,
         task: &str,
-        order: TaskControl<'_>,
+        control: TaskControl<'_>,
     ) -> Result<Outcome, TaskError> {
-        let TaskControl { limits, stop, sink } = order;
+        let TaskControl { limits, stop, sink } = control;
         let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
-        let listen = talk.end(limits.drain, |stream, bytes| {
+        let output_end = running_script.end(limits.drain, |stream, bytes| {
             sink.write(stream, bytes);
             match stream {
                 Stream::Stdout => stdout.keep(bytes, limits.stdout),
                 Stream::Stderr => stderr.keep(bytes, limits.stderr),
             }
         });
-        let mut listen = Box::pin(listen);
+        let mut output_end = Box::pin(output_end);
         let until = async {
             match limits
                 .time
                 .and_then(|time| Instant::now().checked_add(time))
             {
-                Some(until) => timeout_at(until, &mut listen).await,
-                None => Ok((&mut listen).await),
+                Some(until) => timeout_at(until, &mut output_end).await,
+                None => Ok((&mut output_end).await),
             }
         };
         let ended = tokio::select! {
@@ -75,27 +75,27 @@ impl<'a, 'v> Running<'a, 'v> {
             Ok(ended) => Ok(ended),
             Err(limit) => {
                 // The output is still read while the task ends, so that it does not block on a full pipe.
-                let mut stopped = Box::pin(self.stop(task, limit, order));
+                let mut stopped = Box::pin(self.stop(task, limit, control));
                 Err(tokio::select! {
                     stopped = &mut stopped => stopped,
-                    _ = &mut listen => stopped.await,
+                    _ = &mut output_end => stopped.await,
                 })
             }
         };
-        drop(listen);
-        let said = TaskOutputs::new(stdout, stderr);
+        drop(output_end);
+        let outputs = TaskOutputs::new(stdout, stderr);
         match ended {
             Ok(Ok(exit)) => {
-                self.is_over();
-                let [stdout, stderr] = said.into_outputs();
+                self.mark_ended();
+                let [stdout, stderr] = outputs.into_outputs();
                 Ok(Outcome {
-                    exit: exit_of(exit),
+                    exit: convert_exit(exit),
                     stdout,
                     stderr,
                 })
             }
-            Ok(Err(error)) => Err(self.host.lost(task, &error, said)),
-            Err(stopped) => Err(stopped(said)),
+            Ok(Err(error)) => Err(self.host.connection_lost(task, &error, outputs)),
+            Err(stopped) => Err(stopped(outputs)),
         }
     }
 
@@ -104,50 +104,50 @@ impl<'a, 'v> Running<'a, 'v> {
         &self,
         task: &str,
         limit: Option<Duration>,
-        order: TaskControl<'_>,
+        control: TaskControl<'_>,
     ) -> impl FnOnce(TaskOutputs) -> TaskError + use<> {
-        let grace = if order.stop.stage() == Stage::Kill {
+        let grace = if control.stop.stage() == Stage::Kill {
             Duration::ZERO
         } else {
             GRACE
         };
         let end = async |grace| self.host.end(self.mark, self.group, grace).await;
-        let asked = end(grace);
-        tokio::pin!(asked);
+        let request = end(grace);
+        tokio::pin!(request);
         let left = tokio::select! {
-            left = &mut asked => left,
-            () = order.stop.reaches(Stage::Kill), if !grace.is_zero() => end(Duration::ZERO).await,
+            left = &mut request => left,
+            () = control.stop.reaches(Stage::Kill), if !grace.is_zero() => end(Duration::ZERO).await,
         };
         let left = match left {
             Ok(left) if left.is_empty() => {
-                self.is_over();
+                self.mark_ended();
                 None
             }
             Ok(left) => Some(format!("there are still {left}")),
             Err(why) => Some(format!("the host could not be asked: {why}")),
         };
-        let (task, host) = (task.to_owned(), self.host.teller.name().to_owned());
-        let stopped = order.stop.message_for_part();
-        move |said| match (left, limit) {
+        let (task, host) = (task.to_owned(), self.host.host_context.name().to_owned());
+        let stopped = control.stop.message_for_part();
+        move |outputs| match (left, limit) {
             (Some(left), limit) => TaskError::Left {
                 task,
                 stopped,
                 limit,
                 host,
                 left,
-                said: Box::new(said),
+                outputs: Box::new(outputs),
             },
-            (None, Some(limit)) => TaskError::TimedOut { task, limit, said },
+            (None, Some(limit)) => TaskError::TimedOut { task, limit, outputs },
             (None, None) => TaskError::Stopped {
                 task,
                 stopped,
-                said,
+                outputs,
             },
         }
     }
 }
 
-fn exit_of(exit: ssh_host::Exit) -> Exit {
+fn convert_exit(exit: ssh_host::Exit) -> Exit {
     match exit {
         ssh_host::Exit::Code(code) => Exit::Code(i32::try_from(code).unwrap_or(-1)),
         ssh_host::Exit::Signal(name) => match format!("SIG{name}").parse::<Signal>() {
