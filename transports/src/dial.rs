@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use crate::{ByteStream, Context, Result, tcp};
+use crate::{ByteStream, Context, Result, tcp, unix};
 
 /// Opens the connections of sessions from another place than this node.
 ///
@@ -40,6 +40,28 @@ pub enum Destination<'a> {
     },
     /// A Unix socket.
     Unix(&'a Path),
+}
+
+impl Destination<'_> {
+    /// Connects with the context's dialer, or from this node.
+    ///
+    /// # Errors
+    /// Fails when no connection can be opened before `deadline`. `limit` is the limit as shown in messages.
+    pub async fn connect(
+        self,
+        ctx: &Context<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> Result<Box<dyn ByteStream>> {
+        match (ctx.dialer(), self) {
+            (Some(dialer), to) => dialer.dial(ctx, to, limit, deadline).await,
+            (None, Self::Tcp { host, port }) => {
+                let stream = tcp::connect_from_here(host, port, limit, deadline).await?;
+                Ok(Box::new(stream))
+            }
+            (None, Self::Unix(path)) => Ok(Box::new(unix::connect(path, limit, deadline).await?)),
+        }
+    }
 }
 
 /// Shows `host:port` or the path, as messages name a target.

@@ -41,6 +41,7 @@ mod tcp;
 mod telnet;
 mod terminal;
 mod tls;
+mod unix;
 mod xml;
 
 use std::sync::{Arc, OnceLock};

@@ -24,12 +24,10 @@ pub(crate) fn peer(host: &str, port: u16) -> String {
     }
 }
 
-/// Connects with the context's dialer, or from this node: to the first of the host's addresses that accepts a connection.
-///
-/// `limit` is the limit for opening the whole session, for messages.
+/// Connects with the context's dialer, or from this node.
 ///
 /// # Errors
-/// Fails with [`Error::Resolve`], with [`Error::Unreachable`], or with [`Error::TimedOut`] at `deadline`.
+/// Fails as [`Destination::connect`].
 pub(crate) async fn connect(
     ctx: &Context<'_>,
     host: &str,
@@ -37,17 +35,17 @@ pub(crate) async fn connect(
     limit: Duration,
     deadline: Instant,
 ) -> Result<Box<dyn ByteStream>> {
-    match ctx.dialer() {
-        Some(dialer) => {
-            let to = Destination::Tcp { host, port };
-            dialer.dial(ctx, to, limit, deadline).await
-        }
-        None => Ok(Box::new(from_here(host, port, limit, deadline).await?)),
-    }
+    let to = Destination::Tcp { host, port };
+    to.connect(ctx, limit, deadline).await
 }
 
-/// Connects from this node.
-async fn from_here(host: &str, port: u16, limit: Duration, deadline: Instant) -> Result<TcpStream> {
+/// Connects from this node, to the first of the host's addresses that accepts a connection.
+///
+/// `limit` is the limit for opening the whole session, for messages.
+///
+/// # Errors
+/// Fails with [`Error::Resolve`], with [`Error::Unreachable`], or with [`Error::TimedOut`] at `deadline`.
+pub(crate) async fn connect_from_here(host: &str, port: u16, limit: Duration, deadline: Instant) -> Result<TcpStream> {
     let peer = peer(host, port);
     let late = || Error::TimedOut {
         peer: peer.clone(),

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use devgate_core::failure::Failure;
 
 use crate::inventory::{Inventory, Target};
-use crate::run::{Run, RunSummary};
+use crate::proxies::{HostUse, Hosts};
+use crate::run::{Run, RunSummary, Services};
+use crate::session::Sessions;
 
 pub use apply::{Apply, Changes, Rollback};
 pub use command::{CommandKind, CommandOperation, CommandOutput, with_newline};
@@ -65,15 +67,38 @@ impl Operation {
         inventory: &Inventory,
         targets: &[Arc<Target>],
     ) -> Result<Summary, Failure> {
+        let Services {
+            sessions,
+            loads,
+            turns,
+            ..
+        } = &*run.services;
+        let usage = match self {
+            Self::Task(_) => HostUse::Tasks,
+            _ => HostUse::Sessions,
+        };
+        let hosts = Hosts::new(usage, inventory, run.context(), loads, turns);
+        let sessions = Sessions::new(sessions, &hosts);
+        let summary = self.run_with(run, &hosts, sessions, targets);
+        hosts.serve(summary).await
+    }
+
+    async fn run_with(
+        &self,
+        run: &Run,
+        hosts: &Hosts<'_>,
+        sessions: Sessions<'_, '_>,
+        targets: &[Arc<Target>],
+    ) -> Result<Summary, Failure> {
         let mut changes = Changes::default();
         let ran = match self {
-            Self::Verify => verify(run, targets).await,
-            Self::Facts(facts) => facts.collect(run, targets).await,
+            Self::Verify => verify(run, sessions, targets).await,
+            Self::Facts(facts) => facts.collect(run, sessions, targets).await,
             Self::Task(operation) => operation.run(run, inventory, targets).await,
-            Self::Command(operation) => operation.run(run, targets).await,
-            Self::Inspect(inspect) => inspect.run(run, targets).await,
+            Self::Command(operation) => operation.run(run, sessions, targets).await,
+            Self::Inspect(inspect) => inspect.run(run, sessions, targets).await,
             Self::Apply(apply) => {
-                let applied = apply.run(run, targets).await?;
+                let applied = apply.run(run, sessions, targets).await?;
                 changes = applied.1;
                 applied.0
             }

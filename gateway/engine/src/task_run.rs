@@ -16,7 +16,7 @@ use crate::hosts::{TaskBudget, TaskControl, TaskNotRun, TaskOutput};
 use crate::inventory::{Kind, Listed, Target};
 use crate::job::TargetJob;
 use crate::process::{DiscardOutput, ProcessLimits};
-use crate::proxies::{Hosts, TaskSlot};
+use crate::proxies::{Hosts, HostSlot};
 use crate::session::{ConnectionSpec, SessionBroker};
 use crate::stream::TaskOutputStream;
 use crate::tasks::{Invocation, Parameters, Task, TaskError, RunLocation};
@@ -96,7 +96,7 @@ impl TaskRun<'_, '_> {
     /// Runs the task in a slot of a host.
     async fn run_in_slot(
         &self,
-        slot: &TaskSlot<'_>,
+        slot: &HostSlot<'_>,
         job: &TargetJob<'_>,
         target_input: Option<&TargetInput<'_>>,
         budget: &TaskBudget,

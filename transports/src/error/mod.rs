@@ -82,6 +82,10 @@ pub enum Error {
         cause: io::Error,
     },
 
+    /// None of the proxies between this node and the target can be used.
+    #[error("no proxy: {0}")]
+    NoProxy(String),
+
     /// A jump host does not connect to the target, or to the next jump host.
     #[error("{0}")]
     NotLedOn(Box<NotLedOn>),
@@ -311,6 +315,7 @@ impl Error {
             | Self::Lost { .. }
             | Self::Unread { .. }
             | Self::Upload { .. }
+            | Self::NoProxy(_)
             | Self::Unsupported(_)
             | Self::Setting { .. }
             | Self::Protocol { .. }

@@ -68,6 +68,11 @@ impl Ssh {
         self.handle.is_closed()
     }
 
+    /// Returns whether the host answers a keepalive within this time.
+    pub(crate) async fn answers(&self, limit: Duration) -> bool {
+        matches!(timeout(limit, self.handle.send_ping()).await, Ok(Ok(())))
+    }
+
     /// Returns the host's version line (RFC 4253, 4.2).
     pub(crate) fn version(&self) -> String {
         self.peer.version()

@@ -11,6 +11,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -103,6 +104,11 @@ impl SshHost {
     /// Returns whether the connection has ended. Every program on it has got an error then.
     pub fn is_closed(&self) -> bool {
         self.ssh.is_closed()
+    }
+
+    /// Returns whether the host answers within this time.
+    pub async fn answers(&self, limit: Duration) -> bool {
+        self.ssh.answers(limit).await
     }
 
     /// Closes the connection, within `disconnect-timeout`. Programs that still run are cut off.

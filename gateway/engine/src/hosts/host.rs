@@ -1,9 +1,13 @@
 //! A host of any kind.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+use devgate_transports::{ByteStream, Context, Destination};
+use tokio::time::Instant;
 
 use super::local::Local;
-use super::shell::Shell;
+use super::shell::{ForwardError, Shell};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
 use crate::tasks::Invocation;
 
@@ -59,6 +63,31 @@ impl Host<'_> {
             Self::Local(local) => Ok(local.run(invocation, control).await?),
             // Boxed, so that a task on this node does not carry the space for one behind a shell.
             Self::Shell(shell) => Box::pin(shell.run(&invocation, control)).await,
+        }
+    }
+
+    /// Connects from the host to another place.
+    ///
+    /// # Errors
+    /// Fails with the error of the host, or of the destination.
+    pub(crate) async fn forward(
+        &self,
+        ctx: &Context<'_>,
+        to: Destination<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> Result<Box<dyn ByteStream>, ForwardError> {
+        let connections = match self {
+            Self::Local(_) => None,
+            Self::Shell(shell) => shell.connections(),
+        };
+        match connections {
+            Some(connections) => connections.forward(ctx, to, limit, deadline).await,
+            // A connection from this node.
+            None => {
+                let stream = to.connect(ctx, limit, deadline).await;
+                stream.map_err(ForwardError::Destination)
+            }
         }
     }
 

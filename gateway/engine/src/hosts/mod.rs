@@ -16,4 +16,4 @@ pub(crate) use host::Host;
 pub(crate) use host_context::HostContext;
 pub(crate) use settings::TaskBudget;
 pub use settings::TaskHostSettings;
-pub(crate) use shell::Shell;
+pub(crate) use shell::{ForwardError, Shell, SshConnections};

@@ -256,7 +256,7 @@ impl Apply {
             SessionAccess::Read => None,
         };
         let mut audited = stored.map_or_else(Audited::default, |stored| Audited::of(stored.data));
-        session::with_session(run.sessions(), job, access, async |ctx, _| {
+        session::with_session(sessions, job, access, async |ctx, _| {
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());
             let report =

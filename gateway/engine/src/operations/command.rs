@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, SessionHandle, SessionPool};
+use crate::session::{self, SessionHandle, Sessions};
 
 /// The lines to send, and how to send them.
 #[derive(Debug)]
@@ -93,8 +93,8 @@ impl CommandOperation {
     }
 
     /// Sends the lines to every target.
-    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
-        let send_to_each = async |job: &TargetJob<'_>| self.send_to_target(run.sessions(), job).await;
+    pub async fn run(&self, run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
+        let send_to_each = async |job: &TargetJob<'_>| self.send_to_target(sessions, job).await;
         run.on_targets(targets, Action::new("command"), send_to_each)
             .await
     }
@@ -102,7 +102,7 @@ impl CommandOperation {
     /// Sends the lines to one of many targets.
     async fn send_to_target(
         &self,
-        sessions: &SessionPool,
+        sessions: Sessions<'_, '_>,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());

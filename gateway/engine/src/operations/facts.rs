@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, SessionAccess, SessionPool};
+use crate::session::{self, SessionAccess, Sessions};
 use crate::store::{Store, StoreKey, StoredKind, StoredValue};
 
 /// Which facts are wanted. By default, facts are collected now and not cached.
@@ -51,15 +51,15 @@ impl Facts {
     }
 
     /// Collects the facts of every target.
-    pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
+    pub async fn collect(&self, run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
         let store = &*run.services.store;
         let ran = run.on_targets(targets, Action::new("facts"), async |job| {
             match &self.cache_project {
                 Some(project) => {
                     let key = StoreKey::of(project, job.target);
-                    self.collect_cached(run.sessions(), store, &key, job).await
+                    self.collect_cached(sessions, store, &key, job).await
                 }
-                None => Ok(TargetResult::success(collect_from_target(run.sessions(), job).await?)),
+                None => Ok(TargetResult::success(collect_from_target(sessions, job).await?)),
             }
         });
         let ran = ran.await;
@@ -71,7 +71,7 @@ impl Facts {
 
     async fn collect_cached(
         &self,
-        sessions: &SessionPool,
+        sessions: Sessions<'_, '_>,
         store: &dyn Store,
         key: &StoreKey,
         job: &TargetJob<'_>,
@@ -109,7 +109,7 @@ impl Facts {
 }
 
 /// Collects the facts from the target.
-async fn collect_from_target(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failure> {
+async fn collect_from_target(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
         .info(format!("retrieving facts from {target} at {address}"));

@@ -18,7 +18,7 @@ use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::manifest;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, SessionAccess, SessionPool};
+use crate::session::{self, SessionAccess, Sessions};
 
 /// Which resources are shown, and how.
 #[derive(Debug)]
@@ -44,17 +44,17 @@ pub struct DeviceResources {
 
 impl Inspect {
     /// Shows the resources of every target.
-    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
+    pub async fn run(&self, run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
         let action = DEVICE.with_document();
         run.on_targets(targets, action, async |job| {
-            self.inspect(run.sessions(), job).await
+            self.inspect(sessions, job).await
         })
         .await
     }
 
     async fn inspect(
         &self,
-        sessions: &SessionPool,
+        sessions: Sessions<'_, '_>,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let (type_name, registry) = (&self.type_name, &job.run.registry);

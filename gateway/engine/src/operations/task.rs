@@ -7,9 +7,9 @@ use std::time::Duration;
 use devgate_core::results::{Action, EXPLAIN};
 use devgate_transports::Mode;
 
-use crate::inventory::{Inventory, Target};
+use crate::inventory::Target;
 use crate::proxies::Hosts;
-use crate::run::{Run, RunSummary, Services};
+use crate::run::{Run, RunSummary, Sessions};
 use crate::session::{RetryScope, SessionBroker};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
@@ -36,19 +36,13 @@ impl TaskOperation {
     pub async fn run(
         &self,
         run: &Run,
-        inventory: &Inventory,
+        hosts: &Hosts<'_>,
+        sessions: Sessions<'_, '_>,
         targets: &[Arc<Target>],
     ) -> RunSummary {
-        let Services {
-            sessions,
-            loads,
-            turns,
-            ..
-        } = &*run.services;
-        let hosts = Hosts::new(inventory, run.context(), loads, turns);
         let task = TaskRun {
-            hosts: &hosts,
-            broker: &SessionBroker::new(sessions, RetryScope::Run),
+            hosts,
+            broker: &SessionBroker::new(sessions.pool(), RetryScope::Run),
             reported_transports: &RefCell::default(),
             task: &self.task,
             parameters: &self.parameters,
@@ -68,6 +62,6 @@ impl TaskOperation {
                 task.on(job).await
             }
         });
-        hosts.serve(ran).await
+        ran.await
     }
 }

@@ -16,10 +16,10 @@ use crate::session::{self, SessionAccess};
 pub struct Reached {}
 
 /// Checks whether each target can be reached.
-pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
+pub(crate) async fn verify(run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, Action::new("verify"), async |job| {
         let open = session::with_session(
-            run.sessions(),
+            sessions,
             job,
             SessionAccess::Read,
             async |ctx, transport| {

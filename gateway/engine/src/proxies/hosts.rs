@@ -14,19 +14,30 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 use tokio::time::timeout;
 
+use super::dialer::ProxyDialer;
 use super::pool::HostPool;
 use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
 use super::{DeviceTurn, DeviceTurns, ProxyLoads};
-use crate::hosts::{HostContext, TaskBudget, TaskHostSettings};
+use crate::hosts::{SshConnections, HostContext, TaskBudget, TaskHostSettings};
 use crate::inventory::{DeviceKey, Inventory, Kind, Target};
 use crate::job::RunContext;
 
 /// How long a host that is no longer needed may take to create the run's directory.
 const PREPARING: Duration = Duration::from_secs(10);
 
+/// What the hosts of a run are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostUse {
+    /// Running tasks, which may use sessions.
+    Tasks,
+    /// Leading sessions on to devices.
+    Sessions,
+}
+
 /// The hosts of a run.
-pub(crate) struct Hosts<'v> {
+pub struct Hosts<'v> {
+    usage: HostUse,
     run: &'v RunContext,
     loads: &'v ProxyLoads,
     turns: &'v DeviceTurns,
@@ -42,6 +53,7 @@ pub(crate) struct Hosts<'v> {
 impl<'v> Hosts<'v> {
     /// Creates the hosts for a run on targets of this inventory.
     pub(crate) fn new(
+        usage: HostUse,
         inventory: &'v Inventory,
         run: &'v RunContext,
         loads: &'v ProxyLoads,
@@ -49,6 +61,7 @@ impl<'v> Hosts<'v> {
     ) -> Self {
         let (opener, to_open) = mpsc::unbounded_channel();
         Self {
+            usage,
             run,
             loads,
             turns,
@@ -87,7 +100,14 @@ impl<'v> Hosts<'v> {
             let ctx = member.host_context.ctx();
             match member.health() {
                 Health::Opening => {
-                    ctx.notice("it was not reached before the run ended: no task has run here");
+                    ctx.notice(match self.usage {
+                        HostUse::Tasks => {
+                            "it was not reached before the run ended: no task has run here"
+                        }
+                        HostUse::Sessions => {
+                            "it was not reached before the run ended: no session went through it"
+                        }
+                    });
                 }
                 Health::Preparing if !in_time => ctx.warning(format!(
                     "it has not answered for {PREPARING:?}: an empty directory devgate-* may be left"
@@ -108,7 +128,7 @@ impl<'v> Hosts<'v> {
             Kind::Remote { run_on, .. } => run_on.as_str(),
             Kind::Local | Kind::Ssh => {
                 let members = vec![self.member(target)];
-                return Ok(Arc::new(HostPool::new(String::new(), members, self.loads)));
+                return Ok(Arc::new(HostPool::new(String::new(), self.usage, members, self.loads)));
             }
             Kind::Other(_) => return Err(run_on::no_runner(target)),
         };
@@ -131,7 +151,7 @@ impl<'v> Hosts<'v> {
             [_] => String::new(),
             _ => format!("run-on {run_on}: "),
         };
-        Ok(Arc::new(HostPool::new(label, members, self.loads)))
+        Ok(Arc::new(HostPool::new(label, self.usage, members, self.loads)))
     }
 
     fn member(&self, host: &Target) -> Arc<RunHost<'v>> {
@@ -144,9 +164,17 @@ impl<'v> Hosts<'v> {
         let access = access(host, &host_context, &self.run.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let load = self.loads.load_of(self.run.registry.device_key(host));
-        let member = Arc::new(RunHost::new(host_context, access, load, opener, changed));
+        let member = Arc::new(RunHost::new(self.usage, host_context, access, load, opener, changed));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
+    }
+
+    /// Waits for a slot of a proxy of a remote target, through which sessions with it go.
+    ///
+    /// # Errors
+    /// Fails as [`pool`](Self::pool), and when no proxy can be used.
+    pub(crate) async fn dialer(&self, target: &Target) -> Result<ProxyDialer<'v>, Failure> {
+        ProxyDialer::new(self.pool(target).await?).await
     }
 
     /// Waits for the right to act on a remote target's device (its [`DeviceKey`]). The number of concurrent rights is
@@ -176,7 +204,8 @@ fn access(
             let (settings, info) = TaskHostSettings::ssh(host, log).map_err(invalid)?;
             host_context.hide(info.secrets());
             let connection = HostSettings::read(&info, environment, log)?;
-            Ok(HostAccess::Ssh(Box::new(connection), settings))
+            let connections = Arc::new(SshConnections::new(connection));
+            Ok(HostAccess::Ssh(connections, settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
     }

@@ -1,5 +1,6 @@
 //! Proxies: the hosts for a target's tasks, their loads, and the turns at devices.
 
+mod dialer;
 mod hosts;
 mod loads;
 mod pool;
@@ -7,7 +8,9 @@ mod run_host;
 mod run_on;
 mod turns;
 
-pub(crate) use hosts::Hosts;
+pub use dialer::ProxyDialer;
+pub(crate) use hosts::HostUse;
+pub use hosts::Hosts;
 pub(crate) use loads::ProxyLoads;
-pub(crate) use run_host::{HostPreview, TaskSlot};
+pub(crate) use run_host::{HostPreview, HostSlot};
 pub(crate) use turns::{DeviceTurn, DeviceTurns};

@@ -12,13 +12,15 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout};
 
 use super::loads::{ProxyLoads, Ticket};
-use super::run_host::{Health, HostPreview, RunHost, TaskSlot};
+use super::hosts::HostUse;
+use super::run_host::{Health, HostPreview, RunHost, HostSlot};
 
 /// One or more hosts. Each task runs on the one with the lowest load.
 #[derive(Debug)]
 pub(crate) struct HostPool<'v> {
     /// The text before the members in an error: `run-on: proxies`.
     label: String,
+    usage: HostUse,
     members: Vec<Arc<RunHost<'v>>>,
     /// Held by the request that takes the next slot, in the order of the requests.
     turn: AsyncMutex<()>,
@@ -39,7 +41,7 @@ const RECHECK: Duration = Duration::from_millis(500);
 
 /// The result of a check of the members.
 enum Selection<'v> {
-    TaskSlot(TaskSlot<'v>),
+    HostSlot(HostSlot<'v>),
     /// A slot is expected.
     Wait,
     /// None is expected: every member has failed.
@@ -49,11 +51,13 @@ enum Selection<'v> {
 impl<'v> HostPool<'v> {
     pub(super) fn new(
         label: String,
+        usage: HostUse,
         members: Vec<Arc<RunHost<'v>>>,
         loads: &'v ProxyLoads,
     ) -> Self {
         Self {
             label,
+            usage,
             members,
             turn: AsyncMutex::default(),
             waiting: AtomicUsize::new(0),
@@ -69,15 +73,15 @@ impl<'v> HostPool<'v> {
         self.members.iter().map(|member| member.preview()).collect()
     }
 
-    /// Returns a slot for one task on the host with the lowest load. Tasks get their slots in the order of the
-    /// requests.
+    /// Returns a slot for one target on the host with the lowest load, `except` for these hosts. Targets get their slots
+    /// in the order of the requests.
     ///
     /// Hosts are opened when they are needed: as many at once as there are waiting targets, and a further one if those
     /// take too long. A host that cannot be reached is reported once, and not tried again in this run.
     ///
     /// # Errors
     /// Fails when none of the hosts can be used. The message names each with its cause.
-    pub(crate) async fn slot(&self) -> Result<TaskSlot<'v>, Failure> {
+    pub(crate) async fn slot(&self, except: &[String]) -> Result<HostSlot<'v>, Failure> {
         let _waiting = Waiting::new(&self.waiting);
         // One more waiting task may require more hosts. The task whose turn it is opens them.
         self.changed.notify_waiters();
@@ -87,8 +91,8 @@ impl<'v> HostPool<'v> {
         let mut hedged = 0;
         loop {
             let changed = self.changed.notified();
-            match self.select(hedged, &ticket) {
-                Selection::TaskSlot(slot) => return Ok(slot),
+            match self.select(hedged, &ticket, except) {
+                Selection::HostSlot(slot) => return Ok(slot),
                 Selection::Down => return Err(self.down()),
                 Selection::Wait => {}
             }
@@ -100,10 +104,14 @@ impl<'v> HostPool<'v> {
         }
     }
 
-    fn select(&self, hedged: u32, ticket: &Ticket) -> Selection<'v> {
+    fn select(&self, hedged: u32, ticket: &Ticket, except: &[String]) -> Selection<'v> {
+        let is_meant = |member: &RunHost<'_>| except.iter().all(|name| name != member.name());
         let first = self.first.load(Ordering::Relaxed);
         let count = self.members.len();
-        let in_turn = || (0..count).map(|at| &self.members[(first + at) % count]);
+        let in_turn = || {
+            let members = (0..count).map(|at| &self.members[(first + at) % count]);
+            members.filter(|member| is_meant(member))
+        };
         let wanted = self.waiting.load(Ordering::Relaxed).max(1) + hedged as usize;
         let mut up = 0;
         let mut opening = 0;
@@ -131,10 +139,10 @@ impl<'v> HostPool<'v> {
         }
         if let Some(slot) = by_load.iter().find_map(|(_, member)| member.slot(ticket)) {
             self.first.store((first + 1) % count, Ordering::Relaxed);
-            return Selection::TaskSlot(slot);
+            return Selection::HostSlot(slot);
         }
         let is_down = |member: &Arc<RunHost<'_>>| matches!(member.health(), Health::Down(_));
-        if self.members.iter().all(is_down) {
+        if in_turn().all(is_down) {
             Selection::Down
         } else {
             Selection::Wait
@@ -155,10 +163,15 @@ impl<'v> HostPool<'v> {
             .collect();
         if !others.is_empty() {
             let ctx = self.members[at].host_context.ctx();
-            ctx.notice(format!(
-                "this host runs no tasks in this run; they run on {}: {why}",
-                others.join(", ")
-            ));
+            let others = others.join(", ");
+            ctx.notice(match self.usage {
+                HostUse::Tasks => {
+                    format!("this host runs no tasks in this run; they run on {others}: {why}")
+                }
+                HostUse::Sessions => {
+                    format!("no session goes through this host in this run; they go through {others}: {why}")
+                }
+            });
         }
     }
 
@@ -193,9 +206,13 @@ impl<'v> HostPool<'v> {
                 Failure::new(
                     "puppetlabs.tasks/connect-error",
                     format!(
-                        "{}none of its {} hosts can run tasks: {}",
+                        "{}none of its {} hosts can {}: {}",
                         self.label,
                         causes.len(),
+                        match self.usage {
+                            HostUse::Tasks => "run tasks",
+                            HostUse::Sessions => "be used",
+                        },
                         causes.join("; ")
                     ),
                 )

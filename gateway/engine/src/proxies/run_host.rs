@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_transports::HostSettings;
+use devgate_transports::{ByteStream, Destination};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
+use super::hosts::HostUse;
 use super::loads::{ProxyLoad, Ticket};
-use crate::hosts::{Host, HostContext, Shell, TaskBudget, TaskHostSettings};
+use crate::hosts::{ForwardError, SshConnections, Host, HostContext, Shell, TaskBudget, TaskHostSettings};
 
 /// A host that a run may use.
 pub(super) struct RunHost<'v> {
     pub(super) host_context: Arc<HostContext<'v>>,
+    usage: HostUse,
     access: Option<HostAccess>,
     /// The number of tasks that may run at once.
     limit: Option<NonZeroUsize>,
@@ -56,11 +58,11 @@ pub(super) enum HostAccess {
     /// As this node.
     Local(TaskHostSettings),
     /// Over SSH.
-    Ssh(Box<HostSettings>, TaskHostSettings),
+    Ssh(Arc<SshConnections>, TaskHostSettings),
 }
 
-/// A slot for one task on a host. It is free again when it is dropped.
-pub(crate) struct TaskSlot<'v> {
+/// A slot for one target on a host, for a task or for sessions. It is free again when it is dropped.
+pub(crate) struct HostSlot<'v> {
     member: Arc<RunHost<'v>>,
     host: Arc<Host<'v>>,
 }
@@ -98,6 +100,7 @@ const USUAL_CONNECT_TIME: Duration = Duration::from_secs(1);
 
 impl<'v> RunHost<'v> {
     pub(super) fn new(
+        usage: HostUse,
         host_context: HostContext<'v>,
         access: Result<HostAccess, Failure>,
         load: Arc<ProxyLoad>,
@@ -117,6 +120,7 @@ impl<'v> RunHost<'v> {
             opening_since: None,
         });
         Self {
+            usage,
             host_context: Arc::new(host_context),
             access,
             limit,
@@ -148,7 +152,8 @@ impl<'v> RunHost<'v> {
                 let host = Host::local(settings.clone());
                 (true, "this node".to_owned(), host.features().clone())
             }
-            Some(HostAccess::Ssh(connection, _)) => {
+            Some(HostAccess::Ssh(connections, _)) => {
+                let connection = connections.settings();
                 let address = format!("ssh {}@{}", connection.user(), connection.peer());
                 (false, address, BTreeSet::from(["shell".to_owned()]))
             }
@@ -191,15 +196,17 @@ impl<'v> RunHost<'v> {
         let host_context = Arc::clone(&self.host_context);
         let opened = async {
             let mut shell = match &self.access {
-                Some(HostAccess::Ssh(connection, settings)) => {
-                    let connection = HostSettings::clone(connection);
-                    Shell::over_ssh(host_context, connection, settings.clone()).await?
+                Some(HostAccess::Ssh(connections, settings)) => {
+                    let connections = Arc::clone(connections);
+                    Shell::over_ssh(host_context, connections, settings.clone()).await?
                 }
                 Some(HostAccess::Local(settings)) => Shell::for_local_user(host_context, settings.clone())?,
                 None => return Ok(None),
             };
-            self.state().health = Health::Preparing;
-            shell.prepare().await?;
+            if self.usage == HostUse::Tasks {
+                self.state().health = Health::Preparing;
+                shell.prepare().await?;
+            }
             Ok(Some(shell))
         }
         .await;
@@ -218,7 +225,7 @@ impl<'v> RunHost<'v> {
 
     /// Returns a slot if the host is up and has room for one more task, and no earlier ticket of another run waits for
     /// it.
-    pub(super) fn slot(self: &Arc<Self>, ticket: &Ticket) -> Option<TaskSlot<'v>> {
+    pub(super) fn slot(self: &Arc<Self>, ticket: &Ticket) -> Option<HostSlot<'v>> {
         let state = self.state();
         if state.health != Health::Up {
             ticket.leave(&self.load);
@@ -233,7 +240,7 @@ impl<'v> RunHost<'v> {
         drop(state);
         self.load.add();
         let member = Arc::clone(self);
-        Some(TaskSlot { member, host })
+        Some(HostSlot { member, host })
     }
 
     /// Returns the load relative to the capacity, by which hosts are compared.
@@ -270,7 +277,7 @@ impl HostAccess {
     }
 }
 
-impl<'v> TaskSlot<'v> {
+impl<'v> HostSlot<'v> {
     /// Returns the host's name.
     pub(crate) fn name(&self) -> &str {
         self.member.name()
@@ -281,13 +288,28 @@ impl<'v> TaskSlot<'v> {
         &self.host
     }
 
+    /// Connects from the host to another place.
+    ///
+    /// # Errors
+    /// Fails as [`Host::forward`].
+    pub(super) async fn forward(
+        &self,
+        to: Destination<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> Result<Box<dyn ByteStream>, ForwardError> {
+        let host_ctx = self.member.host_context.ctx();
+        let forwarding = self.host.forward(&host_ctx, to, limit, deadline);
+        forwarding.await
+    }
+
     /// Records that the host cannot start tasks, so that it is not used any more in this run.
     pub(crate) fn mark_host_down(self, why: Failure) {
         self.member.state().health = Health::Down(why);
     }
 }
 
-impl Drop for TaskSlot<'_> {
+impl Drop for HostSlot<'_> {
     fn drop(&mut self) {
         self.member.load.remove();
         self.member.changed.notify_waiters();

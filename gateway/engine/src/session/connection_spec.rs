@@ -62,15 +62,6 @@ impl<'r> ConnectionSpec<'r> {
         Self::with_transport(registry.transport(name)?, job)
     }
 
-    /// Resolves how the job's target is reached when the session is opened from this node.
-    ///
-    /// # Errors
-    /// Fails as [`for_job`](Self::for_job), and when the target is behind a proxy.
-    pub fn direct(job: &TargetJob<'r>) -> Result<Self, Failure> {
-        let spec = Self::for_job(job)?;
-        refuse_proxied(job.target).map(|()| spec)
-    }
-
     /// Resolves how the job's target is reached by a transport that is known already.
     ///
     /// # Errors
@@ -96,6 +87,22 @@ impl<'r> ConnectionSpec<'r> {
             limits: SessionLimits::of_target(target)?,
             run: job.run.id,
         })
+    }
+
+    /// Checks that a session with a target behind a proxy can go through it.
+    ///
+    /// # Errors
+    /// Fails when the transport opens its connections itself. The message says what to do.
+    pub(super) fn check_proxied(&self, target: &Target) -> Result<(), Failure> {
+        if self.connect.uses_dialer() {
+            return Ok(());
+        }
+        let (name, run_on, transport) = (&target.name, target.run_on(), self.transport());
+        let message = format!(
+            "{name} has `run-on: {run_on}`, but `{transport}` connects by itself, so that no proxy can lead it on: \
+             nothing was sent; use a task, or --direct to connect to {name} from this node"
+        );
+        Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
     }
 
     /// Returns the name of the transport.
@@ -161,22 +168,6 @@ impl SessionLimits {
             idle: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
-}
-
-/// Refuses a target behind a proxy, because sessions cannot go through a proxy yet.
-///
-/// # Errors
-/// Fails when the target is behind a proxy. The message says what to do.
-pub(super) fn refuse_proxied(target: &Target) -> Result<(), Failure> {
-    if target.is_near() {
-        return Ok(());
-    }
-    let (name, run_on) = (&target.name, target.run_on());
-    let message = format!(
-        "{name} has `run-on: {run_on}`, but only tasks can use a proxy: nothing was sent; use a task, or --direct to \
-         connect to {name} from this node"
-    );
-    Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
 }
 
 /// Returns the failure of a target that cannot be reached as a device.

@@ -9,8 +9,7 @@ use serde_json::Value as Json;
 use super::ConnectionSpec;
 use super::borrowed::{BorrowedSession, OuterSession, invalid_answer};
 use super::broker::{LentSession, RetryScope};
-use super::connection_spec::refuse_proxied;
-use super::pool::SessionPool;
+use super::sessions::Sessions;
 use super::wire::{Answer, SessionRequest};
 use crate::job::TargetJob;
 
@@ -31,13 +30,13 @@ pub enum SessionHandle<'a> {
 /// # Errors
 /// Fails when no session can be opened, or as the work fails.
 pub async fn with_handle<T>(
-    pool: &SessionPool,
+    sessions: Sessions<'_, '_>,
     job: &TargetJob<'_>,
     work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
     let spec = ConnectionSpec::for_job(job)?;
-    let lent = LentSession::new(&ctx, pool.lease(&spec), Mode::Enforce, RetryScope::Request);
+    let lent = LentSession::new(&ctx, sessions.pool.lease(&spec), Mode::Enforce, RetryScope::Request);
     let outer = OuterSession::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.has_target_of(&lent)) {
         let mut handle = SessionHandle::Lent(BorrowedSession::connect(&outer.socket).await?);
@@ -46,7 +45,9 @@ pub async fn with_handle<T>(
             () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         };
     }
-    refuse_proxied(job.target)?;
+    let dialer = sessions.dialer(job, &spec).await?;
+    let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
+    let lent = lent.in_context(&ctx);
     let mut own = SessionHandle::Own(&lent, job);
     let outcome = tokio::select! {
         outcome = work(&mut own) => outcome,

@@ -8,6 +8,7 @@ mod device_lock;
 mod handle;
 mod pooled_session;
 mod pool;
+mod sessions;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,5 @@ pub use device_lock::BusyPolicy;
 pub(crate) use device_lock::DeviceLocks;
 pub use handle::{SessionHandle, with_handle};
 pub use pool::SessionPool;
+pub use sessions::Sessions;
 pub use work::with_session;

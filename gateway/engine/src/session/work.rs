@@ -6,7 +6,7 @@ use devgate_transports::{Context, Transport};
 
 use super::connection_spec::ConnectionSpec;
 use super::device::SessionAccess;
-use super::pool::SessionPool;
+use super::sessions::Sessions;
 use crate::job::TargetJob;
 
 /// Performs `perform` in a session with the job's target that the pool lends. The session is returned in any case, even
@@ -15,14 +15,16 @@ use crate::job::TargetJob;
 /// # Errors
 /// Fails when the target cannot be reached, or as the work fails.
 pub async fn with_session<T>(
-    pool: &SessionPool,
+    sessions: Sessions<'_, '_>,
     job: &TargetJob<'_>,
     access: SessionAccess,
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let spec = ConnectionSpec::for_job(job)?;
+    let dialer = sessions.dialer(job, &spec).await?;
     let ctx = job.context();
-    let spec = ConnectionSpec::direct(job)?;
-    let lease = pool.lease(&spec);
+    let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
+    let lease = sessions.pool.lease(&spec);
     let working = async {
         let turn = tokio::select! {
             biased;

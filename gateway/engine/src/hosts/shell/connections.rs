@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_core::lock::locked;
+use devgate_transports::error::Phase;
 use devgate_transports::{
     ByteStream, Context, Destination, Error, HostSettings, Result, SshHost,
 };
 use tokio::sync::{Mutex as AsyncMutex, Notify};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 /// The connections to one host.
 pub(crate) struct SshConnections {
@@ -31,6 +32,15 @@ struct State {
     most_open: usize,
     /// Whether the host accepts no further connection.
     is_full: bool,
+}
+
+/// Why a host did not lead on to another place.
+#[derive(Debug)]
+pub(crate) enum ForwardError {
+    /// The host cannot be reached any more.
+    Host(Error),
+    /// The host works, but did not connect to the destination.
+    Destination(Error),
 }
 
 /// One connection.
@@ -52,6 +62,9 @@ pub(super) struct ConnectionLease<'a> {
 /// How often a program is refused before the refusal counts as final. A host may need a moment to notice that a program
 /// on a connection has ended.
 const REFUSALS: u32 = 20;
+
+/// How long a host may take to prove that it is alive, after a request to it was not answered in time.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How often a connection may turn out to be lost when a program is to be started on it.
 const LOSSES: u32 = 3;
@@ -117,25 +130,35 @@ impl SshConnections {
     /// Connects from the host to another place. This needs no room for a program.
     ///
     /// # Errors
-    /// Fails when the host cannot be reached, or as [`SshHost::forward`].
+    /// Fails with the error of the host, or of the destination.
     pub(crate) async fn forward(
         &self,
         ctx: &Context<'_>,
         to: Destination<'_>,
         limit: Duration,
         deadline: Instant,
-    ) -> Result<Box<dyn ByteStream>> {
+    ) -> std::result::Result<Box<dyn ByteStream>, ForwardError> {
         let mut losses = 0;
         loop {
-            let host = self.any(ctx).await?;
-            match host.forward(to, limit, deadline).await {
-                Err(error) if host.is_closed() => {
-                    losses += 1;
-                    if losses == LOSSES {
-                        return Err(error);
-                    }
-                }
-                forwarded => return forwarded,
+            let connecting = timeout_at(deadline, self.any(ctx)).await;
+            let host = connecting
+                .unwrap_or_else(|_| Err(self.no_answer(limit)))
+                .map_err(ForwardError::Host)?;
+            let error = match host.forward(to, limit, deadline).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => error,
+            };
+            let is_silent = matches!(error, Error::TimedOut { .. });
+            if is_silent && !host.answers(SILENCE).await {
+                self.remove(&host);
+                return Err(ForwardError::Host(self.no_answer(SILENCE)));
+            }
+            if !host.is_closed() {
+                return Err(ForwardError::Destination(error));
+            }
+            losses += 1;
+            if losses == LOSSES {
+                return Err(ForwardError::Host(error));
             }
         }
     }
@@ -151,6 +174,28 @@ impl SshConnections {
                 self.open(ctx).await?;
             }
         }
+    }
+
+    /// Removes a connection that does not answer any more.
+    fn remove(&self, host: &Arc<SshHost>) {
+        let mut state = self.state();
+        state
+            .connections
+            .retain(|connection| !Arc::ptr_eq(&connection.host, host));
+    }
+
+    fn no_answer(&self, limit: Duration) -> Error {
+        Error::TimedOut {
+            peer: self.settings.peer(),
+            phase: Phase::Channel,
+            limit,
+            hint: ": it is the proxy; check that it is up".to_owned(),
+        }
+    }
+
+    /// Returns the settings of the connections.
+    pub(crate) fn settings(&self) -> &HostSettings {
+        &self.settings
     }
 
     fn first(&self) -> Option<Arc<SshHost>> {

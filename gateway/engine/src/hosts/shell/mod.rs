@@ -25,7 +25,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-pub(crate) use self::connections::SshConnections;
+pub(crate) use self::connections::{ForwardError, SshConnections};
 use self::running_task::RunningTask;
 use self::script::Script;
 use self::running_script::{ScriptError, RunningScript};
@@ -45,6 +45,8 @@ pub(crate) struct Shell<'v> {
     /// The run's directory on the host.
     dir: String,
     features: BTreeSet<String>,
+    /// Whether the run's directory is on the host.
+    is_prepared: bool,
     /// The layouts that are on the host, by their digests.
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     /// Tasks that may still run: their marks and process groups.
@@ -114,6 +116,7 @@ impl<'v> Shell<'v> {
             access,
             dir,
             features: BTreeSet::new(),
+            is_prepared: false,
             uploads: Mutex::default(),
             running: Mutex::default(),
         })
@@ -126,6 +129,7 @@ impl<'v> Shell<'v> {
     pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
         match self.run_short(&Script::prepare(&self.dir), SHORT_SCRIPT_LIMIT).await {
             Ok(features) => {
+                self.is_prepared = true;
                 self.features = features.split(' ').map(str::to_owned).collect();
                 if self.settings.interpreter("ps1").is_some() {
                     self.features.insert("powershell".to_owned());
@@ -269,6 +273,9 @@ impl<'v> Shell<'v> {
                         ctx.warning(format!("processes of a task may still be running: {why}"))
                     }
                 }
+            }
+            if !self.is_prepared {
+                return;
             }
             if !self.settings.cleanup {
                 ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));

@@ -1,0 +1,107 @@
+//! The connections of a session that goes through proxies.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use devgate_core::failure::Failure;
+use devgate_transports::error::Obstacle;
+use devgate_transports::{ByteStream, Context, Destination, Dial, Error};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::{Instant, timeout_at};
+
+use super::pool::HostPool;
+use super::run_host::HostSlot;
+use crate::hosts::ForwardError;
+
+/// Opens the connections of one target's session through a proxy.
+///
+/// It holds a slot of the proxy, so that the proxy's `concurrency` counts sessions and tasks alike. If the proxy fails,
+/// or may not connect to the target, another one of its pool takes over.
+pub struct ProxyDialer<'v> {
+    pool: Arc<HostPool<'v>>,
+    slot: AsyncMutex<Option<HostSlot<'v>>>,
+}
+
+impl<'v> ProxyDialer<'v> {
+    /// Waits for a slot of a proxy.
+    ///
+    /// # Errors
+    /// Fails when no proxy of the pool can be used.
+    pub(super) async fn new(pool: Arc<HostPool<'v>>) -> Result<Self, Failure> {
+        let slot = pool.slot(&[]).await?;
+        Ok(Self {
+            pool,
+            slot: AsyncMutex::new(Some(slot)),
+        })
+    }
+}
+
+#[async_trait]
+impl Dial for ProxyDialer<'_> {
+    async fn dial(
+        &self,
+        ctx: &Context<'_>,
+        to: Destination<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> devgate_transports::Result<Box<dyn ByteStream>> {
+        let mut held = self.slot.lock().await;
+        // Proxies that may not connect to this target.
+        let mut forbidden: Vec<String> = Vec::new();
+        let mut last = None;
+        loop {
+            if held.is_none() {
+                let next = match timeout_at(deadline, self.pool.slot(&forbidden)).await {
+                    Ok(next) => next,
+                    Err(_) => return Err(last.unwrap_or_else(|| no_slot(to, limit))),
+                };
+                *held = match (next, last) {
+                    (Ok(slot), _) => Some(slot),
+                    (Err(_), Some(error)) => return Err(error),
+                    (Err(why), None) => return Err(Error::NoProxy(why.msg)),
+                };
+            }
+            let slot = held.as_ref().expect("it was taken above");
+            let error = match slot.forward(to, limit, deadline).await {
+                Ok(stream) => return Ok(stream),
+                Err(ForwardError::Destination(error)) => {
+                    if !is_forbidden(&error) {
+                        return Err(error);
+                    }
+                    forbidden.push(slot.name().to_owned());
+                    *held = None;
+                    error
+                }
+                Err(ForwardError::Host(error)) => {
+                    let why = Failure::new(
+                        devgate_core::failure::CONNECT_ERROR,
+                        devgate_core::failure::with_causes(&error),
+                    );
+                    held.take().expect("it is held").mark_host_down(why);
+                    Error::NoProxy(devgate_core::failure::with_causes(&error))
+                }
+            };
+            ctx.debug(format!("another proxy is tried: {error}"));
+            last = Some(error);
+        }
+    }
+}
+
+fn is_forbidden(error: &Error) -> bool {
+    matches!(error, Error::NotLedOn(problem) if problem.obstacle == Obstacle::Forbidden)
+}
+
+/// Returns the error for a proxy without room for one more session.
+fn no_slot(to: Destination<'_>, limit: Duration) -> Error {
+    Error::NoProxy(format!(
+        "no proxy had room for a connection to {to} within {limit:?}: raise its `concurrency`"
+    ))
+}
+
+impl fmt::Debug for ProxyDialer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxyDialer").finish_non_exhaustive()
+    }
+}
