@@ -59,6 +59,6 @@ impl Facts {
         let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;
         let facts = Operation::Facts(facts);
         let done = run_operation(context, chosen, self.targets.concurrency, facts, printer);
-        Ok(exit_status(&done.await?.ran))
+        Ok(exit_status(&done.await?.targets))
     }
 }

@@ -49,7 +49,7 @@ pub enum Operation {
 #[derive(Debug)]
 pub struct Summary {
     /// The outcome of each target.
-    pub ran: RunSummary,
+    pub targets: RunSummary,
     /// The changes to resources, if the operation could make any.
     pub changes: Changes,
 }
@@ -66,7 +66,7 @@ impl Operation {
         targets: &[Arc<Target>],
     ) -> Result<Summary, Failure> {
         let mut changes = Changes::default();
-        let ran = match self {
+        let targets = match self {
             Self::Verify => verify(run, targets).await,
             Self::Facts(facts) => facts.collect(run, targets).await,
             Self::Task(operation) => operation.run(run, inventory, targets).await,
@@ -78,6 +78,6 @@ impl Operation {
                 applied.0
             }
         };
-        Ok(Summary { ran, changes })
+        Ok(Summary { targets, changes })
     }
 }

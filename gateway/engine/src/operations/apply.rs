@@ -255,7 +255,7 @@ impl Apply {
             SessionAccess::Write => Some(run.services.device_locks.take(job, self.busy).await?),
             SessionAccess::Read => None,
         };
-        let mut audited = stored.map_or_else(Audited::default, |stored| Audited::of(stored.data));
+        let mut audited = stored.map_or_else(Audited::default, |stored| Audited::from_json(stored.data));
         session::with_session(run.sessions(), job, access, async |ctx, _| {
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());

@@ -174,11 +174,11 @@ impl Device {
         rollback: Option<&dyn DeviceRollback>,
     ) -> std::result::Result<Report, Failure> {
         let catalog = manifest::data::read(text, "site.yaml")?;
-        self.bring_about(&catalog, options, heard, rollback)
+        self.apply(&catalog, options, heard, rollback)
     }
 
     /// Applies a catalog.
-    pub(super) fn bring_about(
+    pub(super) fn apply(
         &self,
         catalog: &Catalog,
         options: &Options,

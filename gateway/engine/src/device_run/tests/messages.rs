@@ -230,10 +230,10 @@ fn what_is_audited_is_told_when_it_is_otherwise_than_last_time_whoever_has_chang
         device.apply(manifest),
         [&format!("Vlan[a] ok {told}"), "Vlan[b] ok"]
     );
-    let wrong = device.try_apply("vlan: {a: {audit: [key]}}", &enforce());
-    let wrong = wrong.expect_err("it is a secret").to_string();
+    let problems = device.try_apply("vlan: {a: {audit: [key]}}", &enforce());
+    let problems = problems.expect_err("it is a secret").to_string();
     assert!(
-        wrong.contains("`audit` names `key`, which is a secret"),
-        "{wrong}"
+        problems.contains("`audit` names `key`, which is a secret"),
+        "{problems}"
     );
 }
