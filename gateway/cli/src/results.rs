@@ -115,7 +115,7 @@ impl<'a> Results<'a> {
             }
             Format::Jsonl => self.printer.line(json()),
         }
-        self.statuses.push((target.to_owned(), answer.status));
+        self.statuses.push((target.to_owned(), result.status));
     }
 
     /// Prints the summary, with the reason if the run was interrupted.

@@ -133,8 +133,8 @@ impl Catalog {
         tags::add(&mut tags, &name.type_name);
         tags::add(&mut tags, &name.title);
         let (mut noop, mut path) = (meta.noop, vec![name.to_string()]);
-        let mut container = declared.container;
-        while let Some(container) = container.map(|index| &self.containers[index]) {
+        let mut next = declared.container;
+        while let Some(container) = next.map(|index| &self.containers[index]) {
             path.push(match container.name.type_name.as_str() {
                 "class" => capitalised(&container.name.title),
                 _ => container.name.to_string(),
@@ -143,7 +143,7 @@ impl Catalog {
             tags.extend(container.meta.tags.iter().cloned());
             tags::add(&mut tags, &container.name.type_name);
             tags::add(&mut tags, &container.name.title);
-            container = container.container;
+            next = container.container;
         }
         path.reverse();
         Node {
@@ -206,7 +206,7 @@ impl<'r> Planner<'r, '_> {
             Err(invalid) => {
                 let part = schema.sound_part(&shown.title, attributes);
                 let without_form = of.judge_part(part);
-                let problems = invalid.problems().iter().chain(&without_form);
+                let problems = invalid.wrong().iter().chain(&without_form);
                 self.problems.extend(problems.map(|problem| declared.describe(problem)));
                 return None;
             }

@@ -244,24 +244,24 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Heard(Mutex<Vec<Level>>);
+    struct EventLog(Mutex<Vec<Level>>);
 
-    impl EventSink for Heard {
+    impl EventSink for EventLog {
         fn emit(&self, event: Event) {
-            let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            heard.push(event.level);
+            let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            events.push(event.level);
         }
     }
 
     /// Counts the messages at each level, and the errors, for 250 invalid rows.
     fn ambiguous(strict: Strict) -> (usize, usize, usize) {
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("device", &heard, &retry_budget);
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+        let ctx = Context::new("device", &events, &retry_budget);
         let strict = Strictness::new(strict);
         let refused = (0..250).filter(|_| strict.refuse(&ctx, "wrong".to_owned()).is_err());
         let refused = refused.count();
-        let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let at = |wanted| heard.iter().filter(|&&level| level == wanted).count();
+        let events = events.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let at = |wanted| events.iter().filter(|&&level| level == wanted).count();
         (at(Level::Debug), at(Level::Warning), refused)
     }
 

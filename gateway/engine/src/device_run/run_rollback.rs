@@ -23,19 +23,19 @@ impl<'a> RunRollback<'a> {
     /// # Errors
     /// Fails when there is no restore point, so that nothing may be changed.
     pub(super) async fn create_restore_point(&mut self, ctx: &Context<'_>) -> Result<(), String> {
-        if let (Some(rollback), None) = (self.rollback, &self.create_restore_point) {
+        if let (Some(rollback), None) = (self.rollback, &self.restore_point) {
             let restore_point = rollback.begin(ctx).await;
             let refused = |error| {
                 format!("nothing was changed, because a rollback would not be possible: {error}")
             };
-            self.create_restore_point = Some(restore_point.map_err(refused)?);
+            self.restore_point = Some(restore_point.map_err(refused)?);
         }
         Ok(())
     }
 
     /// Restores the device if the run has failed, or else keeps its changes, and records the outcome.
     pub(super) async fn finish(self, ctx: &Context<'_>, report: &mut Report) {
-        let (Some(rollback), Some(restore_point)) = (self.rollback, self.create_restore_point) else {
+        let (Some(rollback), Some(restore_point)) = (self.rollback, self.restore_point) else {
             return;
         };
         if report.status != RunStatus::Failed {

@@ -2,7 +2,7 @@
 
 use devgate_schemas::Hash;
 
-use super::device::{Device, Heard, end, enforce};
+use super::device::{Device, EventLog, end, enforce};
 use crate::device_run::{Catalog, Container, Meta, Options, SourceLocation, Ref, Relation};
 
 /// Creates a catalog. `Class[a]` contains `Vlan[a1]` and the defined `Site[s]`, which contains `Vlan[s1]`. `Class[b]`
@@ -51,7 +51,7 @@ fn catalog(relations: &[&str]) -> Catalog {
 /// Returns the calls of `set`, batch by batch.
 fn sets(relations: &[&str]) -> Vec<String> {
     let device = Device::default();
-    let ran = device.apply(&catalog(relations), &enforce(), &Heard::default(), None);
+    let ran = device.apply_catalog(&catalog(relations), &enforce(), &EventLog::default(), None);
     ran.expect("it is right");
     let mut log = device.log();
     log.retain(|line| line.starts_with("set"));
@@ -85,7 +85,7 @@ fn a_container_of_which_something_has_failed_holds_up_what_comes_after_it() {
     let device = Device::default();
     device.state().refused.push("s1".to_owned());
     let catalog = catalog(&["Class[a] -> Class[b]"]);
-    let report = device.apply(&catalog, &enforce(), &Heard::default(), None);
+    let report = device.apply_catalog(&catalog, &enforce(), &EventLog::default(), None);
     let report = report.expect("it is right");
     let ends: Vec<String> = report.resources.iter().map(end).collect();
     assert_eq!(
@@ -102,7 +102,7 @@ fn a_container_of_which_something_has_failed_holds_up_what_comes_after_it() {
 fn a_notification_goes_through_containers() {
     let relations = ["Class[a] ~> Class[none]", "Class[none] ~> Class[b]"];
     let report = Device::default()
-        .apply(&catalog(&relations), &enforce(), &Heard::default(), None)
+        .apply_catalog(&catalog(&relations), &enforce(), &EventLog::default(), None)
         .expect("it is right");
     assert_eq!(report.resources[2].notified_by, ["Vlan[a1]", "Vlan[s1]"]);
     assert!(report.resources[0].notified_by.is_empty());
@@ -119,7 +119,7 @@ fn noop_and_tags_are_handed_down() {
         tags: vec!["a".to_owned()],
         ..enforce()
     };
-    let report = device.apply(&catalog, &options, &Heard::default(), None);
+    let report = device.apply_catalog(&catalog, &options, &EventLog::default(), None);
     let report = report.expect("it is right");
     let of = |title: &str| {
         let mut resources = report.resources.iter();

@@ -43,7 +43,7 @@ impl Run<'_> {
         let entries = self.waiting.iter_mut().flatten().filter(may_change);
         for entry in entries.filter(|entry| entry.is_invalid) {
             let is_change = |node: usize| changes.get(node).copied().unwrap_or(false);
-            if entry.compared.is_some() && self.schedule.is_behind(entry.node, is_change) {
+            if entry.compared_reading.is_some() && self.schedule.is_behind(entry.node, is_change) {
                 entry.defer();
             } else {
                 mismatch.push(entry.report.reference.clone());
@@ -64,7 +64,7 @@ impl Run<'_> {
     /// Whether bringing about a resource may change the device.
     pub(super) fn may_change(&self, entry: &Entry, kind: usize) -> bool {
         let is_settled = entry.report.failed
-            || entry.compared.is_some() && !entry.is_pending()
+            || entry.compared_reading.is_some() && !entry.is_pending()
             || self.types[kind].is_unavailable();
         entry.mode == Mode::Enforce && !is_settled
     }

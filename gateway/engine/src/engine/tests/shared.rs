@@ -103,11 +103,11 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     ];
     let [one, other] = [0, 1].map(|at| hosts(&bench, &runs[at]));
     let soon = Duration::from_secs(10);
-    let turn = one.device(device, &TaskBudget::default()).await;
-    let waiting = timeout(soon, other.device(device, &TaskBudget::default())).await;
+    let turn = one.device_turn(device, &TaskBudget::default()).await;
+    let waiting = timeout(soon, other.device_turn(device, &TaskBudget::default())).await;
     assert!(waiting.is_err(), "another run's task is at the device");
     drop(turn);
-    let turn = timeout(soon, other.device(device, &TaskBudget::default())).await;
+    let turn = timeout(soon, other.device_turn(device, &TaskBudget::default())).await;
     assert!(turn.is_ok());
     drop(turn);
     assert_eq!(
