@@ -56,9 +56,9 @@ impl Facts {
             &context.workspace.project().root,
             &*context.engine.services.store,
         );
-        let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;
+        let facts = operations::Facts::with_cache(self.cached, self.stale_ok, project, store)?;
         let facts = Operation::Facts(facts);
         let done = run_operation(context, chosen, self.targets.concurrency, facts, printer);
-        Ok(exit_status(&done.await?.ran))
+        Ok(exit_status(&done.await?.targets))
     }
 }

@@ -9,7 +9,7 @@ use devgate_devices::UpdateExpected;
 use devgate_engine::record::{self, RecordedSession};
 use devgate_engine::registry::Family;
 use devgate_engine::run::TargetJob;
-use devgate_engine::session::{self, SessionAccess, SessionPool};
+use devgate_engine::session::{self, SessionAccess, Sessions};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
@@ -58,7 +58,8 @@ impl Record {
         context: &CommandContext,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let targets = self.targets.select(context).await?.targets;
+        let selected = self.targets.select(context).await?;
+        let (inventory, targets) = (selected.inventory, selected.targets);
         if targets.len() > 1 {
             return Err(Failure::other(
                 "a recording contains one device: name one target",
@@ -68,15 +69,16 @@ impl Record {
         umask(Mode::from_bits_truncate(0o077));
         record::make_folder(&self.folder)?;
         let run = context.begin(self.targets.concurrency);
-        let ran = run.on_targets(&targets, Action::new("record"), async |job| {
-            self.record(run.sessions(), job).await
+        let ran = run.with_sessions(&inventory, async |sessions| {
+            let record = async |job: &TargetJob<'_>| self.record(sessions, job).await;
+            run.on_targets(&targets, Action::new("record"), record).await
         });
         Ok(exit_status(&follow(context, &run, printer, ran).await?))
     }
 
     async fn record(
         &self,
-        sessions: &SessionPool,
+        sessions: Sessions<'_, '_>,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let registry = &job.run.registry;

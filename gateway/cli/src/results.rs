@@ -94,11 +94,11 @@ impl<'a> Results<'a> {
     }
 
     /// Prints the result of one target.
-    pub(super) fn item(&mut self, target: &str, answer: &TargetResult) {
+    pub(super) fn item(&mut self, target: &str, result: &TargetResult) {
         let item = Item {
             target,
             action: &self.action,
-            answer,
+            result,
         };
         let json = || serde_json::to_string(&item).expect("results have text keys");
         match self.printer.format() {
@@ -115,7 +115,7 @@ impl<'a> Results<'a> {
             }
             Format::Jsonl => self.printer.line(json()),
         }
-        self.statuses.push((target.to_owned(), answer.status));
+        self.statuses.push((target.to_owned(), result.status));
     }
 
     /// Prints the summary, with the reason if the run was interrupted.
@@ -184,7 +184,7 @@ fn as_member(failure: Failure) -> String {
 
 /// The text alone, under the target's name. A comment notes an error, which is on stderr.
 fn document(item: &Item<'_>) -> String {
-    let text = item.answer.text.as_deref().unwrap_or_default();
+    let text = item.result.text.as_deref().unwrap_or_default();
     let remark = match error(item) {
         Some(_) => " (failed or incomplete: see stderr)",
         None => "",
@@ -194,22 +194,22 @@ fn document(item: &Item<'_>) -> String {
 
 /// Why a target failed.
 fn error<'i>(item: &'i Item<'_>) -> Option<&'i str> {
-    item.answer.value.pointer("/_error/msg")?.as_str()
+    item.result.value.pointer("/_error/msg")?.as_str()
 }
 
 /// The text for people.
 fn human(item: &Item<'_>) -> String {
-    let (style, word) = match (item.answer.status, item.action.name) {
+    let (style, word) = match (item.result.status, item.action.name) {
         (Status::Success, EXPLAIN) => (GOOD, "Would run"),
         (Status::Failure, EXPLAIN) => (BAD, "Would fail"),
         (Status::Success, _) => (GOOD, "Finished"),
         (Status::Failure, _) => (BAD, "Failed"),
     };
     let mut text = format!("{style}{word} on {}:{style:#}\n", item.target);
-    let value = &item.answer.value;
+    let value = &item.result.value;
     let message = error(item);
     let mut paragraphs: Vec<String> = Vec::new();
-    paragraphs.extend(item.answer.collected.as_ref().map(collected));
+    paragraphs.extend(item.result.collected.as_ref().map(collected));
     // The report after it shows what failed, and why.
     let message = message.filter(|_| value["_error"]["kind"] != RESOURCE_FAILURE);
     paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
@@ -220,7 +220,7 @@ fn human(item: &Item<'_>) -> String {
             .filter(|text| !text.trim().is_empty());
         paragraphs.extend(text.map(|text| format!("{heading}:\n{}", indented(text))));
     }
-    match &item.answer.text {
+    match &item.result.text {
         Some(text) => paragraphs.push(text.clone()),
         None => paragraphs.extend(body(value)),
     }

@@ -84,23 +84,23 @@ impl EventView for TerminalView<'_> {
                     logger.above(|| results.start(target));
                 }
             }
-            Event::Said(_) | Event::Settled { .. } | Event::Stopping { .. } => {
+            Event::Message(_) | Event::RetriesEnded { .. } | Event::Stopping { .. } => {
                 log_event(logger, event, again());
             }
             // On stdout where people read that, else on stderr.
-            Event::Wrote { line } if printer.format() == Format::Human => {
+            Event::Output { line } if printer.format() == Format::Human => {
                 logger.above(|| printer.text(line));
             }
-            Event::Wrote { line } => logger.print(line),
+            Event::Output { line } => logger.print(line),
             Event::Finished {
                 target,
-                answer,
+                result,
                 running,
                 failed,
             } => {
                 logger.progress(*running, *failed);
                 if let Some(results) = &mut self.results {
-                    logger.step(|| results.item(target, answer));
+                    logger.step(|| results.item(target, result));
                 }
             }
             Event::Ended { reason } => {

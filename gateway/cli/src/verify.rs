@@ -37,6 +37,6 @@ impl Verify {
         let chosen = self.targets.select(context).await?;
         let concurrency = self.targets.concurrency;
         let done = run_operation(context, chosen, concurrency, Operation::Verify, printer);
-        Ok(exit_status(&done.await?.ran))
+        Ok(exit_status(&done.await?.targets))
     }
 }

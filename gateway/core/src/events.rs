@@ -162,7 +162,7 @@ impl Events {
     }
 
     /// Waits until no lossless follower is far behind.
-    pub async fn room(&self) {
+    pub async fn wait_for_followers(&self) {
         self.until(|log| {
             let slowest = log.lossless_positions.values().min();
             let is_far = slowest.is_some_and(|next| log.end().saturating_sub(*next) > MAX_BACKLOG);

@@ -24,7 +24,7 @@ use crate::registry::Registry;
 use crate::run::{Run, Services};
 
 pub use crate::job::{CONCURRENCY, RunLimits};
-pub use crate::run::{EngineConfig, affordable};
+pub use crate::run::{EngineConfig, max_targets};
 use active_runs::ActiveRuns;
 pub use request::IdempotencyKey;
 pub use request::{Principal, RunHandle, RunRequest};
@@ -36,26 +36,26 @@ pub struct Engine {
     pub services: Rc<Services>,
     runs: Cell<u64>,
     /// The submitted runs that have not ended.
-    under_way: ActiveRuns,
+    active_runs: ActiveRuns,
     /// The runs of requests with an idempotency key.
-    keys: RefCell<Keys>,
+    keys: RefCell<KeyedRuns>,
 }
 
 /// The runs by principal and idempotency key, each with the digest of its request.
-type Keys = IndexMap<(Principal, String), ([u8; 32], RunHandle)>;
+type KeyedRuns = IndexMap<(Principal, String), ([u8; 32], RunHandle)>;
 
 impl Engine {
     /// Creates an engine without runs.
     pub fn new(config: EngineConfig) -> Rc<Self> {
-        Self::with_room(config, affordable())
+        Self::with_target_limit(config, max_targets())
     }
 
     /// Creates an engine that works on at most `targets` targets at once, over all runs.
-    fn with_room(config: EngineConfig, targets: usize) -> Rc<Self> {
+    fn with_target_limit(config: EngineConfig, targets: usize) -> Rc<Self> {
         Rc::new(Self {
             services: Rc::new(Services::new(config, targets)),
             runs: Cell::new(0),
-            under_way: ActiveRuns::default(),
+            active_runs: ActiveRuns::default(),
             keys: RefCell::default(),
         })
     }
@@ -65,7 +65,7 @@ impl Engine {
         let id = RunId(self.runs.get());
         self.runs.set(id.0 + 1);
         let log = Arc::clone(&self.services.log);
-        let events = Events::new(limits.least, limits.kept, Some(log));
+        let events = Events::new(limits.min_level, limits.kept_events, Some(log));
         let services = Rc::clone(&self.services);
         Run::new(id, services, Rc::clone(registry), events, limits)
     }
@@ -73,7 +73,7 @@ impl Engine {
     /// Shortens the shutdown: the caller does not want to wait until everything is closed. Before the shutdown begins,
     /// this does nothing.
     pub fn hurry(&self) {
-        self.under_way.hurry();
+        self.active_runs.hurry();
     }
 
     /// Drives `work` and the runs in it, maintains the sessions that they leave in the pool, and closes everything at
@@ -84,11 +84,11 @@ impl Engine {
             outcome = AssertUnwindSafe(work).catch_unwind() => outcome,
             never = sessions.maintain(&**log) => match never {},
         };
-        self.under_way.end().await;
-        let hurries = self.under_way.hurries();
+        self.active_runs.end().await;
+        let hurries = self.active_runs.hurries();
         tokio::select! {
             () = sessions.close(&**log) => {}
-            () = self.under_way.is_hurried(hurries + 1) => {}
+            () = self.active_runs.hurried(hurries + 1) => {}
         }
         // All runs with keys have ended.
         self.keys.take();

@@ -16,7 +16,7 @@ use devgate_core::failure::Failure;
 
 use crate::inventory::{Inventory, Target};
 use crate::proxies::{HostUse, Hosts};
-use crate::run::{Run, RunSummary, Services};
+use crate::run::{Run, RunSummary};
 use crate::session::Sessions;
 
 pub use apply::{Apply, Changes, Rollback};
@@ -51,7 +51,7 @@ pub enum Operation {
 #[derive(Debug)]
 pub struct Summary {
     /// The outcome of each target.
-    pub ran: RunSummary,
+    pub targets: RunSummary,
     /// The changes to resources, if the operation could make any.
     pub changes: Changes,
 }
@@ -67,20 +67,14 @@ impl Operation {
         inventory: &Inventory,
         targets: &[Arc<Target>],
     ) -> Result<Summary, Failure> {
-        let Services {
-            sessions,
-            loads,
-            turns,
-            ..
-        } = &*run.services;
         let usage = match self {
             Self::Task(_) => HostUse::Tasks,
             _ => HostUse::Sessions,
         };
-        let hosts = Hosts::new(usage, inventory, run.context(), loads, turns);
-        let sessions = Sessions::new(sessions, &hosts);
-        let summary = self.run_with(run, &hosts, sessions, targets);
-        hosts.serve(summary).await
+        run.with_hosts(usage, inventory, async |hosts, sessions| {
+            self.run_with(run, hosts, sessions, targets).await
+        })
+        .await
     }
 
     async fn run_with(
@@ -91,10 +85,10 @@ impl Operation {
         targets: &[Arc<Target>],
     ) -> Result<Summary, Failure> {
         let mut changes = Changes::default();
-        let ran = match self {
+        let targets = match self {
             Self::Verify => verify(run, sessions, targets).await,
             Self::Facts(facts) => facts.collect(run, sessions, targets).await,
-            Self::Task(operation) => operation.run(run, inventory, targets).await,
+            Self::Task(operation) => operation.run(run, hosts, sessions, targets).await,
             Self::Command(operation) => operation.run(run, sessions, targets).await,
             Self::Inspect(inspect) => inspect.run(run, sessions, targets).await,
             Self::Apply(apply) => {
@@ -103,6 +97,6 @@ impl Operation {
                 applied.0
             }
         };
-        Ok(Summary { ran, changes })
+        Ok(Summary { targets, changes })
     }
 }

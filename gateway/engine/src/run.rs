@@ -20,14 +20,15 @@ use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::inventory::{DeviceKey, Target};
+use crate::inventory::{DeviceKey, Inventory, Target};
 use crate::job::{RunContext, RunId, RunLimits};
+use crate::proxies::{HostUse, Hosts};
 use crate::registry::Registry;
-use crate::session::SessionPool;
+use crate::session::Sessions;
 use progress::Progress;
 
 pub use crate::job::{TargetJob, panicked};
-pub use services::{EngineConfig, Services, affordable};
+pub use services::{EngineConfig, Services, max_targets};
 pub use summary::RunSummary;
 
 /// One request to the gateway.
@@ -64,19 +65,38 @@ impl Run {
         self.context.id
     }
 
-    /// Returns the context that all jobs of the run share.
-    pub(crate) fn context(&self) -> &RunContext {
-        &self.context
-    }
-
     /// Returns the transports and resource types that are available to the run.
     pub fn registry(&self) -> &Registry {
         &self.context.registry
     }
 
-    /// Returns the session pool that the run uses.
-    pub fn sessions(&self) -> &SessionPool {
-        &self.services.sessions
+    /// Performs `work` with sessions through the proxies of an inventory, and closes the connections to the proxies at
+    /// the end.
+    pub async fn with_sessions<T>(
+        &self,
+        inventory: &Inventory,
+        work: impl AsyncFnOnce(Sessions<'_, '_>) -> T,
+    ) -> T {
+        let lend = async |_: &Hosts<'_>, sessions: Sessions<'_, '_>| work(sessions).await;
+        self.with_hosts(HostUse::Sessions, inventory, lend).await
+    }
+
+    /// Performs `work` with the hosts of an inventory, and with sessions that go through them.
+    pub(crate) async fn with_hosts<T>(
+        &self,
+        usage: HostUse,
+        inventory: &Inventory,
+        work: impl AsyncFnOnce(&Hosts<'_>, Sessions<'_, '_>) -> T,
+    ) -> T {
+        let Services {
+            sessions,
+            loads,
+            turns,
+            ..
+        } = &*self.services;
+        let hosts = Hosts::new(usage, inventory, &self.context, loads, turns);
+        let work = work(&hosts, Sessions::new(sessions, &hosts));
+        hosts.serve(work).await
     }
 
     /// Returns the events of the run.
@@ -142,12 +162,12 @@ impl Run {
         let secrets = Redactor::new(self.sink());
         hide(&secrets, targets.iter().map(|target| target.secrets()));
         // The device key and the secrets of a target depend on the description of its transport.
-        let stopped = tokio::select! {
+        let stage_reached = tokio::select! {
             () = self.context.registry.prepare(targets) => None,
             stage = self.stopping() => stage,
         };
-        if let Some(stage) = stopped {
-            self.tell_stopping(stage, 0);
+        if let Some(stage) = stage_reached {
+            self.report_stopping(stage, 0);
         }
         hide(
             &secrets,
@@ -155,16 +175,16 @@ impl Run {
                 .iter()
                 .map(|target| self.context.registry.secrets(target)),
         );
-        let places = targets
+        let device_keys = targets
             .iter()
             .map(|target| self.context.registry.device_key(target));
-        let places: &Vec<DeviceKey> = &places.collect();
+        let device_keys: &Vec<DeviceKey> = &device_keys.collect();
         let work = &work;
-        let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
-            let _room = self.room(stop).await?;
-            progress.started(at);
-            let job = TargetJob::new(&self.context, target, places[at].into());
-            let answer = match &target.fault {
+        let results = stream::iter(targets.iter().enumerate()).map(|(index, target)| async move {
+            let _room = self.permit(stop).await?;
+            progress.started(index);
+            let job = TargetJob::new(&self.context, target, device_keys[index].into());
+            let result = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.
                 None => {
@@ -172,30 +192,30 @@ impl Run {
                     job.attend(work).await.unwrap_or_else(|_| Err(panicked()))
                 }
             };
-            let answer = answer.unwrap_or_else(TargetResult::from);
-            Some((at, job.redactor.masked(answer)))
+            let result = result.unwrap_or_else(TargetResult::from);
+            Some((index, job.redactor.masked(result)))
         });
-        let mut answers = Box::pin(answers.buffer_unordered(self.context.limits.concurrency.get()));
-        let sessions = self.services.sessions.expect(self.context.id, places);
+        let mut results = Box::pin(results.buffer_unordered(self.context.limits.concurrency.get()));
+        let sessions = self.services.sessions.expect(self.context.id, device_keys);
         loop {
             tokio::select! {
-                answer = answers.next() => {
-                    let Some(answer) = answer else { break };
-                    let Some((at, answer)) = answer else { continue };
-                    sessions.done(places[at]);
-                    progress.finished(at, answer);
+                result = results.next() => {
+                    let Some(result) = result else { break };
+                    let Some((index, result)) = result else { continue };
+                    sessions.done(device_keys[index]);
+                    progress.finished(index, result);
                 }
                 stage = self.stopping() => {
                     let Some(stage) = stage else { break };
                     // When all targets are reported, only the sessions are still to be closed.
                     if stage == Stage::Finish || progress.running() > 0 {
-                        self.tell_stopping(stage, progress.running());
+                        self.report_stopping(stage, progress.running());
                     }
                 }
             }
         }
         // Drop the work in progress before its end is reported.
-        drop(answers);
+        drop(results);
         tokio::select! {
             biased;
             () = sessions.end(&*self.services.log) => {}
@@ -204,24 +224,24 @@ impl Run {
         progress.end()
     }
 
-    fn tell_stopping(&self, stage: Stage, running: usize) {
+    fn report_stopping(&self, stage: Stage, running: usize) {
         self.context.events.record(Event::Stopping {
             stage,
-            told: self.context.cancel_source.token().message(),
+            message: self.context.cancel_source.token().message(),
             running,
-            held: self.context.cancel_source.is_held(),
+            is_held: self.context.cancel_source.is_held(),
         });
     }
 
     /// Waits until one more target can be worked on. Returns `None` when the run is to start no new work.
-    async fn room(&self, stop: &CancelToken) -> Option<OwnedSemaphorePermit> {
+    async fn permit(&self, stop: &CancelToken) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
             () = stop.reaches(Stage::Finish) => None,
-            room = async {
-                self.context.events.room().await;
-                self.services.room().await
-            } => Some(room),
+            permit = async {
+                self.context.events.wait_for_followers().await;
+                self.services.permit().await
+            } => Some(permit),
         }
     }
 }

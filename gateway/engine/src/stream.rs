@@ -76,7 +76,7 @@ impl OutputSink for TaskOutputStream<'_> {
 
     /// A task that writes faster than its output is read has to wait, as with any pipe.
     fn ready(&self) -> Option<BoxFuture<'_, ()>> {
-        Some(self.job.run.events.room().boxed())
+        Some(self.job.run.events.wait_for_followers().boxed())
     }
 }
 

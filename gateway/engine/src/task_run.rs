@@ -55,14 +55,14 @@ impl TaskRun<'_, '_> {
         let pool = unless_stopping(job, self.hosts.pool(target)).await??;
         // The turn at the device comes first, so that a waiting task takes no slot on a proxy.
         let _device = match &target_input {
-            Some(_) => Some(unless_stopping(job, self.hosts.device(job.location(), &budget)).await?),
+            Some(_) => Some(unless_stopping(job, self.hosts.device_turn(job.device_key(), &budget)).await?),
             None => None,
         };
         loop {
-            let slot = unless_stopping(job, pool.slot()).await??;
+            let slot = unless_stopping(job, pool.slot(&[])).await??;
             match self.run_in_slot(&slot, job, target_input.as_ref(), &budget).await {
                 Ok(output) => return Ok(self.to_result(job, output)),
-                Err(TaskNotRun::NotStarted(why)) => slot.give_up(why),
+                Err(TaskNotRun::NotStarted(why)) => slot.mark_host_down(why),
                 Err(TaskNotRun::Task(error)) => return Err(error.into()),
             }
         }

@@ -191,7 +191,7 @@ impl Workspace {
             ..
         } = &self.settings;
         let default = project.inventory_file();
-        let source = Source::select(inventory.clone(), inventory_variable.clone(), default)?;
+        let source = Source::choose(inventory.clone(), inventory_variable.clone(), default)?;
         if let Source::File(path) | Source::Default(path) = &source
             && path.exists()
         {

@@ -97,7 +97,7 @@ impl CommandContext {
                 idle: Duration::ZERO,
                 store: Arc::new(FileStore::new(Arc::clone(&environment))),
                 environment,
-                asked: || signals::asked().map(signals::reason),
+                cancel_reason: || signals::asked().map(signals::reason),
             }),
             retry_budget: global.retry_budget.unwrap_or(RetryBudget::LIMIT),
             logger,
@@ -169,7 +169,7 @@ impl CommandContext {
             principal: Principal(format!("uid {}", Uid::current())),
             key: None,
             registry: Rc::clone(&self.workspace.registry),
-            chosen,
+            selected: chosen,
             operation,
             limits: self.limits(concurrency),
         })
@@ -179,7 +179,7 @@ impl CommandContext {
         RunLimits {
             concurrency: self.concurrency(concurrency),
             retry_budget: self.retry_budget,
-            least: self.logger.least(),
+            min_level: self.logger.least(),
             ..RunLimits::default()
         }
     }
@@ -192,7 +192,7 @@ impl CommandContext {
 
     /// The same. Logs a warning if the requested concurrency is not possible.
     fn concurrency(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
-        let affordable = engine::affordable();
+        let affordable = engine::max_targets();
         if asked.is_some_and(|asked| asked.get() > affordable) {
             let files = budget::files();
             let message = format!(

@@ -72,7 +72,7 @@ pub async fn follow_until<T>(
             tokio::select! {
                 Some(heard) = next => {
                     told(heard, show);
-                    while queue.has_room() && let Some(heard) = events.waiting() {
+                    while queue.has_room() && let Some(heard) = events.try_next() {
                         told(heard, show);
                     }
                 }
@@ -90,7 +90,7 @@ pub async fn follow_until<T>(
             }
         }
     };
-    while let Some(heard) = events.waiting() {
+    while let Some(heard) = events.try_next() {
         told(heard, show);
     }
     done
@@ -107,7 +107,7 @@ fn told(heard: Received, show: &mut impl EventView) {
 pub fn exit_status(ran: &RunSummary) -> ExitStatus {
     match &ran.reason {
         Some(reason) => ExitStatus::Interrupted(signals::signal_of(reason)),
-        None if ran.is_well() => ExitStatus::Success,
+        None if ran.is_success() => ExitStatus::Success,
         None => ExitStatus::Failure,
     }
 }
@@ -118,14 +118,14 @@ pub const SIGNAL: &str = "signal";
 /// Logs the events that are messages. `again` is the word for the next request to stop.
 pub fn log_event(logger: &Logger, event: &Event, again: &str) {
     match event {
-        Event::Said(event) => logger.take(event.clone()),
-        Event::Settled { target } => logger.settled(target),
+        Event::Message(event) => logger.accept(event.clone()),
+        Event::RetriesEnded { target } => logger.retries_ended(target),
         Event::Stopping {
             stage,
-            told,
+            message,
             running,
-            held,
-        } => logger.say(Level::Err, &stopping(*stage, told, *running, *held, again)),
+            is_held,
+        } => logger.say(Level::Err, &stopping(*stage, message, *running, *is_held, again)),
         _ => {}
     }
 }

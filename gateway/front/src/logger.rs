@@ -137,7 +137,7 @@ impl Logger {
 
     /// Writes a line to the log destinations, and shows it on the terminal if its level is enabled.
     fn tell(&self, level: Level, line: &str, show: impl FnOnce(&str)) {
-        if !self.says(level) {
+        if !self.is_enabled(level) {
             return;
         }
         let line = self.masked(line);
@@ -190,11 +190,11 @@ impl Logger {
 
 /// Takes events that belong to no run, and events of runs, which are already masked.
 impl Sink for Logger {
-    fn says(&self, level: Level) -> bool {
+    fn is_enabled(&self, level: Level) -> bool {
         level >= self.least()
     }
 
-    fn take(&self, event: Event) {
+    fn accept(&self, event: Event) {
         let Event {
             level,
             target,
@@ -227,7 +227,7 @@ impl Sink for Logger {
         });
     }
 
-    fn settled(&self, target: &str) {
+    fn retries_ended(&self, target: &str) {
         let Inner { bar, retries, .. } = &*self.0;
         locked(retries).settled(target, bar);
     }

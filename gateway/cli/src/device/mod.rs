@@ -217,11 +217,11 @@ impl Device {
                 project: context.workspace.project().root.clone(),
             };
             let done = run_operation(Operation::Apply(apply)).await?;
-            return Ok(self.exit_codes.exit_status(&done.ran, done.changes));
+            return Ok(self.exit_codes.exit_status(&done.targets, done.changes));
         }
         let [type_name, title @ ..] = self.words.as_slice() else {
             let facts = Operation::Facts(operations::Facts::default());
-            return Ok(exit_status(&run_operation(facts).await?.ran));
+            return Ok(exit_status(&run_operation(facts).await?.targets));
         };
         let inspect = Inspect {
             type_name: type_name.clone(),
@@ -241,7 +241,7 @@ impl Device {
             );
             context.logger.say(Level::Warning, &message);
         }
-        Ok(exit_status(&done.ran))
+        Ok(exit_status(&done.targets))
     }
 }
 

@@ -99,7 +99,7 @@ impl Set {
             let said = json!({ "what": change.what, "method": change.method });
             if self.noop {
                 let body = change.body.as_ref();
-                let body = body.map(|body| session.shown(body.to_json()));
+                let body = body.map(|body| session.redacted(body.to_json()));
                 would_send(said, body, printer);
                 return Ok(());
             }

@@ -108,7 +108,7 @@ impl Exec {
             let (chosen, concurrency) = (chosen.clone(), self.targets.concurrency);
             let operation = Operation::Command(typing);
             let done = run_operation(context, chosen, concurrency, operation, printer);
-            return Ok(exit_status(&done.await?.ran));
+            return Ok(exit_status(&done.await?.targets));
         }
         let work = async |session: &mut SessionHandle<'_>| {
             let print = &mut |(value, text): CommandOutput| match printer.format() {

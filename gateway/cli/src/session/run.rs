@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::process::{self, Program};
-use devgate_engine::session::{ConnectionSpec, RetryScope, SessionBroker};
+use devgate_engine::session;
 use devgate_engine::tasks::SESSION_VARIABLE;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -47,7 +47,6 @@ impl Run {
         let job = run.job(&target);
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
         let shown = self.program[0].display().to_string();
-        let ctx = job.context();
         let lent = async |socket: Option<&str>| {
             let socket = socket.context("there is no shared session")?;
             let program = Program {
@@ -65,12 +64,11 @@ impl Run {
                 .await
                 .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
         };
-        let lender = SessionBroker::new(&context.engine.services.sessions, RetryScope::Request);
-        let lending = async {
+        let inventory = context.inventory().await?;
+        let lending = run.with_sessions(&inventory, async |sessions| {
             job.prepare().await?;
-            let spec = ConnectionSpec::direct(&job)?;
-            lender.lend(&ctx, &spec, mode, lent).await
-        };
+            session::lend_session(sessions, &job, mode, lent).await?
+        });
         let shown = &mut TerminalView::new(&context.logger, printer);
         // Signals go to the program after it was started. Before, they end this process.
         let (exit, asked) = follow_until(context, &run, shown, lending, None, |_| None).await?;

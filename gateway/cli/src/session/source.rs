@@ -8,7 +8,7 @@ use devgate_core::cancel::{GRACE, Stage};
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::Target;
 use devgate_engine::run::TargetJob;
-use devgate_engine::session::{self, BorrowedSession, SessionHandle};
+use devgate_engine::session::{self, BorrowedSession, SessionHandle, Sessions};
 use devgate_engine::workspace::missing;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -73,7 +73,11 @@ pub(super) async fn alone(
             Some(fault) => Err(Failure::from(&**fault)),
             None => {
                 job.prepare().await?;
-                session::with_handle(run.sessions(), &job, work).await
+                let inventory = context.inventory().await?;
+                let in_session = async |sessions: Sessions<'_, '_>| {
+                    session::with_handle(sessions, &job, work).await
+                };
+                run.with_sessions(&inventory, in_session).await
             }
         }
     };

@@ -117,9 +117,9 @@ impl Run {
         let (concurrency, order) = (self.targets.concurrency, Operation::Task(Box::new(order)));
         let done = run_operation(context, chosen, concurrency, order, printer).await?;
         if let Some(file) = rerunfile.filter(|_| !self.explain) {
-            self.remember(context, &file, &done.ran.statuses);
+            self.remember(context, &file, &done.targets.statuses);
         }
-        Ok(exit_status(&done.ran))
+        Ok(exit_status(&done.targets))
     }
 
     fn parameters(&self, task: &Task) -> Result<Parameters, Failure> {

@@ -9,7 +9,7 @@ use devgate_schemas::{
 use serde_json::{Map, Value as Json};
 
 use super::catalog::Audit;
-use super::words::shown;
+use super::format::format_value;
 
 /// The recorded states of audited resources, by reference and attribute. Secrets are not recorded.
 #[derive(Debug, Default)]
@@ -17,8 +17,8 @@ pub(crate) struct Audited(Map<String, Json>);
 
 impl Audited {
     /// Reads the recorded states. Anything of another form counts as empty.
-    pub(crate) fn of(kept: Json) -> Self {
-        match kept {
+    pub(crate) fn from_json(stored: Json) -> Self {
+        match stored {
             Json::Object(resources) => Self(resources),
             _ => Self::default(),
         }
@@ -31,7 +31,7 @@ impl Audited {
 
     /// Reports the changes of a resource since it was last recorded, and records its current state. The report contains
     /// the state before the run; `now` is the state after it.
-    pub(super) fn look(
+    pub(super) fn compare_and_record(
         &mut self,
         audit: &Audit,
         schema: &TypeSchema,
@@ -42,8 +42,8 @@ impl Audited {
         if names.is_empty() {
             return;
         }
-        let seen = self.0.entry(report.reference.clone());
-        let seen = seen.or_insert_with(|| Json::Object(Map::new()));
+        let recorded = self.0.entry(report.reference.clone());
+        let recorded = recorded.or_insert_with(|| Json::Object(Map::new()));
         for name in names {
             let value = |resource: Option<&Resource>| match resource.map(|one| one.get(name)) {
                 None => Value::from("absent"),
@@ -53,14 +53,14 @@ impl Audited {
                 Some(None) => Value::Undef,
             };
             let before = value(report.is.as_ref());
-            let last = seen.get(name).cloned().map(Value::from);
+            let last = recorded.get(name).cloned().map(Value::from);
             let message = match &last {
-                None => format!("audit change: newly-recorded value {}", shown(&before)),
+                None => format!("audit change: newly-recorded value {}", format_value(&before)),
                 Some(last) if *last == before => String::new(),
                 Some(last) => format!(
                     "audit change: previously recorded value {} has been changed to {}",
-                    shown(last),
-                    shown(&before)
+                    format_value(last),
+                    format_value(&before)
                 ),
             };
             if !message.is_empty() {
@@ -74,7 +74,7 @@ impl Audited {
                     time: to_the_nanosecond(SystemTime::now()),
                 });
             }
-            seen[name] = value(now).to_json();
+            recorded[name] = value(now).to_json();
         }
     }
 }

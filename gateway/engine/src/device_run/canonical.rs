@@ -8,11 +8,11 @@ use devgate_schemas::Resource;
 use devgate_transports::Context;
 
 /// If a call takes longer than this to fail, it is not repeated for each resource.
-const SOON: Duration = Duration::from_secs(10);
+const QUICK_FAILURE: Duration = Duration::from_secs(10);
 
 /// Brings resources into their provider's canonical form. An invalid one does not affect the others. Returns as many
 /// results, in the same order.
-pub(super) async fn each(
+pub(super) async fn canonicalize_each(
     ctx: &Context<'_>,
     provider: &mut dyn Provider,
     resources: Vec<Resource>,
@@ -23,7 +23,7 @@ pub(super) async fn each(
         return all.into_iter().map(Ok).collect();
     };
     let mut message = error.to_string();
-    let mut is_hopeless = resources.len() == 1 || began.elapsed() > SOON;
+    let mut is_hopeless = resources.len() == 1 || began.elapsed() > QUICK_FAILURE;
     let mut results = Vec::with_capacity(resources.len());
     for mut resource in resources {
         if is_hopeless {
@@ -36,7 +36,7 @@ pub(super) async fn each(
             Ok(()) => Ok(resource),
             Err(error) => {
                 message = error.to_string();
-                is_hopeless = began.elapsed() > SOON;
+                is_hopeless = began.elapsed() > QUICK_FAILURE;
                 Err(message.clone())
             }
         });

@@ -16,7 +16,7 @@ use super::metaparameters;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     /// The resources, in the order of the source.
-    pub resources: Vec<Declared>,
+    pub resources: Vec<DeclaredResource>,
     /// The containers of resources: stages, classes, and instances of defined types.
     pub(crate) containers: Vec<Container>,
     /// The relations.
@@ -24,12 +24,12 @@ pub(crate) struct Catalog {
     /// The resources of hosts, which are ignored.
     pub(crate) left_out: Vec<Ref>,
     /// Types that are named without a resource. They are checked for misspellings, too.
-    pub named: Vec<(String, Place)>,
+    pub named: Vec<(String, SourceLocation)>,
 }
 
 /// A declared resource. `resources { TYPE: purge => true }` is one, too.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredResource {
     /// The type and title.
     pub name: Ref,
     /// The attributes, without metaparameters.
@@ -37,19 +37,19 @@ pub(crate) struct Declared {
     /// The metaparameters that concern the resource itself.
     pub meta: Meta,
     /// The problems of the metaparameters.
-    pub wrong: Vec<ResourceProblem>,
+    pub problems: Vec<ResourceProblem>,
     /// Declarations that are probably not what was meant.
-    pub(crate) doubts: Vec<ResourceProblem>,
+    pub(crate) warnings: Vec<ResourceProblem>,
     /// The position of the declaration.
-    pub place: Place,
+    pub location: SourceLocation,
     /// The positions of the attributes and metaparameters, as far as they are known.
-    pub places: Places,
+    pub attribute_locations: AttributeLocations,
     /// The container: an index into [`Catalog::containers`].
-    pub within: Option<usize>,
+    pub container: Option<usize>,
 }
 
 /// The positions of attributes, by name.
-pub(crate) type Places = HashMap<String, Place>;
+pub(crate) type AttributeLocations = HashMap<String, SourceLocation>;
 
 /// A container of resources: `Class[routing]`. Whatever comes before it comes before all its resources.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct Container {
     /// The type and title.
     pub name: Ref,
     /// The outer container. Containers follow those that they are in.
-    pub within: Option<usize>,
+    pub container: Option<usize>,
     /// The metaparameters that are inherited: `noop` and tags.
     pub meta: Meta,
 }
@@ -108,12 +108,12 @@ pub(crate) struct Relation {
     /// Whether a change of the earlier one notifies the later one.
     pub(crate) notifies: bool,
     /// The position of the relation.
-    pub place: Place,
+    pub location: SourceLocation,
 }
 
 /// A position in a source: `site.yaml:3:5`. A line or a column of 0 is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceLocation {
     /// The file, as it was named.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -126,9 +126,9 @@ impl Catalog {
     /// Creates an empty catalog of a manifest, whose resources are in `Class[main]` in `Stage[main]`, as Puppet
     /// compiles it. Returns the index of that class, too.
     pub(crate) fn of_manifest() -> (Self, usize) {
-        let main = |kind, within| Container {
+        let main = |kind, container| Container {
             name: Ref::new(kind, "main"),
-            within,
+            container,
             meta: Meta::default(),
         };
         let catalog = Self {
@@ -144,33 +144,33 @@ impl Catalog {
         &mut self,
         name: Ref,
         mut attributes: Hash,
-        place: Place,
-        within: Option<usize>,
-    ) -> Declared {
-        let doubts = metaparameters::doubts(&attributes, &name);
-        let mut wrong = Vec::new();
-        let (meta, relations) = metaparameters::take(&mut attributes, &name, &place, &mut wrong);
+        location: SourceLocation,
+        container: Option<usize>,
+    ) -> DeclaredResource {
+        let warnings = metaparameters::warnings(&attributes, &name);
+        let mut problems = Vec::new();
+        let (meta, relations) = metaparameters::take(&mut attributes, &name, &location, &mut problems);
         self.relations.extend(relations);
-        Declared {
+        DeclaredResource {
             name,
             attributes,
             meta,
-            wrong,
-            doubts,
-            place,
-            places: Places::new(),
-            within,
+            problems,
+            warnings,
+            location,
+            attribute_locations: AttributeLocations::new(),
+            container,
         }
     }
 }
 
-impl Declared {
+impl DeclaredResource {
     /// Returns the message of a problem, with its position in front.
-    pub(crate) fn told(&self, wrong: &ResourceProblem) -> String {
-        let place = wrong.attribute.as_ref();
-        let place = place.and_then(|attribute| self.places.get(attribute));
-        let place = place.unwrap_or(&self.place);
-        format!("{place}: {}: {}", self.name, wrong.message)
+    pub(crate) fn describe(&self, problem: &ResourceProblem) -> String {
+        let location = problem.attribute.as_ref();
+        let location = location.and_then(|attribute| self.attribute_locations.get(attribute));
+        let location = location.unwrap_or(&self.location);
+        format!("{location}: {}: {}", self.name, problem.message)
     }
 }
 
@@ -212,12 +212,12 @@ pub(super) fn capitalised(name: &str) -> String {
     segments.collect::<Vec<_>>().join("::")
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         let numbers = [self.line, self.column].into_iter();
-        let mut known = numbers.take_while(|&number| number > 0);
-        known.try_for_each(|number| write!(f, ":{number}"))
+        let mut numbers = numbers.take_while(|&number| number > 0);
+        numbers.try_for_each(|number| write!(f, ":{number}"))
     }
 }
 
@@ -238,8 +238,8 @@ mod tests {
             ["Frr_interface[swp1]", "A::B_c[x[1]]", "Class[main]"]
                 .map(|text| Some(text.to_owned()))
         );
-        for wrong in ["swp1", "[swp1]", "a b[c]", "A[]", "A::[x]", "1a[x]"] {
-            assert_eq!(shown(wrong), None, "{wrong}");
+        for invalid in ["swp1", "[swp1]", "a b[c]", "A[]", "A::[x]", "1a[x]"] {
+            assert_eq!(shown(invalid), None, "{invalid}");
         }
     }
 }

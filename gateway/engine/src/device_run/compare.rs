@@ -35,20 +35,20 @@ pub(super) async fn compare(
     strict: &Strictness,
     sides: Sides<'_>,
 ) -> Result<Vec<Difference>, String> {
-    let mut asked = Asked {
+    let mut comparison = Comparison {
         schema,
         provider,
         ctx,
         sides: &sides,
     };
     if schema.is_asked_as_a_whole() {
-        return match asked.verdict(HIDDEN_PROPERTY).await? {
+        return match comparison.insync(HIDDEN_PROPERTY).await? {
             InSync::ByValue => Ok(sides.presence().into_iter().collect()),
             InSync::Yes => Ok(Vec::new()),
-            InSync::No { why } => Ok(vec![Difference::Whole { why }]),
+            InSync::No { why } => Ok(vec![Difference::EntireResource { why }]),
         };
     }
-    let presence = asked.presence().await?;
+    let presence = comparison.presence().await?;
     let unknown = Resource::default();
     let is = match sides.is {
         Some(is) if sides.should.is_present() => is,
@@ -56,15 +56,15 @@ pub(super) async fn compare(
         None if !schema.is_ensurable() => &unknown,
         _ => return Ok(presence.into_iter().collect()),
     };
-    let mut wanted = Vec::from_iter(presence);
+    let mut differences = Vec::from_iter(presence);
     for (property, value) in sides.should.iter() {
         let Some(attribute) = schema.attributes().get(property) else {
             continue;
         };
-        let held = is.get(property);
+        let current = is.get(property);
         match attribute.behaviour {
             Behaviour::Namevar | Behaviour::Parameter | Behaviour::ReadOnly => continue,
-            Behaviour::InitOnly if sides.is.is_some() && held != Some(value) => {
+            Behaviour::InitOnly if sides.is.is_some() && current != Some(value) => {
                 let text = |value: Option<&Value>| match value {
                     _ if attribute.sensitive => "[redacted]".to_owned(),
                     value => value.map(Value::interpolated).unwrap_or_default(),
@@ -73,7 +73,7 @@ pub(super) async fn compare(
                     ctx,
                     format!(
                         "Attempting to change `{property}` init_only attribute value from `{}` to `{}`",
-                        text(held),
+                        text(current),
                         text(Some(value))
                     ),
                 )?;
@@ -85,33 +85,33 @@ pub(super) async fn compare(
         if property == "ensure" || attribute.compare == Compare::Never {
             continue;
         }
-        let why = match asked.verdict(property).await? {
+        let why = match comparison.insync(property).await? {
             InSync::Yes => continue,
-            InSync::ByValue if held == Some(value) => continue,
+            InSync::ByValue if current == Some(value) => continue,
             InSync::ByValue => None,
             InSync::No { why } => why,
         };
-        wanted.push(Difference::Property {
+        differences.push(Difference::Property {
             name: property.to_owned(),
-            is: held.cloned(),
+            is: current.cloned(),
             should: value.clone(),
             why,
         });
     }
-    Ok(wanted)
+    Ok(differences)
 }
 
 /// A comparison in which the provider may decide.
-struct Asked<'a, 'c> {
+struct Comparison<'a, 'c> {
     schema: &'a TypeSchema,
     provider: &'a mut dyn Provider,
     ctx: &'a Context<'c>,
     sides: &'a Sides<'a>,
 }
 
-impl Asked<'_, '_> {
+impl Comparison<'_, '_> {
     /// Returns the provider's verdict on a property, if it has one.
-    async fn verdict(&mut self, property: &str) -> Result<InSync, String> {
+    async fn insync(&mut self, property: &str) -> Result<InSync, String> {
         if !self.schema.has(Feature::CustomInsync) {
             return Ok(InSync::ByValue);
         }
@@ -125,8 +125,8 @@ impl Asked<'_, '_> {
             absent
         };
         let is = is.map_or_else(|| Cow::Owned(absent()), Cow::Borrowed);
-        let verdict = self.provider.insync(self.ctx, name, property, &is, should);
-        verdict.await.map_err(|error| error.to_string())
+        let insync = self.provider.insync(self.ctx, name, property, &is, should);
+        insync.await.map_err(|error| error.to_string())
     }
 
     /// Returns the difference if the resource would have to be created or removed.
@@ -136,14 +136,14 @@ impl Asked<'_, '_> {
         if self.sides.should.get("ensure").is_none() {
             return Ok(presence);
         }
-        let word = |is_there| Value::from(if is_there { "present" } else { "absent" });
-        Ok(match self.verdict("ensure").await? {
+        let presence_value = |is_there| Value::from(if is_there { "present" } else { "absent" });
+        Ok(match self.insync("ensure").await? {
             InSync::Yes => None,
             InSync::No { why } if why.is_some() || presence.is_none() => {
                 Some(Difference::Property {
                     name: "ensure".to_owned(),
-                    is: Some(word(self.sides.is.is_some())),
-                    should: word(self.sides.should.is_present()),
+                    is: Some(presence_value(self.sides.is.is_some())),
+                    should: presence_value(self.sides.should.is_present()),
                     why,
                 })
             }
@@ -174,13 +174,13 @@ mod tests {
     use super::*;
 
     /// A provider that always gives the same verdict, and records the calls.
-    struct Opinion {
-        says: InSync,
-        asked: Vec<String>,
+    struct FixedVerdict {
+        verdict: InSync,
+        comparison: Vec<String>,
     }
 
     #[async_trait]
-    impl Provider for Opinion {
+    impl Provider for FixedVerdict {
         async fn get(&mut self, _: &Context<'_>, _: ResourceFilter<'_>) -> Result<Vec<Resource>> {
             Ok(Vec::new())
         }
@@ -198,8 +198,8 @@ mod tests {
             should: &Resource,
         ) -> Result<InSync> {
             let (is, should) = (is.inspect(), should.inspect());
-            self.asked.push(format!("{property} {is} {should}"));
-            Ok(self.says.clone())
+            self.comparison.push(format!("{property} {is} {should}"));
+            Ok(self.verdict.clone())
         }
     }
 
@@ -213,15 +213,15 @@ mod tests {
     /// Returns the properties that the provider was asked about, and the differences.
     fn compared(
         definition: &str,
-        says: InSync,
+        verdict: InSync,
         is: Option<&str>,
         should: &str,
     ) -> (Vec<String>, Vec<String>) {
         let definition = yaml::parse(definition).expect("YAML").to_value();
         let schema = TypeSchema::register(&definition).expect("a type");
-        let mut provider = Opinion {
-            says,
-            asked: Vec::new(),
+        let mut provider = FixedVerdict {
+            verdict,
+            comparison: Vec::new(),
         };
         let (is, should) = (is.map(resource), resource(should));
         let name = Name::new("a", schema.namevars_of(&should));
@@ -235,10 +235,10 @@ mod tests {
         let strict = Strictness::new(Strict::Error);
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");
-        let wanted = runtime.block_on(compare(&schema, &mut provider, &ctx, &strict, sides));
-        let wanted = wanted.expect("it can be compared");
-        let wanted = wanted.iter().map(Difference::settled_whole).collect();
-        (provider.asked, wanted)
+        let differences = runtime.block_on(compare(&schema, &mut provider, &ctx, &strict, sides));
+        let differences = differences.expect("it can be compared");
+        let differences = differences.iter().map(Difference::change_message_for_people).collect();
+        (provider.comparison, differences)
     }
 
     const PORT: &str = "{name: port, features: [custom_insync], attributes: {name: {type: String, behaviour: namevar}, \
@@ -254,43 +254,43 @@ mod tests {
     fn a_provider_is_asked_about_each_property_that_somebody_desires_and_nothing_else() {
         let is = "{name: a, ensure: present, mtu: 1, mode: x, seen: y}";
         let should = "{name: a, ensure: present, mtu: 2, mode: x, force: true}";
-        let (asked, wanted) = compared(PORT, InSync::Yes, Some(is), should);
-        let about: Vec<&str> = asked
+        let (comparison, differences) = compared(PORT, InSync::Yes, Some(is), should);
+        let properties: Vec<&str> = comparison
             .iter()
             .filter_map(|one| one.split(' ').next())
             .collect();
-        assert_eq!(about, ["ensure", "mtu"]);
-        assert_eq!(wanted, [""; 0]);
-        let (asked, _) = compared(PORT, InSync::Yes, Some(is), "{name: a}");
-        assert_eq!(asked, [""; 0]);
+        assert_eq!(properties, ["ensure", "mtu"]);
+        assert_eq!(differences, [""; 0]);
+        let (comparison, _) = compared(PORT, InSync::Yes, Some(is), "{name: a}");
+        assert_eq!(comparison, [""; 0]);
     }
 
     #[test]
     fn what_a_provider_leaves_open_is_compared_by_value() {
         let (is, should) = ("{name: a, mtu: 1}", "{name: a, mtu: 2}");
-        let of = |says| compared(PORT, says, Some(is), should).1;
+        let of = |verdict| compared(PORT, verdict, Some(is), should).1;
         assert_eq!(of(InSync::ByValue), ["mtu changed 1 to 2"]);
         assert_eq!(of(InSync::No { why: None }), ["mtu changed 1 to 2"]);
         let why = Some("too small".to_owned());
         assert_eq!(of(InSync::No { why }), ["mtu: too small"]);
-        let (_, wanted) = compared(PORT, InSync::ByValue, Some(should), should);
-        assert_eq!(wanted, [""; 0]);
+        let (_, differences) = compared(PORT, InSync::ByValue, Some(should), should);
+        assert_eq!(differences, [""; 0]);
     }
 
     #[test]
     fn a_provider_may_decide_that_what_is_not_there_is_as_desired() {
         let should = "{name: a, ensure: present, mtu: 2}";
-        let (asked, wanted) = compared(PORT, InSync::Yes, None, should);
+        let (comparison, differences) = compared(PORT, InSync::Yes, None, should);
         assert_eq!(
-            asked,
+            comparison,
             [concat!(
                 r#"ensure {:name=>"a", :ensure=>"absent"} "#,
                 r#"{:name=>"a", :ensure=>"present", :mtu=>2}"#
             )]
         );
-        assert_eq!(wanted, [""; 0]);
-        let (_, wanted) = compared(PORT, InSync::ByValue, None, should);
-        assert_eq!(wanted, ["created"]);
+        assert_eq!(differences, [""; 0]);
+        let (_, differences) = compared(PORT, InSync::ByValue, None, should);
+        assert_eq!(differences, ["created"]);
     }
 
     #[test]
@@ -307,12 +307,12 @@ mod tests {
     #[test]
     fn a_type_without_properties_is_asked_about_the_hidden_one() {
         let (is, should) = ("{name: a}", "{name: a, force: true}");
-        let of = |says| compared(JOB, says, Some(is), should);
-        let (asked, wanted) = of(InSync::No { why: None });
-        let about = r#"rsapi_custom_insync_trigger {:name=>"a"} {:name=>"a", :force=>true}"#;
-        assert_eq!(asked, [about]);
+        let of = |verdict| compared(JOB, verdict, Some(is), should);
+        let (comparison, differences) = of(InSync::No { why: None });
+        let properties = r#"rsapi_custom_insync_trigger {:name=>"a"} {:name=>"a", :force=>true}"#;
+        assert_eq!(comparison, [properties]);
         assert_eq!(
-            wanted,
+            differences,
             ["Custom insync logic determined that this resource is out of sync"]
         );
         let why = Some("due".to_owned());
@@ -325,7 +325,7 @@ mod tests {
     fn without_custom_insync_nobody_is_asked() {
         let port = PORT.replace("features: [custom_insync], ", "");
         let no = InSync::No { why: None };
-        let (asked, wanted) = compared(&port, no, Some("{name: a, mtu: 1}"), "{name: a, mtu: 1}");
-        assert_eq!((asked, wanted), (Vec::new(), Vec::new()));
+        let (comparison, differences) = compared(&port, no, Some("{name: a, mtu: 1}"), "{name: a, mtu: 1}");
+        assert_eq!((comparison, differences), (Vec::new(), Vec::new()));
     }
 }

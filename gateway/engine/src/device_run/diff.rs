@@ -3,7 +3,7 @@
 use devgate_schemas::{Resource, Value};
 
 use super::difference::Difference;
-use super::words::shown;
+use super::format::format_value;
 
 /// Returns the diff of a change: the lines that would be sent, or else the attributes before and after.
 pub(super) fn of(lines: &[String], wanted: &[Difference], should: &Resource) -> Vec<String> {
@@ -12,8 +12,8 @@ pub(super) fn of(lines: &[String], wanted: &[Difference], should: &Resource) -> 
     }
     let mut diff = Vec::new();
     let mut put = |name: &str, is: Option<&Value>, should: &Value| {
-        diff.extend(is.map(|is| format!("- {name}: {}", shown(is))));
-        diff.push(format!("+ {name}: {}", shown(should)));
+        diff.extend(is.map(|is| format!("- {name}: {}", format_value(is))));
+        diff.push(format!("+ {name}: {}", format_value(should)));
     };
     for difference in wanted {
         match difference {
@@ -21,7 +21,7 @@ pub(super) fn of(lines: &[String], wanted: &[Difference], should: &Resource) -> 
                 .iter()
                 .for_each(|(name, value)| put(name, None, value)),
             Difference::Unwanted => put("ensure", Some(&"present".into()), &"absent".into()),
-            Difference::Whole { .. } => {}
+            Difference::EntireResource { .. } => {}
             Difference::Property {
                 name, is, should, ..
             } => put(name, is.as_ref(), should),

@@ -2,7 +2,7 @@
 
 use devgate_schemas::{EventStatus, ResourceEvent, Value};
 
-use super::words::shown;
+use super::format::format_value;
 
 /// A difference from the desired state.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(super) enum Difference {
     /// The resource exists and should not.
     Unwanted,
     /// The provider reports that the resource as a whole is out of sync.
-    Whole {
+    EntireResource {
         /// The difference in the provider's own words.
         why: Option<String>,
     },
@@ -28,21 +28,21 @@ pub(super) enum Difference {
 
 impl Difference {
     /// The message for a resource as a whole, unless the provider has a better one.
-    const WHOLE: &str = "Custom insync logic determined that this resource is out of sync";
+    const CUSTOM_INSYNC_MESSAGE: &str = "Custom insync logic determined that this resource is out of sync";
 
     /// Returns the differences that are left after a change. That a resource as a whole was out of sync says nothing
     /// about the state of the device now.
-    pub(super) fn still_open(mut left: Vec<Self>) -> Vec<Self> {
-        left.retain(|difference| !matches!(difference, Self::Whole { .. }));
-        left
+    pub(super) fn remaining(mut differences: Vec<Self>) -> Vec<Self> {
+        differences.retain(|difference| !matches!(difference, Self::EntireResource { .. }));
+        differences
     }
 
     /// Describes the difference for people.
-    pub(super) fn open(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Missing => "it is absent, should be present".to_owned(),
             Self::Unwanted => "it is present, should be absent".to_owned(),
-            Self::Whole { why } => why.as_deref().unwrap_or(Self::WHOLE).to_owned(),
+            Self::EntireResource { why } => why.as_deref().unwrap_or(Self::CUSTOM_INSYNC_MESSAGE).to_owned(),
             Self::Property {
                 why: Some(why),
                 name,
@@ -51,31 +51,31 @@ impl Difference {
             Self::Property {
                 name, is, should, ..
             } => {
-                let is = is.as_ref().map_or_else(|| "unset".to_owned(), shown);
-                format!("{name} is {is}, should be {}", shown(should))
+                let is = is.as_ref().map_or_else(|| "unset".to_owned(), format_value);
+                format!("{name} is {is}, should be {}", format_value(should))
             }
         }
     }
 
     /// Describes the difference that was not changed (noop). Puppet does not use the provider's words here.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn noop_message(&self) -> String {
         let (is, should) = match self {
             Self::Missing => ("'absent'".to_owned(), "'present'".to_owned()),
             Self::Unwanted => ("'present'".to_owned(), "'absent'".to_owned()),
-            Self::Whole { .. } => return format!("{} (noop)", self.open()),
+            Self::EntireResource { .. } => return format!("{} (noop)", self.describe()),
             Self::Property { is, should, .. } => {
-                (shown(is.as_ref().unwrap_or(&Value::Undef)), shown(should))
+                (format_value(is.as_ref().unwrap_or(&Value::Undef)), format_value(should))
             }
         };
         format!("current_value {is}, should be {should} (noop)")
     }
 
     /// Describes the change.
-    pub(super) fn settled(&self) -> String {
+    pub(super) fn change_message(&self) -> String {
         match self {
             Self::Missing => "defined 'ensure' as 'present'".to_owned(),
             Self::Unwanted => "undefined 'ensure' from 'present'".to_owned(),
-            Self::Whole { .. } => self.open(),
+            Self::EntireResource { .. } => self.describe(),
             Self::Property { why: Some(why), .. } => why.clone(),
             Self::Property {
                 name,
@@ -83,7 +83,7 @@ impl Difference {
                 should,
                 ..
             } => {
-                format!("defined '{name}' as {}", shown(should))
+                format!("defined '{name}' as {}", format_value(should))
             }
             Self::Property {
                 name,
@@ -91,27 +91,27 @@ impl Difference {
                 should,
                 ..
             } => {
-                format!("{name} changed {} to {}", shown(is), shown(should))
+                format!("{name} changed {} to {}", format_value(is), format_value(should))
             }
         }
     }
 
     /// Describes the difference that was not changed, for people, with its property.
-    pub(super) fn told_whole(&self) -> String {
+    pub(super) fn noop_message_for_people(&self) -> String {
         match (self, self.property()) {
-            (Self::Property { why: Some(_), .. }, _) => format!("{} (noop)", self.open()),
-            (_, Some(property)) => format!("{property}: {}", self.told()),
-            (_, None) => self.told(),
+            (Self::Property { why: Some(_), .. }, _) => format!("{} (noop)", self.describe()),
+            (_, Some(property)) => format!("{property}: {}", self.noop_message()),
+            (_, None) => self.noop_message(),
         }
     }
 
     /// Describes the change for people.
-    pub(super) fn settled_whole(&self) -> String {
+    pub(super) fn change_message_for_people(&self) -> String {
         match self {
             Self::Missing => "created".to_owned(),
             Self::Unwanted => "removed".to_owned(),
-            Self::Property { why: Some(_), .. } => self.open(),
-            Self::Whole { .. } | Self::Property { .. } => self.settled(),
+            Self::Property { why: Some(_), .. } => self.describe(),
+            Self::EntireResource { .. } | Self::Property { .. } => self.change_message(),
         }
     }
 
@@ -119,7 +119,7 @@ impl Difference {
     pub(super) fn property(&self) -> Option<&str> {
         match self {
             Self::Missing | Self::Unwanted => Some("ensure"),
-            Self::Whole { .. } => None,
+            Self::EntireResource { .. } => None,
             Self::Property { name, .. } => Some(name),
         }
     }
@@ -134,7 +134,7 @@ impl Difference {
         let (previous, desired) = match self {
             Self::Missing => (Some("absent".into()), Some("present".into())),
             Self::Unwanted => (Some("present".into()), Some("absent".into())),
-            Self::Whole { .. } => (None, None),
+            Self::EntireResource { .. } => (None, None),
             Self::Property { is, should, .. } => (is.clone(), Some(should.clone())),
         };
         ResourceEvent {
@@ -161,7 +161,7 @@ mod tests {
             should,
             why: None,
         };
-        for (difference, settled, told) in [
+        for (difference, change_message, noop_message) in [
             (
                 property(Some("a".into()), "b".into()),
                 "n changed 'a' to 'b'",
@@ -189,8 +189,8 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                (&*difference.settled(), &*difference.told()),
-                (settled, told)
+                (&*difference.change_message(), &*difference.noop_message()),
+                (change_message, noop_message)
             );
         }
     }
@@ -204,11 +204,11 @@ mod tests {
             why: Some("the line card rounds it".to_owned()),
         };
         assert_eq!(
-            [difference.settled(), difference.settled_whole()],
+            [difference.change_message(), difference.change_message_for_people()],
             ["the line card rounds it", "mtu: the line card rounds it"]
         );
         assert_eq!(
-            [difference.told(), difference.told_whole()],
+            [difference.noop_message(), difference.noop_message_for_people()],
             [
                 "current_value 1500, should be 9000 (noop)",
                 "mtu: the line card rounds it (noop)"

@@ -21,25 +21,25 @@ pub(super) struct Entry {
     pub(super) name: Name,
     pub(super) report: ResourceReport,
     /// The differences from the desired state; none when in sync.
-    pub(super) wanted: Vec<Difference>,
+    pub(super) differences: Vec<Difference>,
     /// The reading of the type that the resource was compared with.
-    pub(super) compared: Option<usize>,
+    pub(super) compared_reading: Option<usize>,
     /// Whether the desired state is invalid, so that nothing was sent.
-    pub(super) unfit: bool,
+    pub(super) is_invalid: bool,
 }
 
 impl Entry {
     /// Creates the entry of a node's resource.
-    pub(super) fn new(node: usize, of: &Node, mode: Mode, name: Name, should: Resource) -> Self {
-        let known = |number: u32| (number > 0).then_some(number);
+    pub(super) fn new(node: usize, node_data: &Node, mode: Mode, name: Name, should: Resource) -> Self {
+        let positive = |number: u32| (number > 0).then_some(number);
         let report = ResourceReport {
-            type_name: of.shown.type_name.clone(),
-            title: of.shown.title.clone(),
-            reference: of.shown.to_string(),
-            file: Some(of.place.file.to_string()),
-            line: known(of.place.line),
-            tags: of.tags.iter().cloned().collect(),
-            path: of.path.clone(),
+            type_name: node_data.shown.type_name.clone(),
+            title: node_data.shown.title.clone(),
+            reference: node_data.shown.to_string(),
+            file: Some(node_data.location.file.to_string()),
+            line: positive(node_data.location.line),
+            tags: node_data.tags.iter().cloned().collect(),
+            path: node_data.path.clone(),
             should,
             ..ResourceReport::default()
         };
@@ -48,21 +48,21 @@ impl Entry {
             mode,
             name,
             report,
-            wanted: Vec::new(),
-            compared: None,
-            unfit: false,
+            differences: Vec::new(),
+            compared_reading: None,
+            is_invalid: false,
         }
     }
 
     /// Fails the resource because its desired state is invalid.
     pub(super) fn refuse(&mut self, message: &str) {
         self.fail(message);
-        self.unfit = true;
+        self.is_invalid = true;
     }
 
     /// Resets the verdict, so that the resource is judged again when its turn comes.
     pub(super) fn defer(&mut self) {
-        (self.unfit, self.report.failed, self.compared) = (false, false, None);
+        (self.is_invalid, self.report.failed, self.compared_reading) = (false, false, None);
         self.report.out_of_sync = false;
         self.report.messages.clear();
         self.report.events.clear();
@@ -70,11 +70,11 @@ impl Entry {
 
     /// Whether `set` must still bring the resource to its desired state.
     pub(super) fn is_pending(&self) -> bool {
-        !self.wanted.is_empty() && !self.report.failed
+        !self.differences.is_empty() && !self.report.failed
     }
 
     /// Whether the effect of a change cannot be verified, if the device does not show the resource.
-    pub(super) fn is_believed(&self, provider: &dyn Provider) -> bool {
+    pub(super) fn is_unverifiable(&self, provider: &dyn Provider) -> bool {
         !self.report.failed && self.report.is.is_none() && !provider.shows_all()
     }
 
@@ -104,33 +104,33 @@ impl Entry {
         }
         self.report.out_of_sync = true;
         self.report.noop = true;
-        for difference in &self.wanted {
-            self.report.messages.push(difference.told_whole());
-            let event = difference.event(EventStatus::Noop, difference.told(), now());
+        for difference in &self.differences {
+            self.report.messages.push(difference.noop_message_for_people());
+            let event = difference.event(EventStatus::Noop, difference.noop_message(), now());
             self.report.events.push(event);
         }
     }
 
     /// Records that the resource was changed, and that the device holds the desired state.
-    pub(super) fn done(&mut self) {
+    pub(super) fn mark_changed(&mut self) {
         self.report.out_of_sync = true;
         self.report.changed = true;
-        for difference in &self.wanted {
-            self.report.messages.push(difference.settled_whole());
-            let event = difference.event(EventStatus::Success, difference.settled(), now());
+        for difference in &self.differences {
+            self.report.messages.push(difference.change_message_for_people());
+            let event = difference.event(EventStatus::Success, difference.change_message(), now());
             self.report.events.push(event);
         }
     }
 
     /// Records that the resource could not be brought to its desired state.
     pub(super) fn fail(&mut self, message: &str) {
-        self.report.out_of_sync |= !self.wanted.is_empty();
+        self.report.out_of_sync |= !self.differences.is_empty();
         if !self.report.failed {
-            let wanted = self.wanted.iter();
+            let differences = self.differences.iter();
             let events =
-                wanted.map(|one| one.event(EventStatus::Failure, message.to_owned(), now()));
+                differences.map(|difference| difference.event(EventStatus::Failure, message.to_owned(), now()));
             self.report.events.extend(events);
-            if self.wanted.is_empty() {
+            if self.differences.is_empty() {
                 // The failure came before anything was known of the resource.
                 self.report.events.push(ResourceEvent {
                     property: None,

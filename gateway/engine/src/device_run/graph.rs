@@ -112,7 +112,7 @@ impl Graph {
         let mut lowest = vec![0; self.len()];
         let mut component = vec![NONE; self.len()];
         let (mut found, mut components) = (0, 0);
-        let mut open = Vec::new();
+        let mut stack = Vec::new();
         let mut path: Vec<(usize, usize)> = Vec::new();
         for root in 0..self.len() {
             if found_as[root] == NONE {
@@ -123,7 +123,7 @@ impl Graph {
                     found_as[node] = found;
                     lowest[node] = found;
                     found += 1;
-                    open.push(node);
+                    stack.push(node);
                 }
                 if let Some(edge) = self.after[node].get(next) {
                     path.push((node, next + 1));
@@ -135,7 +135,7 @@ impl Graph {
                     continue;
                 }
                 if lowest[node] == found_as[node] {
-                    while let Some(member) = open.pop() {
+                    while let Some(member) = stack.pop() {
                         component[member] = components;
                         if member == node {
                             break;
@@ -157,7 +157,7 @@ impl Queue {
     pub(super) fn new(graph: &Graph) -> Self {
         let waits_for: Vec<usize> = graph.before.iter().map(Vec::len).collect();
         let ready = waits_for.iter().enumerate();
-        let ready = ready.filter(|(_, open)| **open == 0).map(|(node, _)| node);
+        let ready = ready.filter(|(_, stack)| **stack == 0).map(|(node, _)| node);
         Self {
             ready: ready.collect(),
             waits_for,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_told_in_its_order_and_each_only_once() {
+    fn each_cycle_is_reported_once_in_its_order() {
         assert_eq!(
             graph(4, &[(0, 1), (1, 2), (0, 2)]).cycles(),
             [[0_usize; 0]; 0]
@@ -233,17 +233,17 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_said_twice_is_one_that_notifies_if_either_does() {
+    fn duplicate_edges_are_merged_and_notify_if_either_does() {
         let mut graph = Graph::new(2);
         graph.add(0, 1, false);
         graph.add(0, 1, true);
-        let told = |node| Edge {
+        let edge = |node| Edge {
             node,
             notifies: true,
         };
         assert_eq!(
             (graph.after(0), graph.before(1)),
-            (&[told(1)][..], &[told(0)][..])
+            (&[edge(1)][..], &[edge(0)][..])
         );
     }
 }

@@ -2,20 +2,20 @@
 
 use devgate_schemas::{Hash, Level, ResourceProblem, Value};
 
-use super::catalog::{Audit, Meta, Place, Ref, Relation};
+use super::catalog::{Audit, Meta, SourceLocation, Ref, Relation};
 
 /// Removes the metaparameters from the attributes of a resource. Returns those that concern the resource itself, and
 /// its relations to others. References are texts: `Type[title]`. Problems are recorded.
 pub(super) fn take(
     attributes: &mut Hash,
     subject: &Ref,
-    place: &Place,
-    wrong: &mut Vec<ResourceProblem>,
+    location: &SourceLocation,
+    problems: &mut Vec<ResourceProblem>,
 ) -> (Meta, Vec<Relation>) {
     let mut meta = Meta::default();
     let mut relations = Vec::new();
     let mut refuse = |metaparameter: &str, message: String| {
-        wrong.push(ResourceProblem::of(metaparameter, message));
+        problems.push(ResourceProblem::of(metaparameter, message));
     };
     for (metaparameter, is_first, notifies) in [
         ("before", true, false),
@@ -38,7 +38,7 @@ pub(super) fn take(
                 from,
                 to,
                 notifies,
-                place: place.clone(),
+                location: location.clone(),
             });
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn take(
 }
 
 /// Returns a probable mistake: a number as a tag. On many devices, a VLAN's number is called `tag`.
-pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<ResourceProblem> {
+pub(super) fn warnings(attributes: &Hash, subject: &Ref) -> Vec<ResourceProblem> {
     let Some(Value::Integer(number)) = attributes.get("tag") else {
         return Vec::new();
     };
@@ -162,17 +162,17 @@ mod tests {
         let Value::Hash(mut attributes) = yaml::parse(text).expect("it is YAML").to_value() else {
             panic!("expected a mapping: {text}");
         };
-        let place = Place {
+        let location = SourceLocation {
             file: Arc::from("site.yaml"),
             line: 1,
             column: 1,
         };
-        let (vlan, mut wrong) = (Ref::new("vlan", "10"), Vec::new());
-        let (meta, relations) = take(&mut attributes, &vlan, &place, &mut wrong);
-        if wrong.is_empty() {
+        let (vlan, mut problems) = (Ref::new("vlan", "10"), Vec::new());
+        let (meta, relations) = take(&mut attributes, &vlan, &location, &mut problems);
+        if problems.is_empty() {
             Ok((meta, relations, attributes))
         } else {
-            Err(wrong.into_iter().map(|wrong| wrong.message).collect())
+            Err(problems.into_iter().map(|problem| problem.message).collect())
         }
     }
 
@@ -218,13 +218,13 @@ mod tests {
 
     #[test]
     fn a_number_as_a_tag_may_be_meant_as_something_of_the_device() {
-        let doubts = |tag: Value| {
+        let warnings = |tag: Value| {
             let attributes = [("tag", tag)].into_iter().collect();
-            let doubts = doubts(&attributes, &Ref::new("vlan", "10")).into_iter();
-            doubts.map(|doubt| doubt.message).collect::<Vec<_>>()
+            let warnings = warnings(&attributes, &Ref::new("vlan", "10")).into_iter();
+            warnings.map(|doubt| doubt.message).collect::<Vec<_>>()
         };
-        assert_eq!(doubts(Value::from("30")), [""; 0]);
-        let [doubt] = doubts(Value::Integer(30)).try_into().expect("one doubt");
+        assert_eq!(warnings(Value::from("30")), [""; 0]);
+        let [doubt] = warnings(Value::Integer(30)).try_into().expect("one doubt");
         assert!(
             doubt.starts_with("`tag: 30` is a word for --tags"),
             "{doubt}"
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn everything_that_is_wrong_is_told_at_once() {
-        let wrong = read("{require: [swp1, {}], noop: maybe, tag: a b, loglevel: loud, schedule: night, stage: pre}")
+        let problems = read("{require: [swp1, {}], noop: maybe, tag: a b, loglevel: loud, schedule: night, stage: pre}")
             .expect_err("all of it is wrong");
-        for (found, expected) in wrong.iter().zip([
+        for (found, expected) in problems.iter().zip([
             "`require` expects `Type[title]` or a list of these",
             "`require` expects `Type[title]` or a list of these, found `swp1`",
             "`noop` expects true or false",
@@ -246,6 +246,6 @@ mod tests {
         ]) {
             assert!(found.starts_with(expected), "{found:?}: {expected:?}");
         }
-        assert_eq!(wrong.len(), 7, "{wrong:?}");
+        assert_eq!(problems.len(), 7, "{problems:?}");
     }
 }

@@ -7,7 +7,7 @@ use devgate_devices::{Error, ResourceType};
 use devgate_schemas::{Feature, Level, Name, Resource, ResourceProblem, Value};
 use indexmap::IndexMap;
 
-use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid};
+use super::catalog::{Audit, Catalog, DeclaredResource, SourceLocation, Ref, capitalised, invalid};
 use super::graph::Graph;
 use super::relate::Relations;
 use super::tags;
@@ -30,7 +30,7 @@ pub(crate) struct Plan<'r> {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) shown: Ref,
-    pub(super) place: Place,
+    pub(super) location: SourceLocation,
     /// The names of the containers from the outermost inwards, and of the resource itself.
     pub(super) path: Vec<String>,
     pub(super) tags: BTreeSet<String>,
@@ -46,7 +46,7 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// Brings the resource to the desired state.
-    Hold {
+    Ensure {
         kind: usize,
         name: Name,
         should: Resource,
@@ -72,13 +72,13 @@ impl Plan<'_> {
 
 impl Node {
     /// Whether the node is a resource of this type.
-    pub(super) fn holds(&self, of: usize) -> bool {
-        matches!(self.work, Work::Hold { kind, .. } if kind == of)
+    pub(super) fn ensures(&self, of: usize) -> bool {
+        matches!(self.work, Work::Ensure { kind, .. } if kind == of)
     }
 
     /// Whether the node is a resource of this type, or purges it.
-    pub(super) fn is_about(&self, of: usize) -> bool {
-        self.holds(of) || matches!(self.work, Work::Purge { kind } if kind == of)
+    pub(super) fn concerns(&self, of: usize) -> bool {
+        self.ensures(of) || matches!(self.work, Work::Purge { kind } if kind == of)
     }
 }
 
@@ -94,25 +94,25 @@ impl Catalog {
         let mut planner = Planner {
             find: &find,
             kinds: IndexMap::new(),
-            wrong: Vec::new(),
+            problems: Vec::new(),
         };
         let works: Vec<Option<Work>> = self
             .resources
             .iter()
             .map(|declared| planner.work(declared))
             .collect();
-        let mut wrong = planner.wrong;
-        for (type_name, place) in self.named.iter().filter(|(name, _)| name != RESOURCES) {
+        let mut problems = planner.problems;
+        for (type_name, location) in self.named.iter().filter(|(name, _)| name != RESOURCES) {
             if let Err(problem) = find(type_name) {
-                wrong.push(format!("{place}: {problem}"));
+                problems.push(format!("{location}: {problem}"));
             }
         }
         let kinds: Vec<&dyn ResourceType> = planner.kinds.into_values().collect();
         let relations = Relations::of(self, &works, &kinds);
-        wrong.extend(relations.duplicates());
-        let graph = relations.graph(&mut wrong);
-        if !wrong.is_empty() {
-            return Err(invalid(&wrong));
+        problems.extend(relations.duplicates());
+        let graph = relations.graph(&mut problems);
+        if !problems.is_empty() {
+            return Err(invalid(&problems));
         }
         let works = works.into_iter().flatten();
         let nodes = self.resources.iter().zip(works);
@@ -125,16 +125,16 @@ impl Catalog {
         })
     }
 
-    fn node(&self, declared: &Declared, work: Work) -> Node {
-        let Declared {
-            name, meta, place, ..
+    fn node(&self, declared: &DeclaredResource, work: Work) -> Node {
+        let DeclaredResource {
+            name, meta, location, ..
         } = declared;
         let mut tags = meta.tags.clone();
         tags::add(&mut tags, &name.type_name);
         tags::add(&mut tags, &name.title);
         let (mut noop, mut path) = (meta.noop, vec![name.to_string()]);
-        let mut within = declared.within;
-        while let Some(container) = within.map(|index| &self.containers[index]) {
+        let mut next = declared.container;
+        while let Some(container) = next.map(|index| &self.containers[index]) {
             path.push(match container.name.type_name.as_str() {
                 "class" => capitalised(&container.name.title),
                 _ => container.name.to_string(),
@@ -143,12 +143,12 @@ impl Catalog {
             tags.extend(container.meta.tags.iter().cloned());
             tags::add(&mut tags, &container.name.type_name);
             tags::add(&mut tags, &container.name.title);
-            within = container.within;
+            next = container.container;
         }
         path.reverse();
         Node {
             shown: name.clone(),
-            place: place.clone(),
+            location: location.clone(),
             path,
             tags,
             noop,
@@ -162,28 +162,28 @@ impl Catalog {
 struct Planner<'r, 'f> {
     find: &'f dyn Fn(&str) -> Result<&'r dyn ResourceType, Failure>,
     kinds: IndexMap<String, &'r dyn ResourceType>,
-    wrong: Vec<String>,
+    problems: Vec<String>,
 }
 
 impl<'r> Planner<'r, '_> {
     /// Returns the work for a resource. Problems are recorded.
-    fn work(&mut self, declared: &Declared) -> Option<Work> {
-        let Declared {
+    fn work(&mut self, declared: &DeclaredResource) -> Option<Work> {
+        let DeclaredResource {
             name: shown,
             attributes,
-            place,
+            location,
             meta,
             ..
         } = declared;
-        let told = declared.wrong.iter().map(|wrong| declared.told(wrong));
-        self.wrong.extend(told);
+        let told = declared.problems.iter().map(|problem| declared.describe(problem));
+        self.problems.extend(told);
         if shown.type_name == RESOURCES {
             return self.purge(declared);
         }
         let kind = match self.kind(&shown.type_name) {
             Ok(kind) => kind,
             Err(problem) => {
-                self.wrong.push(format!("{place}: {problem}"));
+                self.problems.push(format!("{location}: {problem}"));
                 return None;
             }
         };
@@ -197,8 +197,8 @@ impl<'r> Planner<'r, '_> {
                     None => "is no attribute of its type",
                 };
                 let message = format!("`audit` names `{attribute}`, which {problem}");
-                let wrong = ResourceProblem::of("audit", message);
-                self.wrong.push(declared.told(&wrong));
+                let problem = ResourceProblem::of("audit", message);
+                self.problems.push(declared.describe(&problem));
             }
         }
         let (name, mut should) = match schema.desire(Some(&shown.title), attributes.clone()) {
@@ -206,43 +206,43 @@ impl<'r> Planner<'r, '_> {
             Err(invalid) => {
                 let part = schema.sound_part(&shown.title, attributes);
                 let without_form = of.judge_part(part);
-                let wrong = invalid.wrong().iter().chain(&without_form);
-                self.wrong.extend(wrong.map(|wrong| declared.told(wrong)));
+                let problems = invalid.wrong().iter().chain(&without_form);
+                self.problems.extend(problems.map(|problem| declared.describe(problem)));
                 return None;
             }
         };
         let without_form = of.canonical(&mut should);
         if !without_form.is_empty() {
-            let told = without_form.iter().map(|wrong| declared.told(wrong));
-            self.wrong.extend(told);
+            let told = without_form.iter().map(|problem| declared.describe(problem));
+            self.problems.extend(told);
             return None;
         }
         let name = Name::new(name.title(), schema.namevars_of(&should));
         match of.check(&name, &should) {
-            Ok(()) => Some(Work::Hold { kind, name, should }),
+            Ok(()) => Some(Work::Ensure { kind, name, should }),
             Err(error) => {
                 let message = error.to_string();
-                let wrong = match error {
+                let problem = match error {
                     Error::Unwritable { attribute, .. } => ResourceProblem::of(&attribute, message),
                     _ => ResourceProblem::of_all(message),
                 };
-                self.wrong.push(declared.told(&wrong));
+                self.problems.push(declared.describe(&problem));
                 None
             }
         }
     }
 
     /// Returns the work for `resources { TYPE: purge => true }`.
-    fn purge(&mut self, declared: &Declared) -> Option<Work> {
-        let Declared {
+    fn purge(&mut self, declared: &DeclaredResource) -> Option<Work> {
+        let DeclaredResource {
             name: shown,
             attributes,
-            place,
+            location,
             ..
         } = declared;
         let mut refuse = |attribute: &str, problem: String| {
-            self.wrong
-                .push(declared.told(&ResourceProblem::of(attribute, problem)));
+            self.problems
+                .push(declared.describe(&ResourceProblem::of(attribute, problem)));
             None
         };
         if let Some((other, _)) = attributes
@@ -261,11 +261,11 @@ impl<'r> Planner<'r, '_> {
             Ok(kind) if self.kinds[kind].schema().is_ensurable() => Some(Work::Purge { kind }),
             Ok(_) => {
                 let message = "Purging is only supported on types that accept 'ensure'";
-                self.wrong.push(format!("{place}: {shown}: {message}"));
+                self.problems.push(format!("{location}: {shown}: {message}"));
                 None
             }
             Err(problem) => {
-                self.wrong.push(format!("{place}: {problem}"));
+                self.problems.push(format!("{location}: {problem}"));
                 None
             }
         }

@@ -24,7 +24,7 @@ pub(super) struct Relations<'c> {
 
 /// The target of a reference.
 #[derive(Clone, Copy)]
-enum Meant {
+enum ReferenceTarget {
     Resource(usize),
     Container(usize),
 }
@@ -41,7 +41,7 @@ impl<'c> Relations<'c> {
         for (index, declared) in resources.clone() {
             let Ref { type_name, title } = &declared.name;
             titles.entry((&**type_name, &**title)).or_insert(index);
-            if let Some(Some(Work::Hold { kind, name, .. })) = works.get(index) {
+            if let Some(Some(Work::Ensure { kind, name, .. })) = works.get(index) {
                 names.entry((*kind, name)).or_insert(index);
             }
         }
@@ -67,81 +67,81 @@ impl<'c> Relations<'c> {
 
     /// Returns one message for each duplicate declaration.
     pub(super) fn duplicates(&self) -> Vec<String> {
-        let again = self.catalog.resources.iter().enumerate();
-        again
+        let resources = self.catalog.resources.iter().enumerate();
+        resources
             .filter_map(|(index, declared)| {
                 let Ref { type_name, title } = &declared.name;
                 let same_title = self.titles[&(&**type_name, &**title)];
                 let first = match &self.works[index] {
-                    Some(Work::Hold { kind, name, .. }) => {
+                    Some(Work::Ensure { kind, name, .. }) => {
                         same_title.min(self.names[&(*kind, name)])
                     }
                     _ => same_title,
                 };
-                let (place, first) = (&declared.place, &self.catalog.resources[first]);
+                let (location, first) = (&declared.location, &self.catalog.resources[first]);
                 (!std::ptr::eq(first, declared)).then(|| {
                     format!(
-                        "{place}: {} is the same resource as [{}] at {}: declare it once",
-                        declared.name, first.name.title, first.place
+                        "{location}: {} is the same resource as [{}] at {}: declare it once",
+                        declared.name, first.name.title, first.location
                     )
                 })
             })
             .collect()
     }
 
-    /// Builds the graph of explicit relations and containers. Problems are added to `wrong`.
-    pub(super) fn graph(&self, wrong: &mut Vec<String>) -> Graph {
+    /// Builds the graph of explicit relations and containers. Problems are added to `problems`.
+    pub(super) fn graph(&self, problems: &mut Vec<String>) -> Graph {
         let mut edges = Vec::new();
         let mut anchors: BTreeMap<usize, usize> = BTreeMap::new();
         for relation in &self.catalog.relations {
             let (from, to) = (&relation.from, &relation.to);
-            match (self.meant(from), self.meant(to)) {
+            match (self.resolve(from), self.resolve(to)) {
                 (Some(before), Some(after)) => {
                     for end in [before, after] {
-                        if let Meant::Container(index) = end {
+                        if let ReferenceTarget::Container(index) = end {
                             let next = self.catalog.resources.len() + 2 * anchors.len();
                             anchors.entry(index).or_insert(next);
                         }
                     }
                     edges.push((before, after, relation.notifies));
                 }
-                (None, _) => wrong.push(format!(
+                (None, _) => problems.push(format!(
                     "{}: Could not find dependency {from} for {to}",
-                    relation.place
+                    relation.location
                 )),
-                (_, None) => wrong.push(format!(
+                (_, None) => problems.push(format!(
                     "{}: Could not find dependent {to} for {from}",
-                    relation.place
+                    relation.location
                 )),
             }
         }
         let mut graph = Graph::new(self.catalog.resources.len() + 2 * anchors.len());
         for (before, after, notifies) in edges {
             let from = match before {
-                Meant::Resource(node) => node,
-                Meant::Container(index) => anchors[&index] + 1,
+                ReferenceTarget::Resource(node) => node,
+                ReferenceTarget::Container(index) => anchors[&index] + 1,
             };
             let to = match after {
-                Meant::Resource(node) => node,
-                Meant::Container(index) => anchors[&index],
+                ReferenceTarget::Resource(node) => node,
+                ReferenceTarget::Container(index) => anchors[&index],
             };
             graph.add(from, to, notifies);
         }
         let resources = self.catalog.resources.iter();
         let occupied: HashSet<usize> = resources
-            .flat_map(|declared| self.around(declared.within))
+            .flat_map(|declared| self.around(declared.container))
             .collect();
         for (&index, &begin) in &anchors {
             // An empty container passes notifications on.
             graph.add(begin, begin + 1, !occupied.contains(&index));
-            let outer = self.catalog.containers[index].within;
+            let outer = self.catalog.containers[index].container;
             for outer in self.around(outer).filter_map(|index| anchors.get(&index)) {
                 graph.add(*outer, begin, true);
                 graph.add(begin + 1, outer + 1, true);
             }
         }
         for (node, declared) in self.catalog.resources.iter().enumerate() {
-            let around = self.around(declared.within);
+            let around = self.around(declared.container);
             for begin in around.filter_map(|index| anchors.get(&index)) {
                 graph.add(*begin, node, true);
                 graph.add(node, begin + 1, true);
@@ -157,22 +157,22 @@ impl<'c> Relations<'c> {
                 })
             }
         };
-        wrong.extend(cycles(&graph, shown));
+        problems.extend(cycles(&graph, shown));
         graph
     }
 
     /// Returns a container and those around it.
     fn around(&self, innermost: Option<usize>) -> impl Iterator<Item = usize> {
-        std::iter::successors(innermost, |&index| self.catalog.containers[index].within)
+        std::iter::successors(innermost, |&index| self.catalog.containers[index].container)
     }
 
-    fn meant(&self, reference: &Ref) -> Option<Meant> {
+    fn resolve(&self, reference: &Ref) -> Option<ReferenceTarget> {
         let Ref { type_name, title } = reference;
         if let Some(&node) = self.titles.get(&(&**type_name, &**title)) {
-            return Some(Meant::Resource(node));
+            return Some(ReferenceTarget::Resource(node));
         }
         if let Some(&index) = self.containers.get(&container_key(reference)) {
-            return Some(Meant::Container(index));
+            return Some(ReferenceTarget::Container(index));
         }
         // A different title may mean the same name.
         let kind = self.kinds.iter();
@@ -186,7 +186,7 @@ impl<'c> Relations<'c> {
             return None;
         }
         let name = Name::new(title.as_str(), of.schema().namevars_of(&named));
-        self.names.get(&(kind, &name)).copied().map(Meant::Resource)
+        self.names.get(&(kind, &name)).copied().map(ReferenceTarget::Resource)
     }
 }
 

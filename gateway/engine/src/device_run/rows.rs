@@ -26,39 +26,39 @@ pub enum Strict {
 #[derive(Debug)]
 pub(crate) struct Strictness {
     strict: Strict,
-    warned: AtomicUsize,
+    warnings: AtomicUsize,
 }
 
 /// Checked rows: those with a known name that conform to their type, as far as `strict` requires it, and the others.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     /// The usable rows.
-    pub(crate) sound: Vec<Row>,
+    pub(crate) valid: Vec<Row>,
     /// The rows that violate their type, and why.
-    pub wrong: Vec<(Name, String)>,
+    pub invalid: Vec<(Name, String)>,
     /// Why some rows cannot be identified.
-    pub(crate) nameless: Option<String>,
+    pub(crate) unidentified: Option<String>,
 }
 
 /// The resources of one type on a device.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// The valid resources, by name.
-    known: IndexMap<Name, Resource>,
+    valid: IndexMap<Name, Resource>,
     /// The invalid resources, and why.
-    wrong: HashMap<Name, String>,
+    invalid: HashMap<Name, String>,
     /// Why some rows cannot be identified.
-    nameless: Option<String>,
+    unidentified: Option<String>,
 }
 
 impl Strictness {
     /// The number of warnings in a run, as in Puppet. A table may have a hundred thousand rows.
-    const MOST_WARNINGS: usize = 100;
+    const MAX_WARNINGS: usize = 100;
 
     pub(crate) fn new(strict: Strict) -> Self {
         Self {
             strict,
-            warned: AtomicUsize::new(0),
+            warnings: AtomicUsize::new(0),
         }
     }
 
@@ -71,13 +71,13 @@ impl Strictness {
             Strict::Off => ctx.debug(message),
             Strict::Error => return Err(message),
             Strict::Warning => {
-                let warned = self.warned.fetch_add(1, Ordering::Relaxed) + 1;
-                if warned <= Self::MOST_WARNINGS {
+                let warnings = self.warnings.fetch_add(1, Ordering::Relaxed) + 1;
+                if warnings <= Self::MAX_WARNINGS {
                     ctx.warning(message);
                 } else {
                     ctx.debug(message);
                 }
-                if warned == Self::MOST_WARNINGS {
+                if warnings == Self::MAX_WARNINGS {
                     ctx.warning("further warnings of this kind are logged at level `debug`");
                 }
             }
@@ -97,15 +97,15 @@ impl Checked {
         let mut checked = Self::default();
         for row in rows {
             match schema.read_row(row) {
-                Err(nameless) => {
-                    let refused = strict.refuse(ctx, nameless.to_string());
-                    checked.nameless = refused.err().or(checked.nameless);
+                Err(unidentified) => {
+                    let refused = strict.refuse(ctx, unidentified.to_string());
+                    checked.unidentified = refused.err().or(checked.unidentified);
                 }
                 Ok(row) => {
                     let mut doubts = row.doubts.iter().cloned();
-                    match doubts.try_for_each(|doubt| strict.refuse(ctx, doubt)) {
-                        Ok(()) => checked.sound.push(row),
-                        Err(message) => checked.wrong.push((row.name, message)),
+                    match doubts.try_for_each(|problem| strict.refuse(ctx, problem)) {
+                        Ok(()) => checked.valid.push(row),
+                        Err(message) => checked.invalid.push((row.name, message)),
                     }
                 }
             }
@@ -116,13 +116,13 @@ impl Checked {
     /// Moves the rows whose name occurs several times on the device to the invalid ones, because it is unknown which of
     /// them is meant.
     pub(crate) fn without_ambiguous(mut self, schema: &TypeSchema) -> Self {
-        let mut held: IndexMap<Name, usize> = IndexMap::new();
-        for row in self.sound.iter().filter(|row| row.resource.is_present()) {
-            *held.entry(row.name.clone()).or_default() += 1;
+        let mut counts: IndexMap<Name, usize> = IndexMap::new();
+        for row in self.valid.iter().filter(|row| row.resource.is_present()) {
+            *counts.entry(row.name.clone()).or_default() += 1;
         }
-        held.retain(|_, count| *count > 1);
-        self.sound.retain(|row| !held.contains_key(&row.name));
-        let told = held.into_iter().map(|(name, count)| {
+        counts.retain(|_, count| *count > 1);
+        self.valid.retain(|row| !counts.contains_key(&row.name));
+        let ambiguous = counts.into_iter().map(|(name, count)| {
             let message = format!(
                 "the device has {count} resources named {}[{name}], which its type cannot distinguish: none of them \
                  is changed; keep one of them on the device, or manage them there",
@@ -130,7 +130,7 @@ impl Checked {
             );
             (name, message)
         });
-        self.wrong.extend(told);
+        self.invalid.extend(ambiguous);
         self
     }
 }
@@ -145,24 +145,24 @@ impl Rows {
         rows: Vec<Resource>,
     ) -> Self {
         let Checked {
-            sound,
-            wrong,
-            nameless,
+            valid,
+            invalid,
+            unidentified,
         } = Checked::read(ctx, schema, strict, rows);
-        let mut read = Self {
-            known: IndexMap::new(),
-            wrong: wrong.into_iter().collect(),
-            nameless,
+        let mut result = Self {
+            valid: IndexMap::new(),
+            invalid: invalid.into_iter().collect(),
+            unidentified,
         };
-        let rows = sound.iter().map(|row| row.resource.clone()).collect();
-        let standard = canonical::each(ctx, provider, rows).await;
+        let rows = valid.iter().map(|row| row.resource.clone()).collect();
+        let standard = canonical::canonicalize_each(ctx, provider, rows).await;
         let mut named = Checked::default();
-        for (row, standard) in sound.into_iter().zip(standard) {
+        for (row, standard) in valid.into_iter().zip(standard) {
             let Row { name, resource, .. } = row;
             let standard = match standard {
                 Ok(standard) => standard,
                 Err(message) => {
-                    read.wrong.insert(name, message);
+                    result.invalid.insert(name, message);
                     continue;
                 }
             };
@@ -177,34 +177,34 @@ impl Rows {
                     standard.inspect()
                 );
                 if let Err(message) = strict.refuse(ctx, message) {
-                    read.wrong.insert(canonical, message);
+                    result.invalid.insert(canonical, message);
                     continue;
                 }
             }
-            named.sound.push(Row {
+            named.valid.push(Row {
                 name: canonical,
                 resource: standard,
                 doubts: Vec::new(),
             });
         }
         let named = named.without_ambiguous(schema);
-        read.wrong.extend(named.wrong);
-        for row in named.sound {
+        result.invalid.extend(named.invalid);
+        for row in named.valid {
             // One row may describe an existing resource while others of the same name are absent.
-            read.known.entry(row.name).or_insert(row.resource);
+            result.valid.entry(row.name).or_insert(row.resource);
         }
-        read
+        result
     }
 
     /// Returns the resource of this name, if it exists.
     ///
     /// # Errors
     /// Fails when the resource on the device is invalid.
-    pub(super) fn of(&self, name: &Name) -> Result<Option<&Resource>, String> {
-        if let Some(message) = self.wrong.get(name).or(self.nameless.as_ref()) {
+    pub(super) fn get(&self, name: &Name) -> Result<Option<&Resource>, String> {
+        if let Some(message) = self.invalid.get(name).or(self.unidentified.as_ref()) {
             return Err(message.clone());
         }
-        Ok(self.known.get(name).filter(|row| row.is_present()))
+        Ok(self.valid.get(name).filter(|row| row.is_present()))
     }
 
     /// Returns all existing resources.
@@ -212,25 +212,25 @@ impl Rows {
     /// # Errors
     /// Fails when some cannot be read.
     pub(super) fn all(&self) -> Result<impl Iterator<Item = (&Name, &Resource)>, String> {
-        if let Some(message) = self.nameless.iter().chain(self.wrong.values()).next() {
+        if let Some(message) = self.unidentified.iter().chain(self.invalid.values()).next() {
             return Err(message.clone());
         }
-        Ok(self.known.iter().filter(|(_, row)| row.is_present()))
+        Ok(self.valid.iter().filter(|(_, row)| row.is_present()))
     }
 
     /// Replaces the rows of these names by a later reading.
-    pub(super) fn renew(&mut self, names: &[Name], mut again: Self) {
+    pub(super) fn replace(&mut self, names: &[Name], mut new: Self) {
         for name in names {
-            self.known.shift_remove(name);
-            self.wrong.remove(name);
-            if let Some((name, row)) = again.known.shift_remove_entry(name) {
-                self.known.insert(name, row);
+            self.valid.shift_remove(name);
+            self.invalid.remove(name);
+            if let Some((name, row)) = new.valid.shift_remove_entry(name) {
+                self.valid.insert(name, row);
             }
-            if let Some((name, message)) = again.wrong.remove_entry(name) {
-                self.wrong.insert(name, message);
+            if let Some((name, message)) = new.invalid.remove_entry(name) {
+                self.invalid.insert(name, message);
             }
         }
-        self.nameless = again.nameless.or_else(|| self.nameless.take());
+        self.unidentified = new.unidentified.or_else(|| self.unidentified.take());
     }
 }
 
@@ -244,32 +244,32 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Heard(Mutex<Vec<Level>>);
+    struct EventLog(Mutex<Vec<Level>>);
 
-    impl EventSink for Heard {
+    impl EventSink for EventLog {
         fn emit(&self, event: Event) {
-            let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            heard.push(event.level);
+            let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            events.push(event.level);
         }
     }
 
     /// Counts the messages at each level, and the errors, for 250 invalid rows.
-    fn told(strict: Strict) -> (usize, usize, usize) {
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("device", &heard, &retry_budget);
+    fn ambiguous(strict: Strict) -> (usize, usize, usize) {
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+        let ctx = Context::new("device", &events, &retry_budget);
         let strict = Strictness::new(strict);
         let refused = (0..250).filter(|_| strict.refuse(&ctx, "wrong".to_owned()).is_err());
         let refused = refused.count();
-        let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let at = |wanted| heard.iter().filter(|&&level| level == wanted).count();
+        let events = events.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let at = |wanted| events.iter().filter(|&&level| level == wanted).count();
         (at(Level::Debug), at(Level::Warning), refused)
     }
 
     #[test]
     fn strict_says_how_loud_it_is_told_and_a_run_warns_a_hundred_times() {
-        assert_eq!(told(Strict::Off), (250, 0, 0));
+        assert_eq!(ambiguous(Strict::Off), (250, 0, 0));
         // And that there were more.
-        assert_eq!(told(Strict::Warning), (150, 101, 0));
-        assert_eq!(told(Strict::Error), (0, 0, 250));
+        assert_eq!(ambiguous(Strict::Warning), (150, 101, 0));
+        assert_eq!(ambiguous(Strict::Error), (0, 0, 250));
     }
 }

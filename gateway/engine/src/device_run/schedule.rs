@@ -41,15 +41,15 @@ impl Schedule {
     }
 
     /// Whether a matching node comes before a node, directly or indirectly.
-    pub(super) fn is_behind(&self, node: usize, such: impl Fn(usize) -> bool) -> bool {
-        let (mut open, mut seen) = (vec![node], BTreeSet::new());
-        while let Some(node) = open.pop() {
+    pub(super) fn is_behind(&self, node: usize, matches: impl Fn(usize) -> bool) -> bool {
+        let (mut stack, mut visited) = (vec![node], BTreeSet::new());
+        while let Some(node) = stack.pop() {
             for edge in self.graph.before(node) {
-                if such(edge.node) {
+                if matches(edge.node) {
                     return true;
                 }
-                if seen.insert(edge.node) {
-                    open.push(edge.node);
+                if visited.insert(edge.node) {
+                    stack.push(edge.node);
                 }
             }
         }
@@ -80,11 +80,11 @@ impl Schedule {
 
     /// Records that a resource was changed, and notifies its subscribers, through containers, too.
     pub(super) fn notify(&mut self, changed: usize) {
-        let mut open = vec![changed];
-        while let Some(node) = open.pop() {
+        let mut stack = vec![changed];
+        while let Some(node) = stack.pop() {
             for edge in self.graph.after(node).iter().filter(|edge| edge.notifies) {
                 if edge.node >= self.resources {
-                    open.push(edge.node);
+                    stack.push(edge.node);
                 } else if !self.notified_by[edge.node].contains(&changed) {
                     self.notified_by[edge.node].push(changed);
                 }

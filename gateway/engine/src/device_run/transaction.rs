@@ -4,7 +4,7 @@
 //! so that a type is read once and changed at once where the order permits. Resources that depend on a failed one are
 //! skipped.
 
-mod foresee;
+mod precheck;
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -17,13 +17,13 @@ use devgate_transports::{Context, Mode};
 
 use super::audit::Audited;
 use super::entry::Entry;
-use super::of_type::OfType;
+use super::type_run::TypeRun;
 use super::plan::{Node, Plan, Work};
 use super::relate;
 use super::rows::{Strict, Strictness};
 use super::schedule::Schedule;
 use super::tags;
-use super::way_back::WayBack;
+use super::run_rollback::RunRollback;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -50,22 +50,22 @@ pub(crate) async fn run(
 ) -> Report {
     let started = SystemTime::now();
     let mut run = Run::begin(ctx, plan, options, rollback, audited).await;
-    let completed = run.all(ctx, stop).await;
+    let completed = run.process_all(ctx, stop).await;
     let types = run.types.iter();
     let mut report = Report {
         noop: options.mode == Mode::Noop,
         completed,
         started: to_the_nanosecond(started),
         seconds: types
-            .map(|of_type| (of_type.kind().schema().name().to_owned(), of_type.seconds))
+            .map(|type_run| (type_run.kind().schema().name().to_owned(), type_run.seconds))
             .collect(),
-        resources: run.done,
+        resources: run.reports,
         ..Report::default()
     };
     let problems: Vec<String> = run.types.into_iter().flat_map(|one| one.problems).collect();
     report.problem = (!problems.is_empty()).then(|| problems.join("\n"));
     report.sum_up();
-    run.way_back.end(ctx, &mut report).await;
+    run.run_rollback.finish(ctx, &mut report).await;
     report.sum_up();
     report.ended = to_the_nanosecond(SystemTime::now());
     report
@@ -76,24 +76,24 @@ struct Run<'a> {
     options: &'a Options,
     /// The order by the plan's graph and by the automatic relations of resources.
     schedule: Schedule,
-    types: Vec<OfType<'a>>,
+    types: Vec<TypeRun<'a>>,
     /// The resources that have not begun, by their nodes.
     waiting: Vec<Option<Entry>>,
     /// Why nothing on the device is changed, if the catalog is invalid for it.
-    unfit: Option<String>,
-    way_back: WayBack<'a>,
+    mismatch: Option<String>,
+    run_rollback: RunRollback<'a>,
     audited: &'a mut Audited,
-    done: Vec<ResourceReport>,
+    reports: Vec<ResourceReport>,
 }
 
 /// What happens to a node that nothing holds back any more.
-enum Verdict {
+enum NodeAction {
     /// Nothing: the node has no resource to process.
     Pass,
     /// It is skipped, with these messages at this level.
     Skip(Level, Vec<String>),
     /// It is processed: its type and mode.
-    Do(usize, Mode),
+    Process(usize, Mode),
 }
 
 impl<'a> Run<'a> {
@@ -113,26 +113,26 @@ impl<'a> Run<'a> {
         for (index, &kind) in plan.kinds.iter().enumerate() {
             let is_purge = |node: &Node| matches!(node.work, Work::Purge { kind } if kind == index);
             let purges = plan.nodes.iter().any(is_purge);
-            let mut of_type = OfType::new(kind, Arc::clone(&strict), purges);
+            let mut type_run = TypeRun::new(kind, Arc::clone(&strict), purges);
             let declared = waiting.iter_mut().flatten();
-            let declared = declared.filter(|entry| plan.nodes[entry.node].holds(index));
+            let declared = declared.filter(|entry| plan.nodes[entry.node].ensures(index));
             let mut declared: Vec<&mut Entry> = declared.collect();
-            of_type.canonicalize(ctx, &mut declared).await;
-            types.push(of_type);
+            type_run.canonicalize(ctx, &mut declared).await;
+            types.push(type_run);
         }
         let mut graph = plan.graph.clone();
-        let of_types: Vec<(usize, &dyn ResourceType, &Name, &Resource)> = waiting
+        let type_runs: Vec<(usize, &dyn ResourceType, &Name, &Resource)> = waiting
             .iter()
             .flatten()
             .filter_map(|entry| match plan.nodes[entry.node].work {
-                Work::Hold { kind, .. } => {
+                Work::Ensure { kind, .. } => {
                     let kind = plan.kinds[kind];
                     Some((entry.node, kind, &entry.name, &entry.report.should))
                 }
                 _ => None,
             })
             .collect();
-        for (from, to) in relate::automatic(&mut graph, &of_types) {
+        for (from, to) in relate::automatic(&mut graph, &type_runs) {
             let (from, to) = (&plan.nodes[from].shown, &plan.nodes[to].shown);
             ctx.debug(format!(
                 "Skipping automatic relationship between {from} and {to}"
@@ -144,24 +144,24 @@ impl<'a> Run<'a> {
             options,
             types,
             waiting,
-            unfit: None,
-            way_back: WayBack::new(rollback),
+            mismatch: None,
+            run_rollback: RunRollback::new(rollback),
             audited,
-            done: Vec::new(),
+            reports: Vec::new(),
         }
     }
 
     /// Processes all nodes. Returns whether none was skipped because the run was cancelled.
-    async fn all(&mut self, ctx: &Context<'_>, stop: &CancelToken) -> bool {
+    async fn process_all(&mut self, ctx: &Context<'_>, stop: &CancelToken) -> bool {
         if self.options.mode == Mode::Enforce {
-            self.foresee(ctx, stop).await;
+            self.precheck(ctx, stop).await;
         }
         while let Some((kind, mode)) = self.next(ctx) {
             if stop.stage() >= Stage::Finish {
-                self.leave();
+                self.skip_remaining();
                 return false;
             }
-            self.batch(ctx, kind, mode).await;
+            self.process_batch(ctx, kind, mode).await;
         }
         true
     }
@@ -172,13 +172,13 @@ impl<'a> Run<'a> {
             let (mut first, mut has_passed) = (None, false);
             let ready: Vec<usize> = self.schedule.ready().collect();
             for node in ready {
-                match self.verdict(node) {
-                    Verdict::Do(kind, mode) => first = first.or(Some((kind, mode))),
-                    Verdict::Skip(level, messages) => {
+                match self.action(node) {
+                    NodeAction::Process(kind, mode) => first = first.or(Some((kind, mode))),
+                    NodeAction::Skip(level, messages) => {
                         self.skip(ctx, node, level, messages);
                         has_passed = true;
                     }
-                    Verdict::Pass => {
+                    NodeAction::Pass => {
                         self.schedule.pass(node);
                         has_passed = true;
                     }
@@ -191,27 +191,27 @@ impl<'a> Run<'a> {
     }
 
     /// Decides what happens to a node that nothing holds back any more.
-    fn verdict(&self, node: usize) -> Verdict {
+    fn action(&self, node: usize) -> NodeAction {
         // The nodes of containers have no resource.
-        let Some(of) = self.plan.nodes.get(node) else {
-            return Verdict::Pass;
+        let Some(node_data) = self.plan.nodes.get(node) else {
+            return NodeAction::Pass;
         };
-        let (Some(entry), Work::Hold { kind, .. } | Work::Purge { kind }) =
-            (&self.waiting[node], &of.work)
+        let (Some(entry), Work::Ensure { kind, .. } | Work::Purge { kind }) =
+            (&self.waiting[node], &node_data.work)
         else {
-            return Verdict::Pass;
+            return NodeAction::Pass;
         };
-        if self.is_left_out(of) {
+        if self.is_left_out(node_data) {
             let message = format!("Not tagged with {}", self.options.tags.join(", "));
-            return Verdict::Skip(Level::Debug, vec![message]);
+            return NodeAction::Skip(Level::Debug, vec![message]);
         }
         let failures = self.schedule.failures_before(node);
         if failures.is_empty() {
-            return match &self.unfit {
+            return match &self.mismatch {
                 Some(why) if self.may_change(entry, *kind) => {
-                    Verdict::Skip(Level::Warning, vec![why.clone()])
+                    NodeAction::Skip(Level::Warning, vec![why.clone()])
                 }
-                _ => Verdict::Do(*kind, entry.mode),
+                _ => NodeAction::Process(*kind, entry.mode),
             };
         }
         let failed = failures
@@ -221,12 +221,12 @@ impl<'a> Run<'a> {
             .map(|failed| format!("Dependency {failed} has failures: true"))
             .collect();
         messages.push("Skipping because of failed dependencies".to_owned());
-        Verdict::Skip(Level::Warning, messages)
+        NodeAction::Skip(Level::Warning, messages)
     }
 
     /// Whether a resource has none of the wanted tags.
-    fn is_left_out(&self, of: &Node) -> bool {
-        !tags::are_wanted(&of.tags, &self.options.tags)
+    fn is_left_out(&self, node_data: &Node) -> bool {
+        !tags::are_wanted(&node_data.tags, &self.options.tags)
     }
 
     /// Skips a resource, and reports why.
@@ -238,45 +238,45 @@ impl<'a> Run<'a> {
                 .for_each(|message| about.say(level, message));
             entry.skip(messages);
             entry.report.left_out = self.is_left_out(&self.plan.nodes[node]);
-            self.done.push(entry.report);
+            self.reports.push(entry.report);
         }
         self.schedule.pass(node);
     }
 
     /// Processes all ready resources of one type and mode.
-    async fn batch(&mut self, ctx: &Context<'_>, kind: usize, mode: Mode) {
-        let (began, at) = (Instant::now(), to_the_nanosecond(SystemTime::now()));
+    async fn process_batch(&mut self, ctx: &Context<'_>, kind: usize, mode: Mode) {
+        let (started_at, at) = (Instant::now(), to_the_nanosecond(SystemTime::now()));
         let plan = self.plan;
         let ready = self.schedule.ready();
         let nodes: Vec<usize> = ready
             .filter(
-                |&node| matches!(self.verdict(node), Verdict::Do(k, m) if (k, m) == (kind, mode)),
+                |&node| matches!(self.action(node), NodeAction::Process(k, m) if (k, m) == (kind, mode)),
             )
             .collect();
         let mut batch = Vec::with_capacity(nodes.len());
         let mut purge = None;
         for &node in &nodes {
-            let of = &plan.nodes[node];
-            if matches!(of.work, Work::Purge { .. }) {
-                purge = Some((node, of));
+            let node_data = &plan.nodes[node];
+            if matches!(node_data.work, Work::Purge { .. }) {
+                purge = Some((node, node_data));
             }
             self.schedule.begin(node);
             batch.extend(self.waiting[node].take());
         }
-        let (of_type, way_back) = (&mut self.types[kind], &mut self.way_back);
-        let set = of_type.bring_about(ctx, &mut batch, mode, purge, way_back);
+        let (type_run, run_rollback) = (&mut self.types[kind], &mut self.run_rollback);
+        let set = type_run.apply(ctx, &mut batch, mode, purge, run_rollback);
         if set.await {
             let others = self.types.iter_mut().enumerate();
             let others = others.filter(|(index, _)| *index != kind);
-            others.for_each(|(_, other)| other.forget());
+            others.for_each(|(_, other)| other.discard_reading());
         }
         for entry in batch.iter_mut().filter(|entry| !entry.report.failed) {
-            let of_type = &self.types[kind];
-            let (audit, schema) = (&plan.nodes[entry.node].audit, of_type.kind().schema());
-            let now = of_type.held(&entry.name);
-            self.audited.look(audit, schema, &mut entry.report, now);
+            let type_run = &self.types[kind];
+            let (audit, schema) = (&plan.nodes[entry.node].audit, type_run.kind().schema());
+            let now = type_run.current(&entry.name);
+            self.audited.compare_and_record(audit, schema, &mut entry.report, now);
         }
-        let seconds = began.elapsed().as_secs_f64() / batch.len().max(1) as f64;
+        let seconds = started_at.elapsed().as_secs_f64() / batch.len().max(1) as f64;
         for mut entry in batch {
             entry.report.time.clone_from(&at);
             entry.report.evaluation_time = seconds;
@@ -289,19 +289,19 @@ impl<'a> Run<'a> {
 
     /// Records the outcome of a resource, and notifies those that subscribe to it.
     fn finish(&mut self, ctx: &Context<'_>, mut entry: Entry) {
-        let of = &self.plan.nodes[entry.node];
+        let node_data = &self.plan.nodes[entry.node];
         let report = &mut entry.report;
         let about = ctx.about(&report.reference);
         if report.failed {
             self.schedule.fail(entry.node);
         } else {
             for message in &report.messages {
-                about.say(of.level, message);
+                about.say(node_data.level, message);
             }
         }
-        let told_by = self.schedule.notified_by(entry.node).iter();
-        let told_by = told_by.map(|&by| self.plan.nodes[by].shown.to_string());
-        report.notified_by = told_by.collect();
+        let notifiers = self.schedule.notified_by(entry.node).iter();
+        let notifiers = notifiers.map(|&by| self.plan.nodes[by].shown.to_string());
+        report.notified_by = notifiers.collect();
         for by in &report.notified_by {
             about.debug(format!(
                 "{by} has changed, but this resource has nothing to refresh"
@@ -310,14 +310,14 @@ impl<'a> Run<'a> {
         if report.changed {
             self.schedule.notify(entry.node);
         }
-        self.done.push(entry.report);
+        self.reports.push(entry.report);
     }
 
     /// Skips everything that has not begun.
-    fn leave(&mut self) {
+    fn skip_remaining(&mut self) {
         for mut entry in self.waiting.iter_mut().filter_map(Option::take) {
             entry.skip(["interrupted: nothing was done".to_owned()]);
-            self.done.push(entry.report);
+            self.reports.push(entry.report);
         }
     }
 }
@@ -335,7 +335,7 @@ fn entry(ctx: &Context<'_>, index: usize, node: &Node, mode: Mode) -> Option<Ent
     };
     let itself = || Name::new(node.shown.title.clone(), devgate_schemas::Hash::new());
     let (name, should) = match &node.work {
-        Work::Hold { name, should, .. } => (name.clone(), should.clone()),
+        Work::Ensure { name, should, .. } => (name.clone(), should.clone()),
         Work::Purge { .. } => {
             let mut should = Resource::new();
             should.set("purge", Value::from(true));

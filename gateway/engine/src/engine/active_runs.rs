@@ -12,14 +12,14 @@ use tokio::task::JoinSet;
 use crate::run::Run;
 
 /// How many requests it takes until nothing is waited for any more, as with a run.
-const PATIENT: u32 = 3;
+const MAX_REQUESTS: u32 = 3;
 
 /// The active runs of an engine.
 #[derive(Debug, Default)]
 pub(super) struct ActiveRuns {
     runs: RefCell<Vec<Weak<Run>>>,
     /// When this many runs are listed, those that have ended are removed.
-    many: Cell<usize>,
+    prune_at: Cell<usize>,
     tasks: RefCell<JoinSet<()>>,
     is_closing: Cell<bool>,
     /// How often the shutdown was hurried.
@@ -30,9 +30,9 @@ impl ActiveRuns {
     /// Spawns the work of a run, which continues whether or not anybody waits for it.
     pub(super) fn begin(&self, run: &Rc<Run>, work: impl Future<Output = ()> + 'static) {
         let mut runs = self.runs.borrow_mut();
-        if runs.len() >= self.many.get() {
+        if runs.len() >= self.prune_at.get() {
             runs.retain(|run| run.strong_count() > 0);
-            self.many.set(2 * runs.len() + 16);
+            self.prune_at.set(2 * runs.len() + 16);
         }
         runs.push(Rc::downgrade(run));
         let mut tasks = self.tasks.borrow_mut();
@@ -61,7 +61,7 @@ impl ActiveRuns {
         });
         tokio::select! {
             () = ended => {}
-            () = self.is_hurried(PATIENT - 1) => {}
+            () = self.hurried(MAX_REQUESTS - 1) => {}
         }
         self.tasks.borrow_mut().abort_all();
     }
@@ -75,7 +75,7 @@ impl ActiveRuns {
     }
 
     /// Waits until the shutdown was hurried `times` times in all.
-    pub(super) async fn is_hurried(&self, times: u32) {
+    pub(super) async fn hurried(&self, times: u32) {
         let mut hurries = self.hurries.subscribe();
         // Cannot fail: `self` owns the sender.
         let _ = hurries.wait_for(|hurries| *hurries >= times).await;

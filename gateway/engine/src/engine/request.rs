@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::workspace::SelectedTargets;
 
 /// The number of idempotency keys that are remembered. Beyond that, the oldest key whose run has ended is forgotten.
-const KEYS: usize = 10_000;
+const MAX_KEYS: usize = 10_000;
 
 /// A request to run an operation on targets.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct RunRequest {
     /// The transports and resource types that are available to the run.
     pub registry: Rc<Registry>,
     /// The targets.
-    pub chosen: SelectedTargets,
+    pub selected: SelectedTargets,
     /// The operation on the targets.
     pub operation: Operation,
     /// The limits of the run.
@@ -65,46 +65,46 @@ impl Engine {
     /// # Errors
     /// Fails when another request has the same key, when there are too many keys, or when the engine is shutting down.
     pub fn submit(self: &Rc<Self>, request: RunRequest) -> Result<RunHandle, Failure> {
-        if let Some(known) = self.known(&request)? {
-            return Ok(known);
+        if let Some(existing) = self.existing_run(&request)? {
+            return Ok(existing);
         }
-        if self.under_way.is_closing() {
+        if self.active_runs.is_closing() {
             let message = "devgate is shutting down: nothing was done";
             return Err(Failure::new("devgate/shutdown", message));
         }
         if request.key.is_some() {
-            self.forget_a_key()?;
+            self.forget_oldest_key()?;
         }
         let RunRequest {
             principal,
             key,
             registry,
-            chosen,
+            selected,
             operation,
             limits,
         } = request;
         let run = Rc::new(self.begin(&registry, limits));
-        let (told, outcome) = watch::channel(None);
+        let (sender, outcome) = watch::channel(None);
         let handle = RunHandle {
             run,
             principal,
             outcome,
         };
         let run = Rc::clone(&handle.run);
-        let end = End {
-            told,
+        let reporter = OutcomeReporter {
+            sender,
             events: Arc::clone(run.events()),
         };
         let work = RUN.scope(Arc::clone(run.events()), async move {
-            let work = operation.run(&run, &chosen.inventory, &chosen.targets);
-            let done = AssertUnwindSafe(work).catch_unwind().await;
-            end.tell(done.unwrap_or_else(|_| Err(panicked())));
+            let work = operation.run(&run, &selected.inventory, &selected.targets);
+            let outcome = AssertUnwindSafe(work).catch_unwind().await;
+            reporter.report(outcome.unwrap_or_else(|_| Err(panicked())));
         });
-        self.under_way.begin(&handle.run, work);
+        self.active_runs.begin(&handle.run, work);
         if let Some(IdempotencyKey { name, digest }) = key {
-            let called = (handle.principal.clone(), name);
-            let known = (digest, handle.clone());
-            self.keys.borrow_mut().insert(called, known);
+            let caller_key = (handle.principal.clone(), name);
+            let existing = (digest, handle.clone());
+            self.keys.borrow_mut().insert(caller_key, existing);
         }
         Ok(handle)
     }
@@ -113,32 +113,32 @@ impl Engine {
     ///
     /// # Errors
     /// Fails when none of the runs has ended.
-    fn forget_a_key(&self) -> Result<(), Failure> {
+    fn forget_oldest_key(&self) -> Result<(), Failure> {
         let mut keys = self.keys.borrow_mut();
-        if keys.len() < KEYS {
+        if keys.len() < MAX_KEYS {
             return Ok(());
         }
         let mut ended = keys.values();
         let ended = ended.position(|(_, handle)| handle.has_ended());
-        let Some(at) = ended else {
+        let Some(index) = ended else {
             let message = format!(
-                "{KEYS} requests with idempotency keys are running: nothing was done; retry when some have ended"
+                "{MAX_KEYS} requests with idempotency keys are running: nothing was done; retry when some have ended"
             );
             return Err(Failure::new("devgate/too-many-requests", message));
         };
-        keys.shift_remove_index(at);
+        keys.shift_remove_index(index);
         Ok(())
     }
 
     /// Returns the run that an earlier, identical request with the same key has started.
-    fn known(&self, request: &RunRequest) -> Result<Option<RunHandle>, Failure> {
+    fn existing_run(&self, request: &RunRequest) -> Result<Option<RunHandle>, Failure> {
         let Some(IdempotencyKey { name, digest }) = &request.key else {
             return Ok(None);
         };
         let keys = self.keys.borrow();
         match keys.get(&(request.principal.clone(), name.clone())) {
             None => Ok(None),
-            Some((known, handle)) if known == digest => Ok(Some(handle.clone())),
+            Some((existing, handle)) if existing == digest => Ok(Some(handle.clone())),
             Some(_) => {
                 let message = format!(
                     "the idempotency key `{name}` was used for another request: nothing was done; use a new key for \
@@ -151,24 +151,24 @@ impl Engine {
 }
 
 /// Reports the outcome of a run, however it ends.
-struct End {
-    told: watch::Sender<Option<Result<Rc<Summary>, Failure>>>,
+struct OutcomeReporter {
+    sender: watch::Sender<Option<Result<Rc<Summary>, Failure>>>,
     events: Arc<Events>,
 }
 
-impl End {
-    fn tell(&self, done: Result<Summary, Failure>) {
+impl OutcomeReporter {
+    fn report(&self, outcome: Result<Summary, Failure>) {
         // There may be no receiver.
-        let _ = self.told.send(Some(done.map(Rc::new)));
+        let _ = self.sender.send(Some(outcome.map(Rc::new)));
     }
 }
 
-impl Drop for End {
+impl Drop for OutcomeReporter {
     fn drop(&mut self) {
-        if self.told.borrow().is_none() {
+        if self.sender.borrow().is_none() {
             let message =
                 "devgate ended before the request was finished: what was done is not known";
-            self.tell(Err(Failure::new("devgate/shutdown", message)));
+            self.report(Err(Failure::new("devgate/shutdown", message)));
         }
         self.events.close();
     }
@@ -190,11 +190,11 @@ impl RunHandle {
     /// # Errors
     /// Fails when the operation could not begin.
     pub async fn summary(&self) -> Result<Rc<Summary>, Failure> {
-        let mut outcome = self.outcome.clone();
-        let told = outcome.wait_for(Option::is_some).await;
-        let told = told.ok().and_then(|told| told.clone());
+        let mut receiver = self.outcome.clone();
+        let outcome = receiver.wait_for(Option::is_some).await;
+        let outcome = outcome.ok().and_then(|outcome| outcome.clone());
         // Only a run that was dropped at shutdown has no outcome.
-        told.unwrap_or_else(|| Err(panicked()))
+        outcome.unwrap_or_else(|| Err(panicked()))
     }
 
     fn has_ended(&self) -> bool {

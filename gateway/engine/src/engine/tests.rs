@@ -53,10 +53,10 @@ impl Bench {
             );
         }
         text.push_str("- {name: proxy, config: {transport: local, local: {concurrency: 1}}}\n");
-        Self::of(&text, counters)
+        Self::with_inventory(&text, counters)
     }
 
-    fn of(text: &str, counters: Counters) -> Self {
+    fn with_inventory(text: &str, counters: Counters) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let project = Project::find(Some(folder.path().to_owned()), None, folder.path());
         let plugins = Rc::new(Plugins::new(
@@ -81,16 +81,16 @@ impl Bench {
     fn targets(&self, words: &[&str]) -> Vec<Arc<Target>> {
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
         let overrides = Overrides::default();
-        let chosen = self.inventory.select(&words, &overrides).now_or_never();
-        let chosen = chosen.expect("there is nothing to wait for");
-        chosen.unwrap_or_else(|error| panic!("{error}"))
+        let selected = self.inventory.select(&words, &overrides).now_or_never();
+        let selected = selected.expect("there is nothing to wait for");
+        selected.unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn begin(&self, limits: RunLimits) -> Run {
         self.engine.begin(&self.registry, limits)
     }
 
-    fn one_by_one(&self) -> Run {
+    fn begin_sequential(&self) -> Run {
         self.begin(RunLimits {
             concurrency: NonZeroUsize::MIN,
             ..RunLimits::default()
@@ -110,9 +110,9 @@ async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetR
 }
 
 /// Returns all events of a run whose follower has been there from the beginning.
-fn told(listening: &mut events::Follower) -> Vec<Arc<Event>> {
-    std::iter::from_fn(|| listening.waiting())
-        .map(|heard| match heard {
+fn all_events(follower: &mut events::Follower) -> Vec<Arc<Event>> {
+    std::iter::from_fn(|| follower.try_next())
+        .map(|received| match received {
             Received::Event(_, event) => event,
             Received::Missed(missed) => panic!("{missed} events are missing"),
         })

@@ -134,11 +134,11 @@ impl ExternalType {
     fn resources(&self, action: Action, mut results: Hash) -> Result<Vec<Resource>> {
         let violation = || self.contract_violation(action, "expected `resources` as a list of objects");
         let Some(Value::Array(rows)) = results.remove("resources") else {
-            return Err(contract_violation());
+            return Err(violation());
         };
         let rows = rows.into_iter().map(|row| match row {
             Value::Hash(row) => Ok(self.resource(row)),
-            _ => Err(contract_violation()),
+            _ => Err(violation()),
         });
         rows.collect()
     }

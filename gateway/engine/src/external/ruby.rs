@@ -172,7 +172,7 @@ impl RubyTransport {
             self.name.clone().into(),
             libs,
         ];
-        let program = FamilyProgram::hosted(&self.file, argv.to_vec());
+        let program = FamilyProgram::behind_host(&self.file, argv.to_vec());
         let mut left_out = IndexMap::new();
         let mut types = Vec::new();
         for (name, file) in self.modules.types() {
@@ -299,7 +299,7 @@ impl Modules {
     /// Returns the host's main file, in a folder that no other user can enter.
     fn host_file(&self) -> Result<PathBuf, String> {
         let folder = self
-            .host_file
+            .host
             .get_or_init(|| write_host().map_err(|error| error.to_string()));
         let folder = folder.as_ref().map_err(String::clone)?;
         Ok(folder.path().join(HOST[0].0))

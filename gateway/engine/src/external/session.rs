@@ -65,6 +65,11 @@ impl Connect for ExternalConnect {
         &self.schema
     }
 
+    // The programs of the family connect by themselves.
+    fn uses_dialer(&self) -> bool {
+        false
+    }
+
     async fn connect(
         &self,
         ctx: &Context<'_>,

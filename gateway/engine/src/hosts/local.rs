@@ -139,13 +139,13 @@ fn ended_early(task: &str, ended: EndedProcess, stop: &CancelToken) -> TaskError
             "task {task}: these processes cannot be killed, and are still running: {left:?}"
         );
     }
-    let (task, said) = (task.to_owned(), TaskOutputs::new(stdout, stderr));
+    let (task, outputs) = (task.to_owned(), TaskOutputs::new(stdout, stderr));
     match limit {
-        Some(limit) => TaskError::TimedOut { task, limit, said },
+        Some(limit) => TaskError::TimedOut { task, limit, outputs },
         None => TaskError::Stopped {
             task,
             stopped: stop.message_for_part(),
-            said,
+            outputs,
         },
     }
 }

@@ -32,12 +32,12 @@ fn canonical(host: &str) -> String {
 
 impl Target {
     /// Computes the device key from the way to the device as declared, with its host and port, or from the name of a
-    /// target without a host. `usual` is the default port. Names are not resolved.
-    pub(crate) fn place(&self, usual: Option<i64>) -> DeviceKey {
+    /// target without a host. `default_port` is the default port. Names are not resolved.
+    pub(crate) fn device_key(&self, default_port: Option<i64>) -> DeviceKey {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let host = self.host();
         let host = host.as_ref().and_then(Value::as_str).map(canonical);
-        let port = self.port().and_then(|port| port.as_integer()).or(usual);
+        let port = self.port().and_then(|port| port.as_integer()).or(default_port);
         let port = port.map(|port| port.to_string());
         let last = match host {
             None => ["name", &self.name, ""],

@@ -21,9 +21,9 @@ pub struct RunLimits {
     /// How long the run keeps trying a target that does not answer.
     pub retry_budget: Duration,
     /// The lowest level of messages that are reported.
-    pub least: Level,
+    pub min_level: Level,
     /// The number of events that are kept for subscribers that join later.
-    pub kept: usize,
+    pub kept_events: usize,
     /// The longest time that the run may take in all.
     pub deadline: Option<Duration>,
 }
@@ -33,8 +33,8 @@ impl Default for RunLimits {
         Self {
             concurrency: CONCURRENCY,
             retry_budget: RetryBudget::LIMIT,
-            least: Level::Notice,
-            kept: 0,
+            min_level: Level::Notice,
+            kept_events: 0,
             deadline: None,
         }
     }

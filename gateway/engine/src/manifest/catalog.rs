@@ -15,7 +15,7 @@ use devgate_schemas::{Hash, Key, TypeSchema, Value};
 use serde_json::Value as Json;
 
 use super::host_types::is_host_type;
-use crate::device_run::{Catalog, Container, Meta, Place, Ref, invalid};
+use crate::device_run::{Catalog, Container, Meta, SourceLocation, Ref, invalid};
 
 /// Returns the document of a catalog if a text is one: an object with a list of resources, or that in the envelope of
 /// older versions of Puppet. The notice that `puppet catalog compile` prints may precede it.
@@ -40,14 +40,14 @@ pub(super) fn read<'t>(
     file: &str,
     schema_of: impl Fn(&str) -> Option<&'t TypeSchema>,
 ) -> Result<Catalog, Failure> {
-    let mut reader = Reader {
+    let mut reader = CatalogReader {
         file: file.into(),
         catalog: Catalog::default(),
         parents: HashMap::new(),
-        holders: HashSet::new(),
-        waiting: HashMap::new(),
+        container_names: HashSet::new(),
+        pending_containers: HashMap::new(),
         indices: HashMap::new(),
-        wrong: Vec::new(),
+        problems: Vec::new(),
     };
     reader.edges(&document["edges"]);
     let Json::Array(resources) = document["resources"].take() else {
@@ -57,38 +57,38 @@ pub(super) fn read<'t>(
         reader.resource(resource, &schema_of);
     }
     reader.contain();
-    if reader.wrong.is_empty() {
+    if reader.problems.is_empty() {
         Ok(reader.catalog)
     } else {
-        Err(invalid(&reader.wrong))
+        Err(invalid(&reader.problems))
     }
 }
 
-struct Reader {
+struct CatalogReader {
     file: Arc<str>,
     catalog: Catalog,
     /// The container of each resource.
     parents: HashMap<Ref, Ref>,
     /// The names of everything that contains something.
-    holders: HashSet<Ref>,
+    container_names: HashSet<Ref>,
     /// Containers that have not been added to the catalog.
-    waiting: HashMap<Ref, Meta>,
+    pending_containers: HashMap<Ref, Meta>,
     /// The indexes of containers in the catalog.
     indices: HashMap<Ref, usize>,
-    wrong: Vec<String>,
+    problems: Vec<String>,
 }
 
-impl Reader {
+impl CatalogReader {
     /// Reads the edges, which are containments. Relations are parameters.
     fn edges(&mut self, edges: &Json) {
         for (index, edge) in edges.as_array().into_iter().flatten().enumerate() {
             let side = |side: &str| Ref::parse(edge.get(side)?.as_str()?);
             match (side("source"), side("target")) {
                 (Some(source), Some(target)) => {
-                    self.holders.insert(source.clone());
+                    self.container_names.insert(source.clone());
                     self.parents.insert(target, source);
                 }
-                _ => self.wrong.push(format!(
+                _ => self.problems.push(format!(
                     "{}: edges[{index}]: expected `source` and `target`, each `Type[title]`",
                     self.file
                 )),
@@ -104,11 +104,11 @@ impl Reader {
         let text = |key: &str| resource.get(key).and_then(Json::as_str);
         let (Some(type_name), Some(title)) = (text("type"), text("title")) else {
             let message = "expected every resource to have a `type` and a `title`";
-            self.wrong.push(format!("{}: {message}", self.file));
+            self.problems.push(format!("{}: {message}", self.file));
             return;
         };
         let name = Ref::new(type_name, title);
-        let place = Place {
+        let location = SourceLocation {
             file: text("file").map_or_else(|| Arc::clone(&self.file), Arc::from),
             line: resource["line"].as_u64().map_or(0, |line| line as u32),
             column: 0,
@@ -117,22 +117,22 @@ impl Reader {
             return;
         }
         let schema = schema_of(&name.type_name);
-        let contains = self.holders.contains(&name)
+        let contains = self.container_names.contains(&name)
             || resource["kind"] == "defined_type"
             || matches!(&*name.type_name, "stage" | "class" | "node");
         let is_left_out = !contains && schema.is_none() && is_host_type(&name.type_name);
-        let mut attributes = self.parameters(&mut resource, &name, &place);
+        let mut attributes = self.parameters(&mut resource, &name, &location);
         if let Some(schema) = schema {
-            leave_to_title(&mut attributes, schema, &name.title);
+            remove_title_parts(&mut attributes, schema, &name.title);
         }
         if contains || is_left_out {
             // The containment of a class in a stage is given by an edge.
             attributes.remove("stage");
         }
-        let mut declared = self.catalog.declared(name, attributes, place, None);
+        let mut declared = self.catalog.declared(name, attributes, location, None);
         if contains || is_left_out {
-            let told = declared.wrong.iter().map(|wrong| declared.told(wrong));
-            self.wrong.extend(told);
+            let told = declared.problems.iter().map(|problem| declared.describe(problem));
+            self.problems.extend(told);
         }
         let tags = resource["tags"].as_array().into_iter().flatten();
         let tags = tags.filter_map(Json::as_str).map(str::to_lowercase);
@@ -141,14 +141,14 @@ impl Reader {
             self.catalog.left_out.push(declared.name.clone());
         }
         if contains || is_left_out {
-            self.waiting.insert(declared.name, declared.meta);
+            self.pending_containers.insert(declared.name, declared.meta);
         } else {
             self.catalog.resources.push(declared);
         }
     }
 
     /// Returns the parameters of a resource. The sensitive ones are wrapped before they are used.
-    fn parameters(&mut self, resource: &mut Json, name: &Ref, place: &Place) -> Hash {
+    fn parameters(&mut self, resource: &mut Json, name: &Ref, location: &SourceLocation) -> Hash {
         let sensitive = resource["sensitive_parameters"].take();
         let is_sensitive = |parameter: &str| {
             let names = sensitive.as_array().into_iter().flatten();
@@ -159,7 +159,7 @@ impl Reader {
         };
         let mut attributes = Hash::new();
         for (parameter, value) in parameters {
-            match rich(value) {
+            match convert_rich(value) {
                 Ok(value) if is_sensitive(&parameter) => {
                     attributes.insert(parameter, value.into_sensitive());
                 }
@@ -167,8 +167,8 @@ impl Reader {
                     attributes.insert(parameter, value);
                 }
                 Err(problem) => self
-                    .wrong
-                    .push(format!("{place}: {name}: `{parameter}` {problem}")),
+                    .problems
+                    .push(format!("{location}: {name}: `{parameter}` {problem}")),
             }
         }
         attributes
@@ -176,29 +176,29 @@ impl Reader {
 
     /// Assigns every resource and container to its container.
     fn contain(&mut self) {
-        let containers: Vec<Ref> = self.waiting.keys().cloned().collect();
+        let containers: Vec<Ref> = self.pending_containers.keys().cloned().collect();
         for name in &containers {
             self.index_of(name);
         }
-        for at in 0..self.catalog.resources.len() {
-            let parent = self.parents.get(&self.catalog.resources[at].name).cloned();
-            self.catalog.resources[at].within = parent.and_then(|parent| self.index_of(&parent));
+        for index in 0..self.catalog.resources.len() {
+            let parent = self.parents.get(&self.catalog.resources[index].name).cloned();
+            self.catalog.resources[index].container = parent.and_then(|parent| self.index_of(&parent));
         }
     }
 
     /// Returns the index of a container. Outer containers are added before it.
     fn index_of(&mut self, name: &Ref) -> Option<usize> {
         let mut inner = Vec::new();
-        let mut within = None;
+        let mut container = None;
         let mut next = Some(name.clone());
         while let Some(name) = next {
-            within = self.indices.get(&name).copied();
-            if within.is_some() {
+            container = self.indices.get(&name).copied();
+            if container.is_some() {
                 break;
             }
-            let Some(meta) = self.waiting.remove(&name) else {
+            let Some(meta) = self.pending_containers.remove(&name) else {
                 let message = "is in itself, or is no resource of the catalog";
-                self.wrong.push(format!("{}: {name} {message}", self.file));
+                self.problems.push(format!("{}: {name} {message}", self.file));
                 break;
             };
             next = self.parents.get(&name).cloned();
@@ -209,16 +209,16 @@ impl Reader {
             self.indices.insert(name.clone(), index);
             self.catalog
                 .containers
-                .push(Container { name, within, meta });
-            within = Some(index);
+                .push(Container { name, container, meta });
+            container = Some(index);
         }
-        within
+        container
     }
 }
 
 /// Removes the namevars that only repeat the title. If a title has parts, the compiler adds them as texts, whatever
 /// their type is.
-fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
+fn remove_title_parts(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
     let Ok(namevars) = schema.parse_title(title) else {
         return;
     };
@@ -233,24 +233,24 @@ fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
 }
 
 /// Converts a value of a catalog. Its rich data (Puppet's `Pcore`) are objects with a `__ptype`.
-fn rich(value: Json) -> Result<Value, String> {
+fn convert_rich(value: Json) -> Result<Value, String> {
     match value {
         Json::Array(items) => {
-            let items: Result<Vec<Value>, String> = items.into_iter().map(rich).collect();
+            let items: Result<Vec<Value>, String> = items.into_iter().map(convert_rich).collect();
             Ok(Value::Array(items?))
         }
         Json::Object(mut pairs) => {
             let Some(kind) = pairs.get("__ptype").cloned() else {
-                let pair = |(key, value)| Ok((Key::String(key), rich(value)?));
+                let pair = |(key, value)| Ok((Key::String(key), convert_rich(value)?));
                 let pairs: Result<Hash, String> = pairs.into_iter().map(pair).collect();
                 return Ok(Value::Hash(pairs?));
             };
             let inner = pairs.remove("__pvalue").unwrap_or_default();
             match (kind.as_str().unwrap_or_default(), inner) {
-                ("Sensitive", inner) => Ok(rich(inner)?.into_sensitive()),
+                ("Sensitive", inner) => Ok(convert_rich(inner)?.into_sensitive()),
                 ("Default", _) => Ok(Value::from("default")),
                 ("Symbol", Json::String(text)) => Ok(Value::from(text)),
-                ("Hash", Json::Array(flat)) => flat.chunks_exact(2).map(pair).collect::<Result<_, _>>().map(Value::Hash),
+                ("Hash", Json::Array(flat)) => flat.chunks_exact(2).map(convert_pair).collect::<Result<_, _>>().map(Value::Hash),
                 ("Deferred", _) => Err("is Deferred, which needs the agent that evaluates it: give the value when the catalog is compiled".to_owned()),
                 (kind, _) => Err(format!("has a value of Puppet's type {kind}, which no device takes: give a text, a number, a list or a hash")),
             }
@@ -260,7 +260,7 @@ fn rich(value: Json) -> Result<Value, String> {
 }
 
 /// Converts a pair of a hash whose keys are not all texts.
-fn pair(pair: &[Json]) -> Result<(Key, Value), String> {
+fn convert_pair(pair: &[Json]) -> Result<(Key, Value), String> {
     let key = match &pair[0] {
         Json::String(text) => Key::String(text.clone()),
         number => Key::Integer(
@@ -269,5 +269,5 @@ fn pair(pair: &[Json]) -> Result<(Key, Value), String> {
                 .ok_or("has a key that is neither a text nor a whole number")?,
         ),
     };
-    Ok((key, rich(pair[1].clone())?))
+    Ok((key, convert_rich(pair[1].clone())?))
 }

@@ -9,7 +9,7 @@ use devgate_core::failure::Failure;
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value};
 
-use crate::device_run::{Catalog, Place, Places, Ref, invalid};
+use crate::device_run::{Catalog, SourceLocation, AttributeLocations, Ref, invalid};
 
 /// Reads a manifest in YAML or JSON.
 ///
@@ -19,45 +19,45 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
     let document =
         yaml::parse(text).map_err(|error| invalid(&[format!("manifest {file}: {error}")]))?;
     let (catalog, main) = Catalog::of_manifest();
-    let mut reader = Reader {
+    let mut reader = DataReader {
         file: file.into(),
         catalog,
         main,
-        wrong: Vec::new(),
+        problems: Vec::new(),
     };
     reader.types(&document);
-    if reader.wrong.is_empty() {
+    if reader.problems.is_empty() {
         Ok(reader.catalog)
     } else {
-        Err(invalid(&reader.wrong))
+        Err(invalid(&reader.problems))
     }
 }
 
-struct Reader {
+struct DataReader {
     file: Arc<str>,
     catalog: Catalog,
     /// The container of a manifest's resources.
     main: usize,
-    wrong: Vec<String>,
+    problems: Vec<String>,
 }
 
-impl Reader {
+impl DataReader {
     fn types(&mut self, document: &Node) {
         let Some(types) = document.as_mapping() else {
             let message = format!(
                 "expected {{TYPE: {{TITLE: {{attribute: value}}}}}}, found {}",
                 document.kind_name()
             );
-            return self.refuse(&self.place(document.line, document.column), &message);
+            return self.refuse(&self.location(document.line, document.column), &message);
         };
         for (type_name, titles) in types.iter() {
             let before = self.catalog.resources.len();
             let name = type_name.key.to_string();
             self.titles(&name, titles);
             if self.catalog.resources.len() == before {
-                let place = self.place(type_name.line, type_name.column);
+                let location = self.location(type_name.line, type_name.column);
                 let name = Ref::new(&name, "").type_name;
-                self.catalog.named.push((name, place));
+                self.catalog.named.push((name, location));
             }
         }
     }
@@ -65,26 +65,26 @@ impl Reader {
     fn titles(&mut self, type_name: &str, titles: &Node) {
         if let Some(titles) = titles.as_mapping() {
             for (title, attributes) in titles.iter() {
-                let place = self.place(title.line, title.column);
+                let location = self.location(title.line, title.column);
                 self.resource(
                     Ref::new(type_name, title.key.to_string()),
                     attributes,
-                    place,
+                    location,
                 );
             }
         } else if let Some(titles) = titles.as_sequence() {
             for title in titles {
-                let place = self.place(title.line, title.column);
+                let location = self.location(title.line, title.column);
                 match title.as_scalar() {
                     Some(Value::String(text)) => {
-                        self.bare(Ref::new(type_name, text), place);
+                        self.bare(Ref::new(type_name, text), location);
                     }
                     Some(Value::Integer(number)) => {
                         let name = Ref::new(type_name, number.to_string());
-                        self.bare(name, place);
+                        self.bare(name, location);
                     }
                     _ => self.refuse(
-                        &place,
+                        &location,
                         &format!(
                             "expected a title of `{type_name}`, found {}",
                             title.kind_name()
@@ -97,51 +97,51 @@ impl Reader {
                 "expected the titles of `{type_name}` resources, each with its attributes, found {}",
                 titles.kind_name()
             );
-            self.refuse(&self.place(titles.line, titles.column), &message);
+            self.refuse(&self.location(titles.line, titles.column), &message);
         }
     }
 
-    fn resource(&mut self, name: Ref, attributes: &Node, place: Place) {
+    fn resource(&mut self, name: Ref, attributes: &Node, location: SourceLocation) {
         match attributes.to_value() {
             Value::Hash(values) => {
                 let keys = attributes.as_mapping().into_iter();
                 let keys = keys.flat_map(|mapping| mapping.iter().map(|(key, _)| key));
-                let places = keys
-                    .map(|key| (key.key.to_string(), self.place(key.line, key.column)))
+                let attribute_locations = keys
+                    .map(|key| (key.key.to_string(), self.location(key.line, key.column)))
                     .collect();
-                self.declare(name, values, place, places);
+                self.declare(name, values, location, attribute_locations);
             }
-            Value::Undef => self.bare(name, place),
+            Value::Undef => self.bare(name, location),
             _ => {
                 let kind = attributes.kind_name();
                 let message =
                     format!("expected the attributes of {name} as a mapping, found {kind}");
-                self.refuse(&place, &message);
+                self.refuse(&location, &message);
             }
         }
     }
 
-    fn bare(&mut self, name: Ref, place: Place) {
-        self.declare(name, Hash::new(), place, Places::new());
+    fn bare(&mut self, name: Ref, location: SourceLocation) {
+        self.declare(name, Hash::new(), location, AttributeLocations::new());
     }
 
-    fn declare(&mut self, name: Ref, attributes: Hash, place: Place, places: Places) {
-        let within = Some(self.main);
-        let mut declared = self.catalog.declared(name, attributes, place, within);
-        declared.places = places;
+    fn declare(&mut self, name: Ref, attributes: Hash, location: SourceLocation, attribute_locations: AttributeLocations) {
+        let container = Some(self.main);
+        let mut declared = self.catalog.declared(name, attributes, location, container);
+        declared.attribute_locations = attribute_locations;
         self.catalog.resources.push(declared);
     }
 
-    fn place(&self, line: u32, column: u32) -> Place {
-        Place {
+    fn location(&self, line: u32, column: u32) -> SourceLocation {
+        SourceLocation {
             file: Arc::clone(&self.file),
             line,
             column,
         }
     }
 
-    fn refuse(&mut self, place: &Place, message: &str) {
-        self.wrong.push(format!("{place}: {message}"));
+    fn refuse(&mut self, location: &SourceLocation, message: &str) {
+        self.problems.push(format!("{location}: {message}"));
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
         let shown: Vec<String> = read(text, "site.yaml")?
             .resources
             .iter()
-            .map(|one| format!("{} {} at {}", one.name, one.attributes.len(), one.place))
+            .map(|one| format!("{} {} at {}", one.name, one.attributes.len(), one.location))
             .collect();
         assert_eq!(
             shown,
@@ -181,8 +181,8 @@ mod tests {
         let [relation] = catalog.relations.as_slice() else {
             panic!("{catalog:?}")
         };
-        let said = format!("{} -> {} at {}", relation.from, relation.to, relation.place);
-        assert_eq!(said, "Vlan[10] -> Port[a] at site.yaml:2:3");
+        let relation_text = format!("{} -> {} at {}", relation.from, relation.to, relation.location);
+        assert_eq!(relation_text, "Vlan[10] -> Port[a] at site.yaml:2:3");
         Ok(())
     }
 
@@ -196,8 +196,8 @@ mod tests {
         assert!(message("- vlan\n").starts_with("site.yaml:1:1: expected {TYPE:"));
         assert!(message("vlan:\n  10: yes\n").contains("site.yaml:2:3: expected the attributes"));
         let all = message("a: 1\nb: 2\nc: [[]]\n");
-        for place in [":1:4: ", ":2:4: ", ":3:5: expected a title"] {
-            assert!(all.contains(place), "{place}: {all}");
+        for location in [":1:4: ", ":2:4: ", ":3:5: expected a title"] {
+            assert!(all.contains(location), "{location}: {all}");
         }
     }
 }

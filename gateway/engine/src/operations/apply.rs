@@ -24,7 +24,7 @@ use crate::job::TargetJob;
 use crate::manifest::Manifest;
 use crate::registry::Family;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, BusyPolicy, SessionAccess};
+use crate::session::{self, BusyPolicy, SessionAccess, Sessions};
 use crate::store::{StoreKey, StoredKind, StoredValue};
 
 /// The desired resources, and the options for applying them.
@@ -95,6 +95,7 @@ impl Apply {
     pub async fn run(
         &self,
         run: &Run,
+        sessions: Sessions<'_, '_>,
         targets: &[Arc<Target>],
     ) -> Result<(RunSummary, Changes), Failure> {
         // Find every error that does not depend on the state of a device before any device is contacted.
@@ -116,7 +117,7 @@ impl Apply {
             let address = job.target.address();
             let what = format!("starting applying configuration to {}", job.target);
             job.context().info(format!("{what} at {address}"));
-            let (report, unsaved) = self.enforce(run, job, family, plan).await?;
+            let (report, unsaved) = self.enforce(run, sessions, job, family, plan).await?;
             let mut value = serde_json::to_value(&report).expect("reports have text keys");
             let report_failure = device_run::failure(&report, &job.target.name, &job.stop().message());
             if let Some(failure) = &report_failure {
@@ -221,6 +222,7 @@ impl Apply {
     async fn enforce(
         &self,
         run: &Run,
+        sessions: Sessions<'_, '_>,
         job: &TargetJob<'_>,
         family: &Family,
         plan: &Plan<'_>,
@@ -255,7 +257,7 @@ impl Apply {
             SessionAccess::Write => Some(run.services.device_locks.take(job, self.busy).await?),
             SessionAccess::Read => None,
         };
-        let mut audited = stored.map_or_else(Audited::default, |stored| Audited::of(stored.data));
+        let mut audited = stored.map_or_else(Audited::default, |stored| Audited::from_json(stored.data));
         session::with_session(sessions, job, access, async |ctx, _| {
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());

@@ -118,7 +118,7 @@ async fn read_resources(
     let invalid = checked.invalid.into_iter().map(|(_, message)| message);
     let read = ReadResources {
         resources: checked.valid.into_iter().map(|row| row.resource).collect(),
-        invalid: invalid.chain(checked.nameless).collect(),
+        invalid: invalid.chain(checked.unidentified).collect(),
     };
     match wanted {
         Some(wanted) if read.resources.is_empty() && read.invalid.is_empty() => {

@@ -9,8 +9,8 @@ use devgate_transports::Mode;
 
 use crate::inventory::Target;
 use crate::proxies::Hosts;
-use crate::run::{Run, RunSummary, Sessions};
-use crate::session::{RetryScope, SessionBroker};
+use crate::run::{Run, RunSummary};
+use crate::session::{Sessions, RetryScope, SessionBroker};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
 
@@ -33,7 +33,7 @@ pub struct TaskOperation {
 
 impl TaskOperation {
     /// Runs the task on every target.
-    pub async fn run(
+    pub(crate) async fn run(
         &self,
         run: &Run,
         hosts: &Hosts<'_>,

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::inventory::Target;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, SessionAccess};
+use crate::session::{self, SessionAccess, Sessions};
 
 /// The result of a target that can be reached. It has no content.
 #[derive(Serialize, JsonSchema)]

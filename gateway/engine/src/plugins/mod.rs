@@ -202,12 +202,12 @@ impl Plugins {
 impl ReferenceResolver for Plugins {
     fn cached_value(&self, reference: &Hash) -> Option<Result<Value, PluginError>> {
         let key = reference_key(&Value::Hash(reference.clone()));
-        self.cached_value.borrow().get(&key)?.get().cloned()
+        self.cache.borrow().get(&key)?.get().cloned()
     }
 
     async fn resolve(&self, reference: &Hash) -> Result<Value, PluginError> {
         let key = reference_key(&Value::Hash(reference.clone()));
-        let cell = Rc::clone(self.cached_value.borrow_mut().entry(key).or_default());
+        let cell = Rc::clone(self.cache.borrow_mut().entry(key).or_default());
         let value = cell.get_or_init(|| self.call(reference, true, MAX_DEPTH));
         value.await.clone()
     }

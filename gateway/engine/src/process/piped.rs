@@ -58,9 +58,9 @@ pub(super) async fn start_marked(program: &Program, mark: &str) -> io::Result<(C
         let mut command = command(program, mark)?;
         command
             .process_group(0)
-            .stdin(Stdio::start_piped())
-            .stdout(Stdio::start_piped())
-            .stderr(Stdio::start_piped());
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         spawn(&mut command)
     };
     let nobody_stops_it = CancelSource::default().token();

@@ -25,7 +25,7 @@ use super::{ProcessIdentity, Program, start_retry};
 /// Its output is discarded. If this is dropped before the child's end, the child is killed.
 pub struct RecordedChild {
     child: Child,
-    _running: start_retry::Running,
+    _count: start_retry::RunningCount,
     tree: ProcessTree,
     stdin: Option<ChildStdin>,
     input: Option<Sensitive<Vec<u8>>>,
@@ -121,13 +121,13 @@ impl RecordedChild {
                 .stderr(Stdio::null());
             spawn(&mut command)
         };
-        let (mut child, running) = start_retry::wait(start, stop).await?;
+        let (mut child, count) = start_retry::start(start, stop).await?;
         let started = Self {
             stdin: child.stdin.take(),
             input: program.stdin,
             // The child is not guarded: if we are killed, it goes on, and another process finds it by its record.
             tree: ProcessTree::of_unowned(tree::leader(&child), mark.clone()),
-            _running: running,
+            _count: count,
             child,
         };
         let found = ProcessRecord::of(&started.child, mark);

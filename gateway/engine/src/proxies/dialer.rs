@@ -19,7 +19,7 @@ use crate::hosts::ForwardError;
 ///
 /// It holds a slot of the proxy, so that the proxy's `concurrency` counts sessions and tasks alike. If the proxy fails,
 /// or may not connect to the target, another one of its pool takes over.
-pub struct ProxyDialer<'v> {
+pub(crate) struct ProxyDialer<'v> {
     pool: Arc<HostPool<'v>>,
     slot: AsyncMutex<Option<HostSlot<'v>>>,
 }
@@ -75,12 +75,10 @@ impl Dial for ProxyDialer<'_> {
                     error
                 }
                 Err(ForwardError::Host(error)) => {
-                    let why = Failure::new(
-                        devgate_core::failure::CONNECT_ERROR,
-                        devgate_core::failure::with_causes(&error),
-                    );
+                    let why = Failure::from(error);
+                    let message = format!("{}: {why}", slot.name());
                     held.take().expect("it is held").mark_host_down(why);
-                    Error::NoProxy(devgate_core::failure::with_causes(&error))
+                    Error::NoProxy(message)
                 }
             };
             ctx.debug(format!("another proxy is tried: {error}"));

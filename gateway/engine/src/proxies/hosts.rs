@@ -36,7 +36,7 @@ pub(crate) enum HostUse {
 }
 
 /// The hosts of a run.
-pub struct Hosts<'v> {
+pub(crate) struct Hosts<'v> {
     usage: HostUse,
     run: &'v RunContext,
     loads: &'v ProxyLoads,

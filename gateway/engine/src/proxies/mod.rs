@@ -8,9 +8,8 @@ mod run_host;
 mod run_on;
 mod turns;
 
-pub use dialer::ProxyDialer;
-pub(crate) use hosts::HostUse;
-pub use hosts::Hosts;
+pub(crate) use dialer::ProxyDialer;
+pub(crate) use hosts::{HostUse, Hosts};
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};
 pub(crate) use turns::{DeviceTurn, DeviceTurns};

@@ -62,27 +62,27 @@ impl<'r> Progress<'r> {
     }
 
     /// Records and reports that the work on a target starts.
-    pub(super) fn started(&self, at: usize) {
-        self.states[at].set(State::Begun);
+    pub(super) fn started(&self, index: usize) {
+        self.states[index].set(State::Begun);
         self.running.set(self.running.get() + 1);
         self.run.events.record(Event::Started {
-            target: self.targets[at].name.clone(),
+            target: self.targets[index].name.clone(),
         });
     }
 
     /// Records and reports the result of a target. The result must be free of secrets.
-    pub(super) fn finished(&self, at: usize, answer: TargetResult) {
-        let target = &self.targets[at].name;
-        if self.states[at].replace(State::Done) == State::Begun {
+    pub(super) fn finished(&self, index: usize, result: TargetResult) {
+        let target = &self.targets[index].name;
+        if self.states[index].replace(State::Done) == State::Begun {
             self.running.set(self.running.get() - 1);
         }
-        let has_failed = answer.status == Status::Failure;
+        let has_failed = result.status == Status::Failure;
         self.failed.set(self.failed.get() + usize::from(has_failed));
-        let status = (target.clone(), answer.status);
+        let status = (target.clone(), result.status);
         self.statuses.borrow_mut().push(status);
         self.run.events.record(Event::Finished {
             target: target.clone(),
-            answer: Box::new(answer),
+            result: Box::new(result),
             running: self.running.get(),
             failed: self.failed.get(),
         });
@@ -92,25 +92,25 @@ impl<'r> Progress<'r> {
     pub(super) fn end(&self) -> RunSummary {
         self.has_ended.set(true);
         let stop = self.run.cancel_source.token();
-        let wished = stop.reason();
-        for (at, state) in self.states.iter().enumerate() {
+        let reason = stop.reason();
+        for (index, state) in self.states.iter().enumerate() {
             let has_begun = match state.get() {
                 State::Done => continue,
                 state => state == State::Begun,
             };
-            let failure = match &wished {
+            let failure = match &reason {
                 Some(_) => interrupted(&stop, has_begun),
                 None => panicked(),
             };
-            self.finished(at, failure.into());
+            self.finished(index, failure.into());
         }
         // Work may have been abandoned because of a request that has not reached this run yet. A later request changes
         // nothing.
-        let unheard = || {
-            let asked = self.services.asked();
-            asked.filter(|_| self.failed.get() > 0)
+        let pending_reason = || {
+            let cancel_reason = self.services.cancel_reason();
+            cancel_reason.filter(|_| self.failed.get() > 0)
         };
-        let reason = wished.or_else(unheard);
+        let reason = reason.or_else(pending_reason);
         self.run.events.record(Event::Ended {
             reason: reason.clone(),
         });

@@ -32,7 +32,7 @@ pub struct EngineConfig {
     /// The store for data that outlives a run.
     pub store: Arc<dyn Store>,
     /// Returns why runs are to end, including a request that none of them may have received yet.
-    pub asked: fn() -> Option<Reason>,
+    pub cancel_reason: fn() -> Option<Reason>,
 }
 
 /// The services that all runs of an engine share.
@@ -51,11 +51,11 @@ pub struct Services {
     /// The store for data that outlives a run.
     pub store: Arc<dyn Store>,
     /// One permit for each target that may be worked on at once, because each needs open files.
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// The sink for messages about sessions that no run uses.
     pub(crate) log: Arc<dyn Sink>,
     /// Returns why runs are to end, including a request that none of them may have received yet.
-    asked: fn() -> Option<Reason>,
+    cancel_reason: fn() -> Option<Reason>,
 }
 
 impl Services {
@@ -66,7 +66,7 @@ impl Services {
             idle,
             environment,
             store,
-            asked,
+            cancel_reason,
         } = config;
         Self {
             sessions: SessionPool::with_idle_limit(idle),
@@ -75,21 +75,21 @@ impl Services {
             loads: ProxyLoads::default(),
             environment,
             store,
-            room: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
             log,
-            asked,
+            cancel_reason,
         }
     }
 
     /// Waits for a permit to work on one target. Dropping the permit returns it.
-    pub(super) async fn room(&self) -> OwnedSemaphorePermit {
-        let room = Arc::clone(&self.room).acquire_owned().await;
-        room.expect("nobody closes it")
+    pub(super) async fn permit(&self) -> OwnedSemaphorePermit {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        permit.expect("nobody closes it")
     }
 
     /// Returns why a run is to end, even if the run has not received the request yet.
-    pub(super) fn asked(&self) -> Option<Reason> {
-        (self.asked)()
+    pub(super) fn cancel_reason(&self) -> Option<Reason> {
+        (self.cancel_reason)()
     }
 }
 
@@ -102,12 +102,12 @@ impl EngineConfig {
             idle,
             environment: Arc::default(),
             store: Arc::new(crate::store::MemoryStore::default()),
-            asked: || None,
+            cancel_reason: || None,
         }
     }
 }
 
 /// Returns the number of targets that can be worked on at once, as the limit of open files allows.
-pub fn affordable() -> usize {
+pub fn max_targets() -> usize {
     (budget::files().saturating_sub(OWN_FILES) / FILES).max(1)
 }

@@ -14,8 +14,8 @@ pub struct RunSummary {
 
 impl RunSummary {
     /// Whether every target succeeded and the run was not cancelled.
-    pub fn is_well(&self) -> bool {
-        let well = |(_, status): &(String, Status)| *status == Status::Success;
-        self.reason.is_none() && self.statuses.iter().all(well)
+    pub fn is_success(&self) -> bool {
+        let succeeded = |(_, status): &(String, Status)| *status == Status::Success;
+        self.reason.is_none() && self.statuses.iter().all(succeeded)
     }
 }

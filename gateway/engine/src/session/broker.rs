@@ -23,8 +23,10 @@ use super::ConnectionSpec;
 use super::borrowed::OuterSession;
 use super::device::SessionAccess;
 use super::pool::{SessionLease, SessionPool};
+use super::sessions::Sessions;
 use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
+use crate::job::TargetJob;
 
 /// The number of clients that are served at once. Further clients wait until one of them leaves.
 const MAX_CLIENTS: usize = 32;
@@ -41,7 +43,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Lends sessions to tasks and programs, each with one target.
 #[derive(Debug)]
-pub struct SessionBroker<'p> {
+pub(crate) struct SessionBroker<'p> {
     pool: &'p SessionPool,
     retry_scope: RetryScope,
     /// Created for the first session that is lent: removing a folder may cost more than a hundred sockets.
@@ -51,7 +53,7 @@ pub struct SessionBroker<'p> {
 
 /// What one retry budget covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryScope {
+pub(crate) enum RetryScope {
     /// The whole run.
     Run,
     /// Each request. A program may send requests for hours, and each waits as if it were a run of its own.
@@ -94,7 +96,7 @@ impl ClientQueue {
 
 impl<'p> SessionBroker<'p> {
     /// Creates a broker that lends the sessions of a pool.
-    pub fn new(pool: &'p SessionPool, retry_scope: RetryScope) -> Self {
+    pub(crate) fn new(pool: &'p SessionPool, retry_scope: RetryScope) -> Self {
         Self {
             pool,
             retry_scope,
@@ -108,7 +110,7 @@ impl<'p> SessionBroker<'p> {
     ///
     /// If a session with the very same target was lent to this process, that one is passed on. If no socket can be
     /// created, this is reported and `work` gets none.
-    pub async fn lend<T>(
+    pub(crate) async fn lend<T>(
         &self,
         ctx: &Context<'_>,
         spec: &ConnectionSpec<'_>,
@@ -151,6 +153,24 @@ impl<'p> SessionBroker<'p> {
     }
 }
 
+/// Performs `work` while a socket lends the session with the job's target. `work` gets the path of the socket.
+///
+/// # Errors
+/// Fails when the target cannot be reached as a device, or when no proxy can be used.
+pub async fn lend_session<T>(
+    sessions: Sessions<'_, '_>,
+    job: &TargetJob<'_>,
+    mode: Mode,
+    work: impl AsyncFnOnce(Option<&str>) -> T,
+) -> Result<T, Failure> {
+    let spec = ConnectionSpec::for_job(job)?;
+    let dialer = sessions.dialer(job, &spec).await?;
+    let ctx = job.context();
+    let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
+    let broker = SessionBroker::new(sessions.pool, RetryScope::Request);
+    Ok(broker.lend(&ctx, &spec, mode, work).await)
+}
+
 impl<'a> LentSession<'a> {
     /// Creates a lent session. It is opened with the first request.
     pub(super) fn new(ctx: &Context<'a>, lease: SessionLease<'a>, mode: Mode, retry_scope: RetryScope) -> Self {
@@ -160,6 +180,11 @@ impl<'a> LentSession<'a> {
             mode,
             retry_scope,
         }
+    }
+
+    /// Opens the session in this context.
+    pub(super) fn in_context(self, ctx: &Context<'a>) -> Self {
+        Self { ctx: *ctx, ..self }
     }
 
     /// Stops lending the session.

@@ -273,7 +273,7 @@ impl SessionTurn<'_> {
             None => self.open(ctx).await?,
         };
         let transport = &*in_use.session().transport;
-        let error = match perform(&ctx.with_transport(transport), transport).await {
+        let error = match work(&ctx.with_transport(transport), transport).await {
             Ok(done) => {
                 in_use.put_back(|session| session.mark_used(ctx));
                 return Ok(done);

@@ -16,7 +16,8 @@ mod wire;
 mod work;
 
 pub use borrowed::BorrowedSession;
-pub use broker::{RetryScope, SessionBroker};
+pub use broker::lend_session;
+pub(crate) use broker::{RetryScope, SessionBroker};
 pub(crate) use connection_spec::no_transport;
 pub use connection_spec::{ConnectionSpec, connection_problem};
 pub use device::SessionAccess;

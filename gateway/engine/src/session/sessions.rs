@@ -22,7 +22,7 @@ impl<'a, 'v> Sessions<'a, 'v> {
     }
 
     /// Returns the pool that lends the sessions.
-    pub fn pool(&self) -> &'a SessionPool {
+    pub(crate) fn pool(&self) -> &'a SessionPool {
         self.pool
     }
 
@@ -30,7 +30,7 @@ impl<'a, 'v> Sessions<'a, 'v> {
     ///
     /// # Errors
     /// Fails when no proxy can be used, when the transport cannot use one, and when the run is cancelled first.
-    pub async fn dialer(
+    pub(crate) async fn dialer(
         &self,
         job: &TargetJob<'_>,
         spec: &ConnectionSpec<'_>,

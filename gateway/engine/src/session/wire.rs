@@ -141,7 +141,7 @@ fn parse_change(fields: Map<String, Json>) -> Option<transports::Request> {
         match (part.as_str(), value) {
             ("what", Json::String(what)) => change.what = what,
             ("method", Json::String(method)) => change.method = Some(method),
-            ("body", body) => change.body = Some(Value::reader(body)),
+            ("body", body) => change.body = Some(Value::from(body)),
             _ => return None,
         }
     }
@@ -240,7 +240,7 @@ mod tests {
             SessionRequest::Set(transports::Request {
                 what: "/zones".to_owned(),
                 method: Some("PATCH".to_owned()),
-                body: Some(Value::reader(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
+                body: Some(Value::from(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
             }),
             SessionRequest::Set(transports::Request {
                 body: Some(Value::Undef),

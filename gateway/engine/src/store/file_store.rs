@@ -288,7 +288,7 @@ mod tests {
         }
         let one = fs::metadata(file(folder, &key("/a", "r1")))?.len();
         prune(folder, 2 * one + 1);
-        let value = |name| read(folder, &key("/a", name)).map(|value| value.is_some());
+        let load = |name| read(folder, &key("/a", name)).map(|value| value.is_some());
         assert_eq!(
             [load("r1"), load("r2"), load("r3")],
             [Ok(false), Ok(true), Ok(true)]

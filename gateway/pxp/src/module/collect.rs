@@ -55,12 +55,12 @@ impl EventView for Collected<'_> {
                 self.items.reserve(*targets);
                 self.action = Some(action.clone());
             }
-            Event::Finished { target, answer, .. } => {
+            Event::Finished { target, result, .. } => {
                 if let Some(action) = &self.action {
                     let item = Item {
                         target,
                         action,
-                        answer,
+                        result,
                     };
                     self.items.push(json!(item));
                 }

@@ -2,19 +2,19 @@
 
 use devgate_schemas::Hash;
 
-use super::device::{Device, Heard, end, enforce};
-use crate::device_run::{Catalog, Container, Meta, Options, Place, Ref, Relation};
+use super::device::{Device, EventLog, end, enforce};
+use crate::device_run::{Catalog, Container, Meta, Options, SourceLocation, Ref, Relation};
 
 /// Creates a catalog. `Class[a]` contains `Vlan[a1]` and the defined `Site[s]`, which contains `Vlan[s1]`. `Class[b]`
 /// contains `Vlan[b1]`, and `Class[none]` nothing. Relations are texts: `A -> B`, `A ~> B`.
 fn catalog(relations: &[&str]) -> Catalog {
-    let place = Place {
+    let location = SourceLocation {
         file: "site.pp".into(),
         line: 1,
         column: 0,
     };
     let mut catalog = Catalog::default();
-    for (name, within) in [
+    for (name, container) in [
         ("Class[a]", None),
         ("Site[s]", Some(0)),
         ("Class[b]", None),
@@ -22,13 +22,13 @@ fn catalog(relations: &[&str]) -> Catalog {
     ] {
         catalog.containers.push(Container {
             name: Ref::parse(name).expect("a reference"),
-            within,
+            container,
             meta: Meta::default(),
         });
     }
-    for (name, within) in [("Vlan[a1]", 0), ("Vlan[s1]", 1), ("Vlan[b1]", 2)] {
+    for (name, container) in [("Vlan[a1]", 0), ("Vlan[s1]", 1), ("Vlan[b1]", 2)] {
         let name = Ref::parse(name).expect("a reference");
-        let declared = catalog.declared(name, Hash::new(), place.clone(), Some(within));
+        let declared = catalog.declared(name, Hash::new(), location.clone(), Some(container));
         catalog.resources.push(declared);
     }
     for relation in relations {
@@ -42,7 +42,7 @@ fn catalog(relations: &[&str]) -> Catalog {
             from: Ref::parse(from).expect("a reference"),
             to: Ref::parse(to).expect("a reference"),
             notifies: arrow == " ~> ",
-            place: place.clone(),
+            location: location.clone(),
         });
     }
     catalog
@@ -51,7 +51,7 @@ fn catalog(relations: &[&str]) -> Catalog {
 /// Returns the calls of `set`, batch by batch.
 fn sets(relations: &[&str]) -> Vec<String> {
     let device = Device::default();
-    let ran = device.bring_about(&catalog(relations), &enforce(), &Heard::default(), None);
+    let ran = device.apply_catalog(&catalog(relations), &enforce(), &EventLog::default(), None);
     ran.expect("it is right");
     let mut log = device.log();
     log.retain(|line| line.starts_with("set"));
@@ -85,7 +85,7 @@ fn a_container_of_which_something_has_failed_holds_up_what_comes_after_it() {
     let device = Device::default();
     device.state().refused.push("s1".to_owned());
     let catalog = catalog(&["Class[a] -> Class[b]"]);
-    let report = device.bring_about(&catalog, &enforce(), &Heard::default(), None);
+    let report = device.apply_catalog(&catalog, &enforce(), &EventLog::default(), None);
     let report = report.expect("it is right");
     let ends: Vec<String> = report.resources.iter().map(end).collect();
     assert_eq!(
@@ -102,7 +102,7 @@ fn a_container_of_which_something_has_failed_holds_up_what_comes_after_it() {
 fn a_notification_goes_through_containers() {
     let relations = ["Class[a] ~> Class[none]", "Class[none] ~> Class[b]"];
     let report = Device::default()
-        .bring_about(&catalog(&relations), &enforce(), &Heard::default(), None)
+        .apply_catalog(&catalog(&relations), &enforce(), &EventLog::default(), None)
         .expect("it is right");
     assert_eq!(report.resources[2].notified_by, ["Vlan[a1]", "Vlan[s1]"]);
     assert!(report.resources[0].notified_by.is_empty());
@@ -119,7 +119,7 @@ fn noop_and_tags_are_handed_down() {
         tags: vec!["a".to_owned()],
         ..enforce()
     };
-    let report = device.bring_about(&catalog, &options, &Heard::default(), None);
+    let report = device.apply_catalog(&catalog, &options, &EventLog::default(), None);
     let report = report.expect("it is right");
     let of = |title: &str| {
         let mut resources = report.resources.iter();

@@ -94,22 +94,22 @@ struct Shelf {
 }
 
 #[derive(Default)]
-pub(super) struct Heard(Mutex<Vec<(Level, String)>>);
+pub(super) struct EventLog(Mutex<Vec<(Level, String)>>);
 
-impl EventSink for Heard {
+impl EventSink for EventLog {
     fn emit(&self, event: Event) {
         let subject = event.subject.map(|subject| format!("{subject}: "));
         let line = format!("{}{}", subject.unwrap_or_default(), event.message);
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.push((event.level, line));
+        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        events.push((event.level, line));
     }
 }
 
-impl Heard {
+impl EventLog {
     /// Returns the messages of this level.
     pub(super) fn at(&self, level: Level) -> Vec<String> {
-        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = heard.iter().filter(|(at, _)| *at == level);
+        let events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = events.iter().filter(|(at, _)| *at == level);
         at.map(|(_, line)| line.clone()).collect()
     }
 }
@@ -146,7 +146,7 @@ impl Device {
         text: &str,
         options: &Options,
     ) -> std::result::Result<Report, Failure> {
-        self.hear(text, options, &Heard::default())
+        self.apply_with_sink(text, options, &EventLog::default())
     }
 
     /// Applies a manifest, and returns each resource's outcome as a line.
@@ -155,14 +155,14 @@ impl Device {
         report.resources.iter().map(end).collect()
     }
 
-    /// Applies a manifest with `heard` as its sink.
-    pub(super) fn hear(
+    /// Applies a manifest with `events` as its sink.
+    pub(super) fn apply_with_sink(
         &self,
         text: &str,
         options: &Options,
-        heard: &Heard,
+        events: &EventLog,
     ) -> std::result::Result<Report, Failure> {
-        self.run(text, options, heard, None)
+        self.run(text, options, events, None)
     }
 
     /// Applies a manifest, and rolls back with `rollback` after a failure.
@@ -170,19 +170,19 @@ impl Device {
         &self,
         text: &str,
         options: &Options,
-        heard: &Heard,
+        events: &EventLog,
         rollback: Option<&dyn DeviceRollback>,
     ) -> std::result::Result<Report, Failure> {
         let catalog = manifest::data::read(text, "site.yaml")?;
-        self.bring_about(&catalog, options, heard, rollback)
+        self.apply_catalog(&catalog, options, events, rollback)
     }
 
     /// Applies a catalog.
-    pub(super) fn bring_about(
+    pub(super) fn apply_catalog(
         &self,
         catalog: &Catalog,
         options: &Options,
-        heard: &Heard,
+        events: &EventLog,
         rollback: Option<&dyn DeviceRollback>,
     ) -> std::result::Result<Report, Failure> {
         let definitions = yaml::parse(TYPES).expect("it is YAML");
@@ -207,8 +207,8 @@ impl Device {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");
-        let ctx = Context::new("device", heard, &retry_budget);
-        let mut audited = Audited::of(self.state().audited.clone());
+        let ctx = Context::new("device", events, &retry_budget);
+        let mut audited = Audited::from_json(self.state().audited.clone());
         let report = runtime.block_on(run(&ctx, &plan, options, rollback, &mut audited, &stop));
         self.state().audited = audited.into_json();
         Ok(report)

@@ -2,8 +2,8 @@
 
 mod containers;
 mod device;
-mod foresee;
+mod precheck;
 mod order;
 mod provider;
-mod telling;
-mod way_back;
+mod messages;
+mod rollback;

@@ -16,18 +16,18 @@ use tokio::time::timeout;
 pub(super) struct Counters {
     pub(super) schema: TransportSchema,
     /// How long a line takes.
-    pub(super) takes: Duration,
-    pub(super) seen: Mutex<Seen>,
+    pub(super) line_duration: Duration,
+    pub(super) seen: Mutex<DeviceLog>,
     /// The highest number of concurrent writers at one device.
     pub(super) most_writers: AtomicUsize,
     pub(super) logins: AtomicUsize,
-    pub(super) goodbyes: AtomicUsize,
+    pub(super) closes: AtomicUsize,
     pub(super) refuses: bool,
 }
 
 /// What the devices have received.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct DeviceLog {
     /// Each line with its host, in order.
     pub(super) lines: Vec<(String, String)>,
     writers: std::collections::HashMap<String, usize>,
@@ -50,23 +50,23 @@ impl Counters {
                       desc: Another.}}}";
         Self {
             schema: TransportSchema::built_in(schema),
-            takes: Duration::ZERO,
+            line_duration: Duration::ZERO,
             seen: Mutex::default(),
             most_writers: AtomicUsize::new(0),
             logins: AtomicUsize::new(0),
-            goodbyes: AtomicUsize::new(0),
+            closes: AtomicUsize::new(0),
             refuses: false,
         }
     }
 
     /// Returns the numbers of logins and goodbyes.
     pub(super) fn counts(&self) -> [usize; 2] {
-        [&self.logins, &self.goodbyes].map(|count| count.load(Ordering::SeqCst))
+        [&self.logins, &self.closes].map(|count| count.load(Ordering::SeqCst))
     }
 }
 
 /// Lets time pass.
-pub(super) async fn pass(time: Duration) {
+pub(super) async fn wait_for(time: Duration) {
     let _ = timeout(time, std::future::pending::<()>()).await;
 }
 
@@ -102,7 +102,7 @@ impl Transport for Session {
     }
 
     async fn close(self: Box<Self>, _: &Context<'_>) {
-        self.counters.goodbyes.fetch_add(1, Ordering::SeqCst);
+        self.counters.closes.fetch_add(1, Ordering::SeqCst);
     }
 
     fn command_line(&self) -> Option<&dyn CommandLine> {
@@ -118,8 +118,8 @@ impl<'s> Writing<'s> {
         let mut seen = locked(&session.counters.seen);
         let writers = seen.writers.entry(session.host.clone()).or_insert(0);
         *writers += 1;
-        let most = &session.counters.most_writers;
-        most.fetch_max(*writers, Ordering::SeqCst);
+        let peak = &session.counters.most_writers;
+        peak.fetch_max(*writers, Ordering::SeqCst);
         Self(session)
     }
 }
@@ -146,7 +146,7 @@ impl CommandLine for Session {
         for line in lines {
             let line = (self.host.clone(), line.shown());
             locked(&self.counters.seen).lines.push(line);
-            pass(self.counters.takes).await;
+            wait_for(self.counters.line_duration).await;
         }
         Ok(())
     }

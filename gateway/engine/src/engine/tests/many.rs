@@ -9,24 +9,24 @@ use devgate_practice::{Practice, Settings};
 use devgate_schemas::Level;
 use futures_util::future::join_all;
 
-use super::counter::pass;
+use super::counter::wait_for;
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_runs_at_once_tell_each_their_own() {
+async fn a_thousand_runs_at_once_each_record_their_own_events() {
     const RUNS: usize = 1_000;
     let counters = Counters {
-        takes: Duration::from_millis(1),
+        line_duration: Duration::from_millis(1),
         ..Counters::new()
     };
     let bench = Bench::new(20, counters);
     let targets = bench.targets(&["d*"]);
-    let kept = RunLimits {
-        least: Level::Debug,
-        kept: usize::MAX,
+    let kept_events = RunLimits {
+        min_level: Level::Debug,
+        kept_events: usize::MAX,
         ..RunLimits::default()
     };
-    let runs: Vec<Run> = (0..RUNS).map(|_| bench.begin(kept)).collect();
+    let runs: Vec<Run> = (0..RUNS).map(|_| bench.begin(kept_events)).collect();
     let work = runs.iter().enumerate().map(|(number, run)| {
         let targets = &targets;
         async move {
@@ -38,25 +38,25 @@ async fn a_thousand_runs_at_once_tell_each_their_own() {
             .await
         }
     });
-    let ran = bench.engine.drive(join_all(work)).await;
+    let summary = bench.engine.drive(join_all(work)).await;
     assert!(
-        ran.iter()
-            .all(|ran| ran.is_well() && ran.statuses.len() == 20)
+        summary.iter()
+            .all(|summary| summary.is_success() && summary.statuses.len() == 20)
     );
     for (number, run) in runs.iter().enumerate() {
         let mut follower = run.events().follow(0);
-        let (mut said, mut finished) = (0, 0);
-        for event in told(&mut follower) {
+        let (mut messages, mut finished) = (0, 0);
+        for event in all_events(&mut follower) {
             match &*event {
-                Event::Said(event) if event.level == Level::Notice => {
+                Event::Message(event) if event.level == Level::Notice => {
                     assert_eq!(event.message, format!("run {number}"));
-                    said += 1;
+                    messages += 1;
                 }
                 Event::Finished { .. } => finished += 1,
                 _ => {}
             }
         }
-        assert_eq!([said, finished], [20, 20], "run {number}");
+        assert_eq!([messages, finished], [20, 20], "run {number}");
     }
     // Each line once, and never two writers at a device.
     let seen = locked(&bench.counters.seen);
@@ -73,7 +73,7 @@ async fn a_thousand_runs_at_once_tell_each_their_own() {
 async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
     const RUNS: u64 = 200;
     let counters = Counters {
-        takes: Duration::from_millis(300),
+        line_duration: Duration::from_millis(300),
         ..Counters::new()
     };
     let bench = Bench::new(5, counters);
@@ -110,18 +110,18 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
                 });
                 let end = async {
                     if cancels {
-                        pass(after).await;
+                        wait_for(after).await;
                         let reasons = [interrupted(), Reason::ClientGone, Reason::Shutdown];
                         for reason in reasons.into_iter().take(again + 1) {
                             run.cancel(reason);
-                            pass(Duration::from_millis(10)).await;
+                            wait_for(Duration::from_millis(10)).await;
                         }
                     }
                 };
                 tokio::join!(work, end).0
             }
         });
-    let ran = bench.engine.drive(join_all(runs)).await;
+    let summary = bench.engine.drive(join_all(runs)).await;
     let seen = locked(&bench.counters.seen);
     let mut times = HashMap::new();
     for (_, line) in &seen.lines {
@@ -133,28 +133,28 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
     );
     assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
     // Whatever is reported as done was sent.
-    for (number, ran) in ran.iter().enumerate() {
-        assert_eq!(ran.statuses.len(), 5);
-        for (target, status) in &ran.statuses {
+    for (number, summary) in summary.iter().enumerate() {
+        assert_eq!(summary.statuses.len(), 5);
+        for (target, status) in &summary.statuses {
             if *status == Status::Success {
                 assert!(times.contains_key(&format!("{number} {target}")));
             }
         }
     }
     // However the runs ended, each session was closed.
-    let [logins, goodbyes] = bench.counters.counts();
+    let [logins, closes] = bench.counters.counts();
     assert!(
-        logins > 0 && logins == goodbyes,
-        "{logins} logins, {goodbyes} goodbyes"
+        logins > 0 && logins == closes,
+        "{logins} logins, {closes} goodbyes"
     );
-    let stopped = ran.iter().filter(|ran| ran.reason.is_some()).count();
+    let stopped = summary.iter().filter(|summary| summary.reason.is_some()).count();
     assert!((20..200).contains(&stopped), "{stopped} runs were stopped");
 }
 
 /// Starts practice switches that are reached over SSH like any device.
 async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut switches, mut known) = (Vec::new(), String::new());
+    let (mut switches, mut known_hosts) = (Vec::new(), String::new());
     let file = folder.path().join("known_hosts");
     let mut text = format!(
         "version: 2\nconfig:\n  transport: remote\n  remote:\n    remote-transport: practice\n    host: 127.0.0.1\n    \
@@ -167,25 +167,25 @@ async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
             .await
             .expect("a switch");
         let (port, key) = (switch.address().port(), switch.host_key());
-        let _ = writeln!(known, "[127.0.0.1]:{port} {key}");
+        let _ = writeln!(known_hosts, "[127.0.0.1]:{port} {key}");
         let _ = writeln!(
             text,
             "- {{name: s{number}, config: {{remote: {{port: {port}}}}}}}"
         );
         switches.push(switch);
     }
-    std::fs::write(file, known).expect("it can be written");
-    (switches, folder, Bench::of(&text, Counters::new()))
+    std::fs::write(file, known_hosts).expect("it can be written");
+    (switches, folder, Bench::with_inventory(&text, Counters::new()))
 }
 
 /// `DEVGATE_RUNS=1000` requests more of them, and prints their cost.
 #[tokio::test]
 async fn runs_at_once_reach_their_devices_over_ssh() {
     const SWITCHES: usize = 20;
-    let wish = std::env::var("DEVGATE_RUNS")
+    let requested_runs = std::env::var("DEVGATE_RUNS")
         .ok()
         .and_then(|text| text.parse().ok());
-    let runs = wish.unwrap_or(20);
+    let runs = requested_runs.unwrap_or(20);
     let (switches, _folder, bench) = practice(SWITCHES).await;
     let targets = bench.targets(&["s*"]);
     let before = memory();
@@ -206,13 +206,13 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
         })
         .await
     });
-    let ran = bench.engine.drive(join_all(work)).await;
+    let summary = bench.engine.drive(join_all(work)).await;
     let took = begun.elapsed();
     assert!(
-        ran.iter()
-            .all(|ran| ran.is_well() && ran.statuses.len() == SWITCHES)
+        summary.iter()
+            .all(|summary| summary.is_success() && summary.statuses.len() == SWITCHES)
     );
-    if wish.is_some() {
+    if requested_runs.is_some() {
         use std::io::Write as _;
         let grown = memory().saturating_sub(before);
         let runs = runs.len();

@@ -9,10 +9,10 @@ use devgate_core::results::Status;
 use devgate_schemas::Value;
 use tokio::time::timeout;
 
-use super::counter::pass;
+use super::counter::wait_for;
 use super::*;
 use crate::engine::{IdempotencyKey, Principal, RunRequest};
-use crate::operations::{CommandKind, CommandOrder, Operation};
+use crate::operations::{CommandKind, CommandOperation, Operation};
 use crate::run::RunSummary;
 use crate::workspace::SelectedTargets;
 
@@ -20,7 +20,7 @@ use crate::workspace::SelectedTargets;
 async fn slowly(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, ACTION, async |job| {
         tokio::select! {
-            () = pass(Duration::from_secs(60)) => {}
+            () = wait_for(Duration::from_secs(60)) => {}
             () = job.stop().reaches(Stage::End) => return Err(job.interrupted(true)),
         }
         type_line(run, job, "a").await
@@ -28,8 +28,8 @@ async fn slowly(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     .await
 }
 
-fn statuses(ran: &RunSummary) -> Vec<(&str, Status)> {
-    let all = ran.statuses.iter();
+fn statuses(summary: &RunSummary) -> Vec<(&str, Status)> {
+    let all = summary.statuses.iter();
     all.map(|(name, status)| (name.as_str(), *status)).collect()
 }
 
@@ -41,7 +41,7 @@ async fn the_secrets_of_a_run_are_its_own() {
         bench.begin(RunLimits::default()),
         bench.begin(RunLimits::default()),
     ];
-    let mut heard = [0, 1].map(|at| runs[at].events().follow(0));
+    let mut follower = [0, 1].map(|at| runs[at].events().follow(0));
     let secret = Value::from("canary").into_sensitive();
     let work = |at: usize, hides: bool| {
         let secret = &secret;
@@ -49,35 +49,35 @@ async fn the_secrets_of_a_run_are_its_own() {
             if hides {
                 job.hide([secret]);
             }
-            pass(Duration::from_secs(1)).await;
+            wait_for(Duration::from_secs(1)).await;
             job.context().notice("a canary");
-            pass(Duration::from_secs(1)).await;
+            wait_for(Duration::from_secs(1)).await;
             Ok(TargetResult::success(json!({"said": "a canary"})))
         })
     };
     tokio::join!(work(0, true), work(1, false));
     for (at, expected) in ["a ********", "a canary"].into_iter().enumerate() {
-        let told = told(&mut heard[at]);
-        let said: Vec<_> = told
+        let events = all_events(&mut follower[at]);
+        let messages: Vec<_> = events
             .iter()
             .filter_map(|event| match &**event {
-                Event::Said(event) => Some(event.message.as_str()),
-                Event::Finished { answer, .. } => answer.value["said"].as_str(),
+                Event::Message(event) => Some(event.message.as_str()),
+                Event::Finished { result, .. } => result.value["said"].as_str(),
                 _ => None,
             })
             .collect();
-        assert_eq!(said, [expected, expected]);
+        assert_eq!(messages, [expected, expected]);
     }
 }
 
 #[tokio::test]
-async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
+async fn secrets_of_another_target_are_masked() {
     let text = "version: 2\ntargets:\n\
                 - {name: d0, config: {transport: remote, remote: {password: canary-0}}}\n\
                 - {name: d1, config: {transport: remote, remote: {password: canary-1}}}\n";
-    let bench = Bench::of(text, Counters::new());
-    let run = bench.one_by_one();
-    let mut heard = run.events().follow(0);
+    let bench = Bench::with_inventory(text, Counters::new());
+    let run = bench.begin_sequential();
+    let mut follower = run.events().follow(0);
     // One target that has not begun, and one that is done.
     let targets = bench.targets(&["d0", "d1"]);
     let work = run.on_targets(&targets, ACTION, async |_| {
@@ -85,36 +85,36 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
         Ok(TargetResult::success(json!({"said": "canary-0 canary-1"})))
     });
     work.await;
-    let told = told(&mut heard);
-    let said: Vec<_> = told
+    let events = all_events(&mut follower);
+    let messages: Vec<_> = events
         .iter()
         .filter_map(|event| match &**event {
-            Event::Wrote { line } => Some(line.trim_end()),
-            Event::Finished { answer, .. } => answer.value["said"].as_str(),
+            Event::Output { line } => Some(line.trim_end()),
+            Event::Finished { result, .. } => result.value["said"].as_str(),
             _ => None,
         })
         .collect();
-    assert_eq!(said, ["******** ********"; 4]);
+    assert_eq!(messages, ["******** ********"; 4]);
 }
 
 /// The document and the exit code must give the same reason for the end.
 #[tokio::test]
-async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
+async fn a_pending_request_is_the_reason_of_a_failed_run_and_is_reported_once() {
     for (fails, expected) in [(true, Some(Reason::Signal(Signal::SIGINT))), (false, None)] {
         let mut bench = Bench::new(1, Counters::new());
         bench.engine = Engine::new(EngineConfig {
-            asked: || Some(Reason::Signal(Signal::SIGINT)),
+            cancel_reason: || Some(Reason::Signal(Signal::SIGINT)),
             ..EngineConfig::for_tests(Duration::ZERO)
         });
         let run = bench.begin(RunLimits::default());
-        let mut heard = run.events().follow(0);
+        let mut follower = run.events().follow(0);
         let targets = bench.targets(&["d0"]);
         let work = run.on_targets(&targets, ACTION, async |job| match fails {
             true => Err(job.interrupted(true)),
             false => Ok(TargetResult::success(json!({}))),
         });
         assert_eq!(work.await.reason, expected);
-        let ended = told(&mut heard).pop().expect("it has told something");
+        let ended = all_events(&mut follower).pop().expect("it has recorded something");
         assert!(matches!(&*ended, Event::Ended { reason } if *reason == expected));
     }
 }
@@ -128,10 +128,10 @@ async fn what_ends_a_run_ends_no_other() {
         deadline: Some(Duration::from_secs(90)),
         ..RunLimits::default()
     };
-    let (cancelled, late, free) = (bench.one_by_one(), bench.begin(late), bench.one_by_one());
-    let mut heard = cancelled.events().follow(0);
+    let (cancelled, late, free) = (bench.begin_sequential(), bench.begin(late), bench.begin_sequential());
+    let mut follower = cancelled.events().follow(0);
     let cancelling = async {
-        pass(Duration::from_secs(70)).await;
+        wait_for(Duration::from_secs(70)).await;
         cancelled.cancel(interrupted());
     };
     let (first, second, third, ()) = tokio::join!(
@@ -146,11 +146,11 @@ async fn what_ends_a_run_ends_no_other() {
     assert_eq!(first.reason, Some(interrupted()));
     assert_eq!(statuses(&second), cut);
     assert_eq!(second.reason, Some(Reason::Deadline("90 s".to_owned())));
-    assert!(third.is_well());
-    let why = told(&mut heard)
+    assert!(third.is_success());
+    let why = all_events(&mut follower)
         .into_iter()
         .filter_map(|event| match &*event {
-            Event::Finished { answer, .. } => answer
+            Event::Finished { result, .. } => result
                 .value
                 .pointer("/_error/msg")?
                 .as_str()
@@ -167,46 +167,46 @@ async fn what_ends_a_run_ends_no_other() {
 }
 
 #[tokio::test]
-async fn what_a_transport_calls_secret_is_hidden_from_the_beginning() {
+async fn secrets_of_a_transport_schema_are_masked_from_the_beginning() {
     // Only the schema says that `token` is a secret.
     let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter, host: h}}\ntargets:\n\
                 - {name: d0}\n- {name: d1, config: {remote: {token: canary}}}\n";
-    let bench = Bench::of(text, Counters::new());
-    let run = bench.one_by_one();
-    let mut heard = run.events().follow(0);
+    let bench = Bench::with_inventory(text, Counters::new());
+    let run = bench.begin_sequential();
+    let mut follower = run.events().follow(0);
     let targets = bench.targets(&["d0", "d1"]);
     run.on_targets(&targets, ACTION, async |job| {
         job.context().notice("a canary");
         Ok(TargetResult::success(json!({})))
     })
     .await;
-    let told = told(&mut heard);
-    let said = told.iter().filter_map(|event| match &**event {
-        Event::Said(event) => Some(event.message.as_str()),
+    let events = all_events(&mut follower);
+    let messages = events.iter().filter_map(|event| match &**event {
+        Event::Message(event) => Some(event.message.as_str()),
         _ => None,
     });
-    assert_eq!(said.collect::<Vec<_>>(), ["a ********"; 2]);
+    assert_eq!(messages.collect::<Vec<_>>(), ["a ********"; 2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_panics_has_told_what_became_of_each_target() {
+async fn a_run_that_panics_has_reported_a_result_for_each_target() {
     let bench = Bench::new(2, Counters::new());
-    let (run, targets) = (bench.one_by_one(), bench.targets(&["d0", "d1"]));
-    let mut heard = run.events().follow(0);
+    let (run, targets) = (bench.begin_sequential(), bench.targets(&["d0", "d1"]));
+    let mut follower = run.events().follow(0);
     let fails = async {
         let work = run.on_targets(&targets, ACTION, async |_| {
-            pass(Duration::from_secs(60)).await;
+            wait_for(Duration::from_secs(60)).await;
             Ok(TargetResult::success(json!({})))
         });
         tokio::select! {
             _ = work => {}
-            () = pass(Duration::from_secs(30)) => panic!("beside the work"),
+            () = wait_for(Duration::from_secs(30)) => panic!("beside the work"),
         }
     };
     assert!(AssertUnwindSafe(fails).catch_unwind().await.is_err());
-    let told = told(&mut heard);
-    let kinds = told.iter().filter_map(|event| match &**event {
-        Event::Finished { answer, .. } => answer.value.pointer("/_error/kind")?.as_str(),
+    let events = all_events(&mut follower);
+    let kinds = events.iter().filter_map(|event| match &**event {
+        Event::Finished { result, .. } => result.value.pointer("/_error/kind")?.as_str(),
         Event::Ended { .. } => Some("ended"),
         _ => None,
     });
@@ -215,9 +215,9 @@ async fn a_run_that_panics_has_told_what_became_of_each_target() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_them() {
+async fn the_end_of_an_engine_ends_active_runs_and_waits_for_them() {
     let counters = Counters {
-        takes: Duration::from_secs(3),
+        line_duration: Duration::from_secs(3),
         ..Counters::new()
     };
     let bench = Bench::new(1, counters);
@@ -226,13 +226,13 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
             principal: Principal("somebody".to_owned()),
             key: None,
             registry: Rc::clone(&bench.registry),
-            chosen: SelectedTargets {
+            selected: SelectedTargets {
                 inventory: Rc::clone(&bench.inventory),
                 targets: bench.targets(&["d0"]),
             },
-            operation: Operation::Command(CommandOrder {
+            operation: Operation::Command(CommandOperation {
                 lines: vec!["a".to_owned()],
-                how: CommandKind::Configuration { save: false },
+                kind: CommandKind::Configuration { save: false },
                 noop: false,
             }),
             limits: RunLimits::default(),
@@ -245,7 +245,7 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
             .engine
             .drive(async {
                 let handle = submit().expect("a run");
-                pass(Duration::from_secs(1)).await;
+                wait_for(Duration::from_secs(1)).await;
                 handle
             })
             .await;
@@ -253,8 +253,8 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
         assert_eq!(locked(&bench.counters.seen).lines.len(), 1);
         assert_eq!(bench.counters.counts(), [1, 1]);
         let summary = handle.summary().await.expect("it was begun");
-        assert_eq!(summary.ran.reason, Some(Reason::Shutdown));
-        assert_eq!(statuses(&summary.ran), [("d0", Status::Success)]);
+        assert_eq!(summary.targets.reason, Some(Reason::Shutdown));
+        assert_eq!(statuses(&summary.targets), [("d0", Status::Success)]);
         let refused = submit().expect_err("nothing is begun any more");
         assert_eq!(refused.kind, "devgate/shutdown");
     };
@@ -262,12 +262,12 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what_they_missed() {
+async fn a_run_waits_for_a_lossless_follower_and_others_learn_how_many_events_they_missed() {
     const TARGETS: usize = 2_000;
     let bench = Bench::new(TARGETS, Counters::new());
     let targets = bench.targets(&["d*"]);
     let run = bench.begin(RunLimits::default());
-    let (mut faithful, mut late) = (run.events().follow(0), run.events().watch(0));
+    let (mut lossless, mut late) = (run.events().follow(0), run.events().watch(0));
     let begun = Cell::new(0);
     let work = run.on_targets(&targets, ACTION, async |_| {
         begun.set(begun.get() + 1);
@@ -280,11 +280,11 @@ async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what
         "{} were begun that nobody heard of",
         begun.get()
     );
-    let hearing = async {
+    let reading = async {
         let mut finished = 0;
         let mut number = 0;
         while finished < TARGETS {
-            match faithful.next().await.expect("more") {
+            match lossless.next().await.expect("more") {
                 Received::Event(at, event) => {
                     assert_eq!(at, number);
                     number += 1;
@@ -294,10 +294,10 @@ async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what
             }
         }
     };
-    let (ran, ()) = tokio::join!(work, hearing);
-    assert!(ran.is_well());
-    drop(faithful);
-    assert!(matches!(late.waiting(), Some(Received::Missed(1..))));
+    let (summary, ()) = tokio::join!(work, reading);
+    assert!(summary.is_success());
+    drop(lossless);
+    assert!(matches!(late.try_next(), Some(Received::Missed(1..))));
     drop(run);
     assert!(late.next().await.is_none());
 }
@@ -315,13 +315,13 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                     digest: [digest; 32],
                 }),
                 registry: Rc::clone(&bench.registry),
-                chosen: SelectedTargets {
+                selected: SelectedTargets {
                     inventory: Rc::clone(&bench.inventory),
                     targets: bench.targets(&["d0"]),
                 },
                 operation: Operation::Verify,
                 limits: RunLimits {
-                    kept: usize::MAX,
+                    kept_events: usize::MAX,
                     ..RunLimits::default()
                 },
             };
@@ -335,24 +335,24 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                 .submit(request(2, "a"))
                 .expect_err("another request");
             assert_eq!(other.kind, "devgate/key-in-use");
-            let elses = RunRequest {
+            let other_callers = RunRequest {
                 principal: Principal("somebody else".to_owned()),
                 ..request(2, "a")
             };
-            let elses = bench.engine.submit(elses).expect("it is another's key");
-            assert_ne!(elses.run().id(), id);
-            assert_eq!(elses.principal().0, "somebody else");
-            elses.summary().await.expect("a summary");
+            let other_callers = bench.engine.submit(other_callers).expect("it is another's key");
+            assert_ne!(other_callers.run().id(), id);
+            assert_eq!(other_callers.principal().0, "somebody else");
+            other_callers.summary().await.expect("a summary");
             let summary = again.summary().await.expect("a summary");
-            assert!(summary.ran.is_well());
+            assert!(summary.targets.is_success());
             let another = bench.engine.submit(request(2, "b")).expect("it is begun");
             assert_ne!(another.run().id(), id);
             another.summary().await.expect("a summary");
             // A late follower gets all events from the beginning, and the end.
             let mut late = again.run().events().follow(0);
             let mut last = None;
-            while let Some(heard) = late.next().await {
-                last = Some(heard);
+            while let Some(follower) = late.next().await {
+                last = Some(follower);
             }
             let Some(Received::Event(number, last)) = last else {
                 panic!("nothing was told");
@@ -364,7 +364,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                 ..request(3, "c")
             };
             drop(bench.engine.submit(alone).expect("it is begun"));
-            pass(Duration::from_secs(1)).await;
+            wait_for(Duration::from_secs(1)).await;
             assert_eq!(bench.counters.counts(), [4, 4]);
         })
         .await;

@@ -284,6 +284,14 @@ impl SshConnections {
     }
 }
 
+impl std::fmt::Debug for SshConnections {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SshConnections")
+            .field("peer", &self.settings.peer())
+            .finish_non_exhaustive()
+    }
+}
+
 impl SshConnection {
     fn new(host: SshHost) -> Self {
         Self {

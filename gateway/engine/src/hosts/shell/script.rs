@@ -198,12 +198,12 @@ mod tests {
             Script::run(&["it's".to_owned()], &environment, None),
         ];
         for script in scripts {
-            let command_line = script.command_line(&[]).expect("it can be said");
-            assert!(command.starts_with("exec sh -c '"), "{command}");
-            assert_eq!(command.matches('\'').count(), 2, "{command}");
-            assert!(!command.contains(['!', '\n']), "{command}");
-            assert!(!command.contains("canary"), "{command}");
-            assert!(command.contains(&script.mark));
+            let command_line = script.command_line(&[]).expect("it can be quoted");
+            assert!(command_line.starts_with("exec sh -c '"), "{command_line}");
+            assert_eq!(command_line.matches('\'').count(), 2, "{command_line}");
+            assert!(!command_line.contains(['!', '\n']), "{command_line}");
+            assert!(!command_line.contains("canary"), "{command_line}");
+            assert!(command_line.contains(&script.mark));
         }
         let odd = ["it's", "wow!", "a\\b", "a\nb"];
         for word in odd {

@@ -13,9 +13,9 @@ fn edge() -> Catalog {
 
 fn message(resource: Json) -> String {
     let document = json!({ "resources": [resource], "edges": [] });
-    let wrong = read(document, "edge.json", |_| None).expect_err("it is wrong");
-    assert!(!wrong.to_string().contains("canary"), "{wrong}");
-    wrong.to_string()
+    let problems = read(document, "edge.json", |_| None).expect_err("it is wrong");
+    assert!(!problems.to_string().contains("canary"), "{problems}");
+    problems.to_string()
 }
 
 #[test]
@@ -23,12 +23,12 @@ fn resources_are_in_what_contains_them() {
     let catalog = edge();
     let paths = catalog.resources.iter().map(|declared| {
         let mut path = vec![declared.name.to_string()];
-        let mut at = declared.within;
+        let mut at = declared.container;
         while let Some(index) = at {
             let container = &catalog.containers[index];
-            assert!(container.within.is_none_or(|outer| outer < index));
+            assert!(container.container.is_none_or(|outer| outer < index));
             path.push(container.name.to_string());
-            at = container.within;
+            at = container.container;
         }
         path.reverse();
         path.join(" / ")
@@ -63,7 +63,7 @@ fn what_puppet_says_of_a_resource_is_kept() {
     );
     assert!(peer.meta.tags.contains("peer") && peer.meta.tags.contains("routing"));
     assert_eq!(
-        peer.place.to_string(),
+        peer.location.to_string(),
         "modules/routing/manifests/init.pp:7"
     );
     assert_eq!(named("10.7.0.0/16 via Null0").meta.noop, Some(true));
@@ -169,7 +169,7 @@ fn what_no_device_can_take_is_refused_with_its_place_and_never_quoted() {
     let resource = json!({ "type": "T", "title": "t", "parameters": { "schedule": "night" } });
     let catalog = read(json!({ "resources": [resource] }), "edge.json", |_| None);
     let declared = &catalog.expect("it can be read").resources[0];
-    let schedule = declared.told(&declared.wrong[0]);
+    let schedule = declared.describe(&declared.problems[0]);
     assert!(schedule.contains("run devgate from cron"), "{schedule}");
     assert!(message(json!({ "title": "canary" })).contains("expected every resource"));
 }
@@ -182,12 +182,12 @@ fn containers_that_are_in_themselves_are_refused() {
         "resources": [class("A"), class("B")],
         "edges": [edge("Class[A]", "Class[B]"), edge("Class[B]", "Class[A]"), edge("x", "y")],
     });
-    let wrong = read(document, "c.json", |_| None)
+    let problems = read(document, "c.json", |_| None)
         .expect_err("A is in B is in A")
         .to_string();
-    assert!(wrong.contains("is in itself"), "{wrong}");
+    assert!(problems.contains("is in itself"), "{problems}");
     assert!(
-        wrong.contains("c.json: edges[2]: expected `source`"),
-        "{wrong}"
+        problems.contains("c.json: edges[2]: expected `source`"),
+        "{problems}"
     );
 }

@@ -7,7 +7,7 @@ use devgate_schemas::{Hash, Key, Value};
 use super::fault::{Fault, Source};
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
 use super::unsupported::{self, refused};
-use crate::device_run::{Catalog, Place, Ref, Relation};
+use crate::device_run::{Catalog, SourceLocation, Ref, Relation};
 
 /// Returns the catalog of the resources that a file declares.
 ///
@@ -24,18 +24,18 @@ pub(super) fn catalog(
         defaults: HashMap::new(),
         catalog,
         main,
-        places: HashMap::new(),
-        wrong: Vec::new(),
+        attribute_locations: HashMap::new(),
+        problems: Vec::new(),
     };
     for statement in statements {
         if let Err(fault) = evaluation.statement(statement) {
-            evaluation.wrong.push(fault);
+            evaluation.problems.push(fault);
         }
     }
-    if evaluation.wrong.is_empty() {
+    if evaluation.problems.is_empty() {
         Ok(evaluation.catalog)
     } else {
-        Err(evaluation.wrong)
+        Err(evaluation.problems)
     }
 }
 
@@ -48,8 +48,8 @@ struct Evaluation<'s> {
     /// The container of the file's resources.
     main: usize,
     /// The positions of the resources.
-    places: HashMap<Ref, Place>,
-    wrong: Vec<Fault>,
+    attribute_locations: HashMap<Ref, SourceLocation>,
+    problems: Vec<Fault>,
 }
 
 /// Attributes and their positions.
@@ -119,7 +119,7 @@ impl Evaluation<'_> {
                     from: from.clone(),
                     to: to.clone(),
                     notifies: arrow.notifies,
-                    place: self.source.place(arrow.offset),
+                    location: self.source.location(arrow.offset),
                 });
             }
         }
@@ -158,28 +158,28 @@ impl Evaluation<'_> {
     }
 
     fn declare(&mut self, name: Ref, mut attributes: Said, offset: usize) {
-        let place = self.source.place(offset);
-        if let Some(first) = self.places.get(&name) {
+        let location = self.source.location(offset);
+        if let Some(first) = self.attribute_locations.get(&name) {
             let message = format!(
                 "Duplicate declaration: {name} is already declared at (file: {}, line: {}); cannot \
                  redeclare",
                 first.file, first.line
             );
-            self.wrong.push(Fault::new(offset, message));
+            self.problems.push(Fault::new(offset, message));
             return;
         }
-        self.places.insert(name.clone(), place.clone());
+        self.attribute_locations.insert(name.clone(), location.clone());
         if let Some(defaults) = self.defaults.get(&name.type_name) {
             lay_under(&mut attributes, defaults);
         }
         // An undef overrides the default and sets nothing.
         let given = attributes.values.into_iter();
         let given = given.filter(|(_, value)| !value.is_undef()).collect();
-        let within = Some(self.main);
-        let mut declared = self.catalog.declared(name, given, place, within);
+        let container = Some(self.main);
+        let mut declared = self.catalog.declared(name, given, location, container);
         let offsets = attributes.offsets.into_iter();
-        declared.places = offsets
-            .map(|(key, offset)| (key.to_string(), self.source.place(offset)))
+        declared.attribute_locations = offsets
+            .map(|(key, offset)| (key.to_string(), self.source.location(offset)))
             .collect();
         self.catalog.resources.push(declared);
     }

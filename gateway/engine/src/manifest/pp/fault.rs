@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 
-use crate::device_run::{Place, invalid};
+use crate::device_run::{SourceLocation, invalid};
 
 /// A fault at a byte of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +40,11 @@ impl<'t> Source<'t> {
         }
     }
 
-    pub(super) fn place(&self, offset: usize) -> Place {
+    pub(super) fn location(&self, offset: usize) -> SourceLocation {
         let line = self.lines.partition_point(|start| *start <= offset);
         let before = &self.text[self.lines[line - 1]..offset];
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Place {
+        SourceLocation {
             file: Arc::clone(&self.file),
             line: count(line),
             column: count(before.chars().count() + 1),
@@ -52,7 +52,7 @@ impl<'t> Source<'t> {
     }
 
     pub(super) fn failure(&self, faults: &[Fault]) -> Failure {
-        let told = |fault: &Fault| format!("{}: {}", self.place(fault.offset), fault.message);
+        let told = |fault: &Fault| format!("{}: {}", self.location(fault.offset), fault.message);
         invalid(&faults.iter().map(told).collect::<Vec<_>>())
     }
 }

@@ -24,7 +24,7 @@ fn resources(catalog: &Catalog) -> Vec<String> {
             let attributes: std::collections::BTreeMap<String, serde_json::Value> =
                 serde_json::from_value(attributes).expect("it is an object");
             let meta = &declared.meta;
-            let line = declared.place.line;
+            let line = declared.location.line;
             format!(
                 "{} {attributes:?} noop {:?} audit {:?} alias {:?} level {:?} line {line}",
                 declared.name, meta.noop, meta.audit, meta.aliases, meta.loglevel
@@ -75,7 +75,7 @@ fn declarations_mean_what_puppet_makes_of_them() {
 }
 
 /// Returns the problems of a text.
-fn wrong(text: &str) -> String {
+fn problems(text: &str) -> String {
     read(text, "a.pp").expect_err(text).to_string()
 }
 
@@ -122,13 +122,13 @@ fn what_needs_puppet_is_refused_by_name_with_its_place_and_a_way_out() {
         ("$a = Integer", "1:6: a data type as a value"),
         ("$a = /x/", "1:6: a regular expression"),
     ] {
-        let wrong = wrong(text);
+        let problems = problems(text);
         assert!(
-            wrong.starts_with(&format!("a.pp:{expected}")),
-            "{text}: {wrong}"
+            problems.starts_with(&format!("a.pp:{expected}")),
+            "{text}: {problems}"
         );
-        assert!(wrong.contains(" is not supported: "), "{text}: {wrong}");
-        assert!(wrong.ends_with("(--apply catalog.json)"), "{text}: {wrong}");
+        assert!(problems.contains(" is not supported: "), "{text}: {problems}");
+        assert!(problems.ends_with("(--apply catalog.json)"), "{text}: {problems}");
     }
 }
 
@@ -191,18 +191,18 @@ fn mistakes_are_told_with_line_and_column() {
         ("$l = [1]\n$t = \"x$l\"", "2:8: a text cannot hold a list"),
         ("t { 'a': § => x }", "1:10: this character means nothing"),
     ] {
-        let wrong = wrong(text);
+        let problems = problems(text);
         assert!(
-            wrong.starts_with(&format!("a.pp:{expected}")),
-            "{text}: {wrong}"
+            problems.starts_with(&format!("a.pp:{expected}")),
+            "{text}: {problems}"
         );
-        assert!(!wrong.contains("canary"), "{text}: {wrong}");
+        assert!(!problems.contains("canary"), "{text}: {problems}");
     }
     assert_eq!(
-        wrong("t { 'a': }\nt { ['b', 'a']: }"),
+        problems("t { 'a': }\nt { ['b', 'a']: }"),
         "a.pp:2:5: Duplicate declaration: T[a] is already declared at (file: a.pp, line: 1); cannot redeclare"
     );
-    let both = wrong("$a = $x\n$b = $y");
+    let both = problems("$a = $x\n$b = $y");
     assert_eq!(
         both,
         "a.pp:1:6: Unknown variable: 'x'\na.pp:2:6: Unknown variable: 'y'"
@@ -244,10 +244,10 @@ fn each_attribute_knows_where_it_stands() {
     let [declared] = catalog.resources.as_slice() else {
         panic!("{catalog:?}")
     };
-    let at = |name: &str| declared.places[name].to_string();
-    let places = ["b", "c", "d", "schedule"].map(at);
-    assert_eq!(places, ["a.pp:1:5", "a.pp:4:3", "a.pp:2:14", "a.pp:3:7"]);
-    let told = declared.told(&declared.wrong[0]);
+    let at = |name: &str| declared.attribute_locations[name].to_string();
+    let attribute_locations = ["b", "c", "d", "schedule"].map(at);
+    assert_eq!(attribute_locations, ["a.pp:1:5", "a.pp:4:3", "a.pp:2:14", "a.pp:3:7"]);
+    let told = declared.describe(&declared.problems[0]);
     assert!(
         told.starts_with("a.pp:3:7: T[a]: `schedule` is not known here"),
         "{told}"

@@ -41,7 +41,7 @@ impl Action for Facts {
             &context.workspace.project().root,
             &*context.engine.services.store,
         );
-        let facts = operations::Facts::of_age(cached, self.stale_ok, project, store)?;
+        let facts = operations::Facts::with_cache(cached, self.stale_ok, project, store)?;
         Ok((self.whom, Operation::Facts(facts)))
     }
 }

@@ -64,7 +64,7 @@ impl ActionContext<'_> {
             .submit(chosen, targets.concurrency(self), operation)?;
         let summary = handle.summary();
         let (done, results) = collect(self.context, handle.run(), summary).await?;
-        Ok((results, exit_status(&done?.ran)))
+        Ok((results, exit_status(&done?.targets)))
     }
 }
 

@@ -5,16 +5,16 @@ use devgate_schemas::{Report, RunStatus};
 use devgate_transports::Context;
 
 /// The rollback of one run, if it is requested.
-pub(super) struct WayBack<'a> {
+pub(super) struct RunRollback<'a> {
     rollback: Option<&'a dyn DeviceRollback>,
-    mark: Option<RestorePoint>,
+    restore_point: Option<RestorePoint>,
 }
 
-impl<'a> WayBack<'a> {
+impl<'a> RunRollback<'a> {
     pub(super) fn new(rollback: Option<&'a dyn DeviceRollback>) -> Self {
         Self {
             rollback,
-            mark: None,
+            restore_point: None,
         }
     }
 
@@ -22,24 +22,24 @@ impl<'a> WayBack<'a> {
     ///
     /// # Errors
     /// Fails when there is no restore point, so that nothing may be changed.
-    pub(super) async fn mark(&mut self, ctx: &Context<'_>) -> Result<(), String> {
-        if let (Some(rollback), None) = (self.rollback, &self.mark) {
-            let mark = rollback.begin(ctx).await;
+    pub(super) async fn create_restore_point(&mut self, ctx: &Context<'_>) -> Result<(), String> {
+        if let (Some(rollback), None) = (self.rollback, &self.restore_point) {
+            let restore_point = rollback.begin(ctx).await;
             let refused = |error| {
                 format!("nothing was changed, because a rollback would not be possible: {error}")
             };
-            self.mark = Some(mark.map_err(refused)?);
+            self.restore_point = Some(restore_point.map_err(refused)?);
         }
         Ok(())
     }
 
     /// Restores the device if the run has failed, or else keeps its changes, and records the outcome.
-    pub(super) async fn end(self, ctx: &Context<'_>, report: &mut Report) {
-        let (Some(rollback), Some(mark)) = (self.rollback, self.mark) else {
+    pub(super) async fn finish(self, ctx: &Context<'_>, report: &mut Report) {
+        let (Some(rollback), Some(restore_point)) = (self.rollback, self.restore_point) else {
             return;
         };
         if report.status != RunStatus::Failed {
-            let Err(error) = rollback.keep(ctx, &mark).await else {
+            let Err(error) = rollback.keep(ctx, &restore_point).await else {
                 return;
             };
             add(
@@ -48,7 +48,7 @@ impl<'a> WayBack<'a> {
             );
         }
         ctx.notice("a change has failed: rolling back the device");
-        match rollback.restore(ctx, mark).await {
+        match rollback.restore(ctx, restore_point).await {
             Ok(()) => {
                 report.rolled_back = true;
                 for resource in report.resources.iter_mut().filter(|one| one.changed) {
@@ -69,7 +69,7 @@ impl<'a> WayBack<'a> {
 }
 
 fn add(report: &mut Report, problem: String) {
-    let known = report.problem.take();
+    let existing = report.problem.take();
     report.problem =
-        Some(known.map_or_else(|| problem.clone(), |known| format!("{known}\n{problem}")));
+        Some(existing.map_or_else(|| problem.clone(), |existing| format!("{existing}\n{problem}")));
 }

@@ -5,7 +5,7 @@ use devgate_devices::{DeviceRollback, Error, RestorePoint, Result};
 use devgate_schemas::{Report, RunStatus};
 use devgate_transports::{Context, Mode};
 
-use super::device::{Device, Heard, end, enforce};
+use super::device::{Device, EventLog, end, enforce};
 use crate::device_run::Options;
 
 /// Records its calls in the device's log.
@@ -53,7 +53,7 @@ fn apply(refused: &[&str], options: &Options, fails: &'static str) -> (Report, V
         device: device.clone(),
         fails,
     };
-    let report = device.run(MANIFEST, options, &Heard::default(), Some(&way));
+    let report = device.run(MANIFEST, options, &EventLog::default(), Some(&way));
     let mut log = device.log();
     log.retain(|line| !line.starts_with("get"));
     (report.expect("it is right"), log)
@@ -145,7 +145,7 @@ fn a_run_that_is_stopped_goes_back_too() {
         device: device.clone(),
         fails: "",
     };
-    let report = device.run(MANIFEST, &enforce(), &Heard::default(), Some(&way));
+    let report = device.run(MANIFEST, &enforce(), &EventLog::default(), Some(&way));
     let report = report.expect("it is right");
     assert!(report.rolled_back && !report.completed);
     assert_eq!(device.log().last().map(String::as_str), Some("restore"));

@@ -3,7 +3,7 @@
 use devgate_schemas::{EventStatus, Level, RunStatus};
 use serde_json::json;
 
-use super::device::{Device, Heard, end, enforce};
+use super::device::{Device, EventLog, end, enforce};
 use crate::device_run::{Options, Strict};
 
 #[test]
@@ -61,19 +61,19 @@ fn a_row_that_does_not_keep_to_its_type_fails_its_own_resource_alone() {
         "{ends:?}"
     );
     assert_eq!(ends[1], "Vlan[b] ok");
-    let (device, heard) = (Device::holding(held), Heard::default());
+    let (device, events) = (Device::holding(held), EventLog::default());
     let options = Options {
         strict: Strict::Warning,
         ..enforce()
     };
     let report = device
-        .hear(manifest, &options, &heard)
+        .apply_with_sink(manifest, &options, &events)
         .expect("it is right");
     assert_eq!(
         end(&report.resources[0]),
         "Vlan[a] changed speed changed 'fast' to 2"
     );
-    let warnings = heard.at(Level::Warning);
+    let warnings = events.at(Level::Warning);
     assert!(
         warnings[0].contains("does not match the Type Schema for `vlan[a]`"),
         "{warnings:?}"
@@ -106,7 +106,7 @@ fn a_name_that_a_device_holds_twice_is_refused_and_nothing_of_it_is_changed() {
 
 #[test]
 fn rows_that_are_not_in_their_one_form_are_told_with_both_forms() {
-    let (device, heard) = (Device::holding("vlan: {B: {speed: 1}}"), Heard::default());
+    let (device, events) = (Device::holding("vlan: {B: {speed: 1}}"), EventLog::default());
     let ends = device.apply("vlan: {b: {}}");
     let told = "#get has not provided canonicalized values.\n\
                 Returned values:       {:speed=>1, :name=>\"B\"}\n\
@@ -117,10 +117,10 @@ fn rows_that_are_not_in_their_one_form_are_told_with_both_forms() {
         ..enforce()
     };
     let report = device
-        .hear("vlan: {b: {}}", &options, &heard)
+        .apply_with_sink("vlan: {b: {}}", &options, &events)
         .expect("it is right");
     assert_eq!(end(&report.resources[0]), "Vlan[b] ok");
-    assert_eq!(heard.at(Level::Warning), [format!("vlan: vlan[B]{told}")]);
+    assert_eq!(events.at(Level::Warning), [format!("vlan: vlan[B]{told}")]);
 }
 
 #[test]
@@ -191,13 +191,13 @@ fn a_report_says_where_a_resource_stands_and_what_became_of_it() {
 
 #[test]
 fn changes_are_told_at_the_level_that_a_resource_asks_for() {
-    let (device, heard) = (Device::default(), Heard::default());
+    let (device, events) = (Device::default(), EventLog::default());
     let manifest = "vlan: {a: {loglevel: warning}, b: {}}";
     device
-        .hear(manifest, &enforce(), &heard)
+        .apply_with_sink(manifest, &enforce(), &events)
         .expect("it is right");
-    assert_eq!(heard.at(Level::Warning), ["Vlan[a]: created"]);
-    assert_eq!(heard.at(Level::Info), ["Vlan[b]: created"]);
+    assert_eq!(events.at(Level::Warning), ["Vlan[a]: created"]);
+    assert_eq!(events.at(Level::Info), ["Vlan[b]: created"]);
 }
 
 #[test]
@@ -230,10 +230,10 @@ fn what_is_audited_is_told_when_it_is_otherwise_than_last_time_whoever_has_chang
         device.apply(manifest),
         [&format!("Vlan[a] ok {told}"), "Vlan[b] ok"]
     );
-    let wrong = device.try_apply("vlan: {a: {audit: [key]}}", &enforce());
-    let wrong = wrong.expect_err("it is a secret").to_string();
+    let problems = device.try_apply("vlan: {a: {audit: [key]}}", &enforce());
+    let problems = problems.expect_err("it is a secret").to_string();
     assert!(
-        wrong.contains("`audit` names `key`, which is a secret"),
-        "{wrong}"
+        problems.contains("`audit` names `key`, which is a secret"),
+        "{problems}"
     );
 }

@@ -13,11 +13,11 @@ use super::difference::Difference;
 use super::entry::Entry;
 use super::plan::{Node, Plan, Work};
 use super::rows::{Rows, Strictness};
-use super::way_back::WayBack;
+use super::run_rollback::RunRollback;
 use super::{canonical, catalog::Ref, diff};
 
 /// One type in a run on one device.
-pub(super) struct OfType<'a> {
+pub(super) struct TypeRun<'a> {
     kind: &'a dyn ResourceType,
     schema: &'a TypeSchema,
     provider: Box<dyn Provider>,
@@ -27,11 +27,11 @@ pub(super) struct OfType<'a> {
     /// Whether resources that are not declared matter, too.
     purges: bool,
     /// Why the names of some declared resources are not known.
-    unsure: Option<String>,
+    unknown_name: Option<String>,
     /// The last reading of the device, until something else may have changed it.
     rows: Option<Rows>,
     /// How often the type was read.
-    reading: usize,
+    reading_number: usize,
     /// Why the provider could not read. It is not called again in this run.
     unavailable: Option<String>,
     /// Whether the type's turn has come.
@@ -41,7 +41,7 @@ pub(super) struct OfType<'a> {
     pub(super) problems: Vec<String>,
 }
 
-impl<'a> OfType<'a> {
+impl<'a> TypeRun<'a> {
     pub(super) fn new(kind: &'a dyn ResourceType, strict: Arc<Strictness>, purges: bool) -> Self {
         Self {
             kind,
@@ -50,9 +50,9 @@ impl<'a> OfType<'a> {
             strict,
             names: Vec::new(),
             purges,
-            unsure: None,
+            unknown_name: None,
             rows: None,
-            reading: 0,
+            reading_number: 0,
             unavailable: None,
             has_begun: false,
             seconds: Seconds::default(),
@@ -69,13 +69,13 @@ impl<'a> OfType<'a> {
         let resources = Resources::new(self.schema, Mode::Noop);
         let ctx = &ctx.for_resources(&resources);
         let desired = entries.iter().map(|entry| entry.report.should.clone());
-        let desired = canonical::each(ctx, &mut *self.provider, desired.collect()).await;
+        let desired = canonical::canonicalize_each(ctx, &mut *self.provider, desired.collect()).await;
         for (entry, should) in entries.iter_mut().zip(desired) {
             match should {
                 Ok(should) => entry.report.should = should,
                 Err(message) => {
                     entry.refuse(&message);
-                    self.unsure = Some(format!("{}: {message}", entry.report.reference));
+                    self.unknown_name = Some(format!("{}: {message}", entry.report.reference));
                 }
             }
         }
@@ -96,12 +96,12 @@ impl<'a> OfType<'a> {
     }
 
     /// Returns the resource that the device holds, as far as it is known.
-    pub(super) fn held(&self, name: &Name) -> Option<&Resource> {
-        self.rows.as_ref()?.of(name).ok()?
+    pub(super) fn current(&self, name: &Name) -> Option<&Resource> {
+        self.rows.as_ref()?.get(name).ok()?
     }
 
     /// Discards the reading, because another change may have affected it.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn discard_reading(&mut self) {
         self.rows = None;
         if !self.has_begun {
             self.unavailable = None;
@@ -115,7 +115,7 @@ impl<'a> OfType<'a> {
 
     /// Compares entries with the device and renders their changes before their turn. Of an entry that purges, the
     /// removals are checked, too.
-    pub(super) async fn foresee(
+    pub(super) async fn precheck(
         &mut self,
         ctx: &Context<'_>,
         entries: Vec<&mut Entry>,
@@ -128,16 +128,16 @@ impl<'a> OfType<'a> {
             return;
         }
         for entry in entries {
-            let (node, of) = (entry.node, &plan.nodes[entry.node]);
-            if !matches!(of.work, Work::Purge { .. }) {
+            let (node, node_data) = (entry.node, &plan.nodes[entry.node]);
+            if !matches!(node_data.work, Work::Purge { .. }) {
                 self.compare(ctx, std::slice::from_mut(entry)).await;
                 continue;
             }
             let mut batch = vec![entry.clone()];
-            self.purge(&mut batch, Mode::Enforce, node, of);
+            self.purge(&mut batch, Mode::Enforce, node, node_data);
             self.compare(ctx, &mut batch[1..]).await;
-            if let Some(unfit) = batch.iter().find(|entry| entry.unfit) {
-                let (shown, why) = (&unfit.report.reference, unfit.report.messages.join("; "));
+            if let Some(is_invalid) = batch.iter().find(|entry| entry.is_invalid) {
+                let (shown, why) = (&is_invalid.report.reference, is_invalid.report.messages.join("; "));
                 entry.refuse(&format!("nothing is purged: {shown}: {why}"));
             }
         }
@@ -145,13 +145,13 @@ impl<'a> OfType<'a> {
 
     /// Brings a batch to its desired state, or reports what would change. If the batch purges, the undeclared resources
     /// are added to it. Returns whether the device may have been changed.
-    pub(super) async fn bring_about(
+    pub(super) async fn apply(
         &mut self,
         ctx: &Context<'_>,
         batch: &mut Vec<Entry>,
         mode: Mode,
         purge: Option<(usize, &Node)>,
-        way_back: &mut WayBack<'_>,
+        run_rollback: &mut RunRollback<'_>,
     ) -> bool {
         self.has_begun = true;
         let resources = Resources::new(self.schema, mode);
@@ -160,8 +160,8 @@ impl<'a> OfType<'a> {
             batch.iter_mut().for_each(|entry| entry.fail(&message));
             return false;
         }
-        if let Some((node, of)) = purge {
-            self.purge(batch, mode, node, of);
+        if let Some((node, node_data)) = purge {
+            self.purge(batch, mode, node, node_data);
         }
         self.compare(ctx, batch).await;
         let pending = batch.iter().filter(|entry| entry.is_pending());
@@ -172,7 +172,7 @@ impl<'a> OfType<'a> {
             return false;
         }
         if mode == Mode::Enforce
-            && let Err(message) = way_back.mark(ctx).await
+            && let Err(message) = run_rollback.create_restore_point(ctx).await
         {
             let pending = batch.iter_mut().filter(|entry| entry.is_pending());
             pending.for_each(|entry| entry.fail(&message));
@@ -225,7 +225,7 @@ impl<'a> OfType<'a> {
                 ResourceFilter::Named(&names)
             };
             self.rows = Some(self.get(ctx, which).await?);
-            self.reading += 1;
+            self.reading_number += 1;
         }
         Ok(())
     }
@@ -247,17 +247,17 @@ impl<'a> OfType<'a> {
 
     /// Adds the undeclared resources on the device to a batch, to be removed. If they are not known for certain, none
     /// is added.
-    fn purge(&self, batch: &mut Vec<Entry>, mode: Mode, node: usize, of: &Node) {
-        let is_it = |entry: &Entry| entry.node == node && !entry.report.failed;
-        let Some(at) = batch.iter().position(is_it) else {
+    fn purge(&self, batch: &mut Vec<Entry>, mode: Mode, node: usize, node_data: &Node) {
+        let is_purge_entry = |entry: &Entry| entry.node == node && !entry.report.failed;
+        let Some(index) = batch.iter().position(is_purge_entry) else {
             return;
         };
         let rows = self.rows.as_ref().expect("it was read");
-        let held = match (&self.unsure, rows.all()) {
+        let held = match (&self.unknown_name, rows.all()) {
             (None, Ok(held)) => held,
-            (Some(message), _) => return batch[at].fail(&format!("nothing is purged: {message}")),
+            (Some(message), _) => return batch[index].fail(&format!("nothing is purged: {message}")),
             (None, Err(message)) => {
-                return batch[at].fail(&format!("nothing is purged: {message}"));
+                return batch[index].fail(&format!("nothing is purged: {message}"));
             }
         };
         let declared: HashSet<&Name> = self.names.iter().collect();
@@ -269,7 +269,7 @@ impl<'a> OfType<'a> {
                 let mut should = Resource::from(name.namevars().clone());
                 should.set("ensure", Value::from("absent"));
                 let name = Name::new(title.clone(), name.namevars().clone());
-                let mut entry = Entry::new(node, of, mode, name, should);
+                let mut entry = Entry::new(node, node_data, mode, name, should);
                 let shown = Ref::new(self.schema.name(), title);
                 entry.report.reference = shown.to_string();
                 entry.report.path.push(shown.to_string());
@@ -278,7 +278,7 @@ impl<'a> OfType<'a> {
                 entry
             })
             .collect();
-        batch.splice(at + 1..at + 1, unmanaged);
+        batch.splice(index + 1..index + 1, unmanaged);
     }
 
     /// Compares entries with the reading, unless that was done since, and records what each change would send. A change
@@ -290,10 +290,10 @@ impl<'a> OfType<'a> {
             if entry.report.failed || entry.report.type_name != self.schema.name() {
                 continue;
             }
-            if entry.compared.replace(self.reading) == Some(self.reading) {
+            if entry.compared_reading.replace(self.reading_number) == Some(self.reading_number) {
                 continue;
             }
-            match rows.of(&entry.name) {
+            match rows.get(&entry.name) {
                 Ok(row) => entry.report.is = row.cloned(),
                 Err(message) => {
                     entry.fail(&message);
@@ -302,7 +302,7 @@ impl<'a> OfType<'a> {
             }
             let sides = entry.sides(entry.report.is.as_ref());
             match compare(self.schema, &mut *self.provider, ctx, &self.strict, sides).await {
-                Ok(wanted) => entry.wanted = wanted,
+                Ok(differences) => entry.differences = differences,
                 Err(message) => entry.refuse(&message),
             }
             render(self.kind, entry);
@@ -311,10 +311,10 @@ impl<'a> OfType<'a> {
 
     /// Reads back the changed resources, and records where the device does not hold the desired state.
     async fn read_back(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
-        let changed = batch.iter().filter(|entry| !entry.wanted.is_empty());
+        let changed = batch.iter().filter(|entry| !entry.differences.is_empty());
         let names: Vec<Name> = changed.map(|entry| entry.name.clone()).collect();
-        let again = match self.get(ctx, ResourceFilter::Named(&names)).await {
-            Ok(again) => again,
+        let new_rows = match self.get(ctx, ResourceFilter::Named(&names)).await {
+            Ok(new_rows) => new_rows,
             Err(message) => {
                 self.rows = None;
                 let message = format!("it was set, but could not be read back: {message}");
@@ -323,10 +323,10 @@ impl<'a> OfType<'a> {
             }
         };
         let rows = self.rows.get_or_insert_default();
-        rows.renew(&names, again);
-        for entry in batch.iter_mut().filter(|entry| !entry.wanted.is_empty()) {
-            let left = match rows.of(&entry.name) {
-                Ok(None) if entry.is_believed(&*self.provider) => {
+        rows.replace(&names, new_rows);
+        for entry in batch.iter_mut().filter(|entry| !entry.differences.is_empty()) {
+            let remaining = match rows.get(&entry.name) {
+                Ok(None) if entry.is_unverifiable(&*self.provider) => {
                     let what = &entry.report.reference;
                     let message = format!(
                         "{what} is assumed to be set, because its provider does not return it"
@@ -340,15 +340,15 @@ impl<'a> OfType<'a> {
                 }
                 Err(message) => Err(message),
             };
-            match left.map(Difference::still_open) {
+            match remaining.map(Difference::remaining) {
                 // A change that failed half-way may yet have taken effect.
-                Ok(left) if entry.report.failed => entry.report.changed = left.is_empty(),
-                Ok(left) if left.is_empty() => entry.done(),
-                Ok(left) => {
-                    let left: Vec<String> = left.iter().map(Difference::open).collect();
-                    let left = left.join("; ");
+                Ok(remaining) if entry.report.failed => entry.report.changed = remaining.is_empty(),
+                Ok(remaining) if remaining.is_empty() => entry.mark_changed(),
+                Ok(remaining) => {
+                    let remaining: Vec<String> = remaining.iter().map(Difference::describe).collect();
+                    let remaining = remaining.join("; ");
                     entry.fail(&format!(
-                        "the device accepted it without an error, but does not have it: {left}"
+                        "the device accepted it without an error, but does not have it: {remaining}"
                     ));
                 }
                 Err(message) => entry.fail(&message),
@@ -371,5 +371,5 @@ fn render(kind: &dyn ResourceType, entry: &mut Entry) {
         Err(error) => entry.refuse(&error.to_string()),
     }
     let report = &mut entry.report;
-    report.diff = diff::of(&report.lines, &entry.wanted, &report.should);
+    report.diff = diff::of(&report.lines, &entry.differences, &report.should);
 }

@@ -9,25 +9,25 @@ use super::super::tags;
 use super::Run;
 
 /// The number of resources that a message names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 impl Run<'_> {
     /// Compares all resources that may be changed with the device, before anything is changed. A resource that comes
     /// after another change is compared again then, because it may depend on it.
-    pub(super) async fn foresee(&mut self, ctx: &Context<'_>, stop: &CancelToken) {
+    pub(super) async fn precheck(&mut self, ctx: &Context<'_>, stop: &CancelToken) {
         let (plan, tags) = (self.plan, &self.options.tags);
         let may_change = |entry: &&mut Entry| {
             entry.mode == Mode::Enforce && tags::are_wanted(&plan.nodes[entry.node].tags, tags)
         };
-        for (kind, of_type) in self.types.iter_mut().enumerate() {
+        for (kind, type_run) in self.types.iter_mut().enumerate() {
             let entries = self.waiting.iter_mut().flatten().filter(may_change);
-            let entries = entries.filter(|entry| plan.nodes[entry.node].is_about(kind));
+            let entries = entries.filter(|entry| plan.nodes[entry.node].concerns(kind));
             let entries: Vec<&mut Entry> = entries.collect();
             if stop.stage() >= Stage::Finish {
                 return;
             }
             if !entries.is_empty() {
-                of_type.foresee(ctx, entries, plan).await;
+                type_run.precheck(ctx, entries, plan).await;
             }
         }
         let changes: Vec<bool> = self
@@ -39,19 +39,19 @@ impl Run<'_> {
                 })
             })
             .collect();
-        let mut unfit = Vec::new();
+        let mut mismatch = Vec::new();
         let entries = self.waiting.iter_mut().flatten().filter(may_change);
-        for entry in entries.filter(|entry| entry.unfit) {
+        for entry in entries.filter(|entry| entry.is_invalid) {
             let is_change = |node: usize| changes.get(node).copied().unwrap_or(false);
-            if entry.compared.is_some() && self.schedule.is_behind(entry.node, is_change) {
+            if entry.compared_reading.is_some() && self.schedule.is_behind(entry.node, is_change) {
                 entry.defer();
             } else {
-                unfit.push(entry.report.reference.clone());
+                mismatch.push(entry.report.reference.clone());
             }
         }
-        self.unfit = (!unfit.is_empty()).then(|| {
-            let named = unfit[..unfit.len().min(NAMED)].join(", ");
-            let more = match unfit.len().saturating_sub(NAMED) {
+        self.mismatch = (!mismatch.is_empty()).then(|| {
+            let named = mismatch[..mismatch.len().min(MAX_NAMED)].join(", ");
+            let more = match mismatch.len().saturating_sub(MAX_NAMED) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
@@ -64,7 +64,7 @@ impl Run<'_> {
     /// Whether bringing about a resource may change the device.
     pub(super) fn may_change(&self, entry: &Entry, kind: usize) -> bool {
         let is_settled = entry.report.failed
-            || entry.compared.is_some() && !entry.is_pending()
+            || entry.compared_reading.is_some() && !entry.is_pending()
             || self.types[kind].is_unavailable();
         entry.mode == Mode::Enforce && !is_settled
     }
