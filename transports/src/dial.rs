@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use crate::{ByteStream, Context, Result, tcp, unix};
+use crate::{ByteStream, Context, Error, Result, tcp, unix};
 
 /// Opens the connections of sessions from another place than this node.
 ///
@@ -38,6 +38,14 @@ pub enum Destination<'a> {
         /// The port.
         port: u16,
     },
+    /// A UDP port of a host. In the stream, the length of each datagram precedes it in two bytes, in network order. An
+    /// empty datagram means that nothing listens at the port.
+    Udp {
+        /// The name or the address.
+        host: &'a str,
+        /// The port.
+        port: u16,
+    },
     /// A Unix socket.
     Unix(&'a Path),
 }
@@ -59,6 +67,9 @@ impl Destination<'_> {
                 let stream = tcp::connect_from_here(host, port, limit, deadline).await?;
                 Ok(Box::new(stream))
             }
+            (None, Self::Udp { .. }) => Err(Error::Unsupported(
+                "datagrams from this node need no stream".to_owned(),
+            )),
             (None, Self::Unix(path)) => Ok(Box::new(unix::connect(path, limit, deadline).await?)),
         }
     }
@@ -68,7 +79,9 @@ impl Destination<'_> {
 impl fmt::Display for Destination<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tcp { host, port } => f.write_str(&tcp::peer(host, *port)),
+            Self::Tcp { host, port } | Self::Udp { host, port } => {
+                f.write_str(&tcp::peer(host, *port))
+            }
             Self::Unix(path) => write!(f, "{}", path.display()),
         }
     }

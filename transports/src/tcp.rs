@@ -45,7 +45,12 @@ pub(crate) async fn connect(
 ///
 /// # Errors
 /// Fails with [`Error::Resolve`], with [`Error::Unreachable`], or with [`Error::TimedOut`] at `deadline`.
-pub(crate) async fn connect_from_here(host: &str, port: u16, limit: Duration, deadline: Instant) -> Result<TcpStream> {
+pub(crate) async fn connect_from_here(
+    host: &str,
+    port: u16,
+    limit: Duration,
+    deadline: Instant,
+) -> Result<TcpStream> {
     let peer = peer(host, port);
     let late = || Error::TimedOut {
         peer: peer.clone(),

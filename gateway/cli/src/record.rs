@@ -71,7 +71,8 @@ impl Record {
         let run = context.begin(self.targets.concurrency);
         let ran = run.with_sessions(&inventory, async |sessions| {
             let record = async |job: &TargetJob<'_>| self.record(sessions, job).await;
-            run.on_targets(&targets, Action::new("record"), record).await
+            run.on_targets(&targets, Action::new("record"), record)
+                .await
         });
         Ok(exit_status(&follow(context, &run, printer, ran).await?))
     }

@@ -256,7 +256,11 @@ impl Workspace {
                 self.report_left_out(problems);
             }
         }
-        let explicit = self.settings.devices.as_ref().filter(|file| file.is_explicit);
+        let explicit = self
+            .settings
+            .devices
+            .as_ref()
+            .filter(|file| file.is_explicit);
         for target in &targets {
             for warning in &target.warnings {
                 self.warn(format!("{target}: {warning}"));
@@ -355,7 +359,10 @@ mod tests {
             let names = all(workspace).now_or_never();
             names.expect("there is nothing to wait for")
         };
-        assert_eq!((first.generation_number(), names(&first)), (0, vec!["r1".to_owned()]));
+        assert_eq!(
+            (first.generation_number(), names(&first)),
+            (0, vec!["r1".to_owned()])
+        );
         fs::write(&inventory, explicit(&["r1", "r2"]))?;
         // Also a module of the next generation.
         let task = folder.path().join("modules/m/tasks/t.sh");

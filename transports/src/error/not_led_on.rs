@@ -24,6 +24,8 @@ pub enum Obstacle {
     Forbidden,
     /// The next host does not answer.
     ConnectFailed,
+    /// The jump host has no program that relays datagrams.
+    NoRelay,
     /// The jump host lacks resources now.
     NoRoom,
 }
@@ -36,7 +38,7 @@ impl NotLedOn {
             .iter()
             .any(|words| self.said.contains(words));
         match self.obstacle {
-            Obstacle::Forbidden => false,
+            Obstacle::Forbidden | Obstacle::NoRelay => false,
             Obstacle::ConnectFailed => !is_no_name,
             Obstacle::NoRoom => true,
         }
@@ -66,6 +68,9 @@ impl fmt::Display for NotLedOn {
             Obstacle::ConnectFailed => {
                 ": check `host` and `port`, which are looked up and reached from there, and that the \
                  device is up"
+            }
+            Obstacle::NoRelay => {
+                ": UDP needs Perl or Python 3 there, and an account that may run it"
             }
             Obstacle::NoRoom => ": it has no room for one more connection just now",
         })

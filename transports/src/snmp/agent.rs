@@ -2,12 +2,11 @@
 //! answer. Datagrams can be lost, late, or from others.
 
 use std::io;
-use std::net::SocketAddr;
 
 use rustls::crypto::ring;
-use tokio::net::UdpSocket;
 use tokio::time::{Instant, timeout_at};
 
+use super::link::Link;
 use super::pdu::{Kind, Pdu};
 use super::settings::Credentials;
 use super::v3::{self, Complaint, Engine, Incoming};
@@ -15,7 +14,7 @@ use super::v3::{self, Complaint, Engine, Incoming};
 /// An agent at one address.
 #[derive(Debug)]
 pub(super) struct Agent {
-    socket: UdpSocket,
+    link: Link,
     last_id: i32,
     engine: Option<Engine>,
     buffer: Vec<u8>,
@@ -33,18 +32,11 @@ pub(super) enum Unanswered {
 }
 
 impl Agent {
-    /// Prepares an agent at an address. Nothing is sent yet.
-    pub(super) async fn at(address: SocketAddr) -> io::Result<Self> {
-        let any: SocketAddr = match address {
-            SocketAddr::V4(_) => ([0; 4], 0).into(),
-            SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
-        };
-        let socket = UdpSocket::bind(any).await?;
-        // This filters datagrams by their sender, and makes the system report ICMP errors.
-        socket.connect(address).await?;
+    /// Prepares an agent. Nothing is sent yet.
+    pub(super) fn new(link: Link) -> io::Result<Self> {
         let [a, b, c, d, ..] = random()?;
         Ok(Self {
-            socket,
+            link,
             last_id: i32::from_be_bytes([a & 0x3f, b, c, d]),
             engine: None,
             buffer: vec![0; 1 << 16],
@@ -127,12 +119,12 @@ impl Agent {
         deadline: Instant,
         mut accept: impl FnMut(&mut Option<Engine>, &[u8]) -> Option<T>,
     ) -> Result<T, Unanswered> {
-        self.socket
+        self.link
             .send(message)
             .await
             .map_err(Unanswered::Unreachable)?;
         loop {
-            let received = timeout_at(deadline, self.socket.recv(&mut self.buffer)).await;
+            let received = timeout_at(deadline, self.link.receive(&mut self.buffer)).await;
             let length = received
                 .map_err(|_| Unanswered::Silence)?
                 .map_err(Unanswered::Unreachable)?;

@@ -9,6 +9,7 @@ mod agent;
 mod ber;
 mod envelope;
 mod facts;
+mod link;
 mod oid;
 mod pdu;
 mod session;

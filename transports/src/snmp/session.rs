@@ -8,12 +8,13 @@ use tokio::time::{Instant, timeout};
 
 use super::agent::{Agent, Unanswered};
 use super::facts;
+use super::link::Link;
 use super::oid::Oid;
 use super::pdu::{Object, Pdu};
 use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Error, ProtocolSession, Result, Transport, resolve};
+use crate::{Context, Destination, Error, ProtocolSession, Result, Transport, resolve};
 use crate::{DataStore, Document, Request};
 
 /// A session with an SNMP agent. It handles one request at a time.
@@ -46,7 +47,9 @@ impl ProtocolSession for SnmpSession {
             ctx.debug("nothing is encrypted with `version: v2c`, the community neither");
         }
         let what = format!("reach the agent at {}", settings.peer());
-        let reaching = ctx.retry_budget().persist(ctx, what, || reach(&settings));
+        let reaching = ctx
+            .retry_budget()
+            .persist(ctx, what, || reach(ctx, &settings));
         let agent = reaching.await?;
         ctx.debug(format!("the agent at {} answers", settings.peer()));
         Ok(Self {
@@ -153,7 +156,10 @@ impl SnmpSession {
 }
 
 /// Finds the first of the host's addresses at which an agent answers.
-async fn reach(settings: &Settings) -> Result<Agent> {
+async fn reach(ctx: &Context<'_>, settings: &Settings) -> Result<Agent> {
+    if ctx.dialer().is_some() {
+        return reach_through(ctx, settings).await;
+    }
     let unknown = |cause| Error::Resolve {
         host: settings.host.clone(),
         cause,
@@ -164,7 +170,7 @@ async fn reach(settings: &Settings) -> Result<Agent> {
         .map_err(unknown)?;
     let mut last = None;
     for address in addresses {
-        let agent = Agent::at(address).await;
+        let agent = Link::to(address).await.and_then(Agent::new);
         let mut agent = agent.map_err(|cause| Error::Unreachable {
             peer: settings.peer(),
             cause,
@@ -178,6 +184,24 @@ async fn reach(settings: &Settings) -> Result<Agent> {
         }
     }
     Err(last.unwrap_or_else(|| unknown(std::io::Error::other("no address"))))
+}
+
+/// Finds the agent through the context's dialer. The name is resolved there.
+async fn reach_through(ctx: &Context<'_>, settings: &Settings) -> Result<Agent> {
+    let (host, port) = (settings.host.as_str(), settings.port);
+    let limit = settings.timeout;
+    let to = Destination::Udp { host, port };
+    let stream = to.connect(ctx, limit, Instant::now() + limit).await?;
+    let agent = Agent::new(Link::Stream(stream, Vec::new()));
+    let mut agent = agent.map_err(|cause| Error::Unreachable {
+        peer: settings.peer(),
+        cause,
+    })?;
+    let request = Pdu::get(&[Oid::new(UP_TIME)]);
+    match ask_once(settings, &mut agent, &request).await {
+        Ok(_) | Err(Error::Refused(_)) => Ok(agent),
+        Err(error) => Err(error),
+    }
 }
 
 /// Sends a request once. An error-status in the answer is an error.

@@ -129,7 +129,7 @@ impl Ssh {
         to: Destination<'_>,
     ) -> std::result::Result<Channel<Msg>, russh::Error> {
         match to {
-            Destination::Tcp { host, port } => {
+            Destination::Tcp { host, port } | Destination::Udp { host, port } => {
                 let (port, from) = (u32::from(port), "127.0.0.1");
                 let opening = self.handle.channel_open_direct_tcpip(host, port, from, 0);
                 opening.await

@@ -13,10 +13,11 @@ use crate::{ByteStream, Destination, Result};
 
 impl SshHost {
     /// Connects from the host to a port of another host, or to one of its own sockets. The stream keeps this connection
-    /// open. It takes no session of the host (`MaxSessions`). `limit` is the time limit as shown in messages.
+    /// open. Only datagrams take a session of the host (`MaxSessions`). `limit` is the time limit as shown in messages.
     ///
     /// # Errors
-    /// Fails with [`Error::NotLedOn`](crate::Error::NotLedOn) or [`Error::TimedOut`](crate::Error::TimedOut) for the
+    /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) for datagrams if the connection carries too many
+    /// programs, with [`Error::NotLedOn`](crate::Error::NotLedOn) or [`Error::TimedOut`](crate::Error::TimedOut) for the
     /// destination, with [`Error::Closed`](crate::Error::Closed) for this host.
     pub async fn forward(
         self: &Arc<Self>,
@@ -24,6 +25,9 @@ impl SshHost {
         limit: Duration,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>> {
+        if let Destination::Udp { host, port } = to {
+            return self.relay(host, port, deadline).await;
+        }
         let (sender, receiver) = oneshot::channel();
         let (carrier, owned) = (Arc::clone(self), Owned::from(to));
         // It outlives a caller that gives up, because a channel that opens late must be closed.
@@ -48,7 +52,7 @@ enum Owned {
 impl From<Destination<'_>> for Owned {
     fn from(to: Destination<'_>) -> Self {
         match to {
-            Destination::Tcp { host, port } => Self::Tcp {
+            Destination::Tcp { host, port } | Destination::Udp { host, port } => Self::Tcp {
                 host: host.to_owned(),
                 port,
             },

@@ -4,6 +4,7 @@ mod cat;
 mod exec;
 mod forward;
 mod put;
+mod relay;
 mod settings;
 mod sftp;
 #[cfg(test)]

@@ -116,7 +116,10 @@ impl<'p> Lookup<'p> {
     fn reference(&mut self, reference: &Hash) -> Value {
         let mut reference = reference.clone();
         for _ in 0..=MAX_CHAIN {
-            match self.plugins.and_then(|plugins| plugins.cached_value(&reference)) {
+            match self
+                .plugins
+                .and_then(|plugins| plugins.cached_value(&reference))
+            {
                 Some(Ok(Value::Hash(hash))) if is_reference(&hash) => reference = hash,
                 Some(Ok(value)) => return value,
                 Some(Err(error)) => return self.fail(reference, error),

@@ -51,7 +51,12 @@ impl Facts {
     }
 
     /// Collects the facts of every target.
-    pub async fn collect(&self, run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
+    pub async fn collect(
+        &self,
+        run: &Run,
+        sessions: Sessions<'_, '_>,
+        targets: &[Arc<Target>],
+    ) -> RunSummary {
         let store = &*run.services.store;
         let ran = run.on_targets(targets, Action::new("facts"), async |job| {
             match &self.cache_project {
@@ -59,7 +64,9 @@ impl Facts {
                     let key = StoreKey::of(project, job.target);
                     self.collect_cached(sessions, store, &key, job).await
                 }
-                None => Ok(TargetResult::success(collect_from_target(sessions, job).await?)),
+                None => Ok(TargetResult::success(
+                    collect_from_target(sessions, job).await?,
+                )),
             }
         });
         let ran = ran.await;
@@ -109,7 +116,10 @@ impl Facts {
 }
 
 /// Collects the facts from the target.
-async fn collect_from_target(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Json, Failure> {
+async fn collect_from_target(
+    sessions: Sessions<'_, '_>,
+    job: &TargetJob<'_>,
+) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
         .info(format!("retrieving facts from {target} at {address}"));

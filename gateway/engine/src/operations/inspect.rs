@@ -44,7 +44,12 @@ pub struct DeviceResources {
 
 impl Inspect {
     /// Shows the resources of every target.
-    pub async fn run(&self, run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
+    pub async fn run(
+        &self,
+        run: &Run,
+        sessions: Sessions<'_, '_>,
+        targets: &[Arc<Target>],
+    ) -> RunSummary {
         let action = DEVICE.with_document();
         run.on_targets(targets, action, async |job| {
             self.inspect(sessions, job).await
@@ -76,7 +81,8 @@ impl Inspect {
             true => manifest::to_yaml(kind.schema(), &resources),
             false => manifest::to_pp(kind.schema(), &resources),
         };
-        let mut result = TargetResult::success(json!(DeviceResources { resources })).with_text(text);
+        let mut result =
+            TargetResult::success(json!(DeviceResources { resources })).with_text(text);
         if !invalid.is_empty() {
             let failure = Failure::new("devgate/invalid-resource", invalid.join("\n"));
             let failure = failure.with("problems", invalid);

@@ -10,7 +10,7 @@ use devgate_transports::Mode;
 use crate::inventory::Target;
 use crate::proxies::Hosts;
 use crate::run::{Run, RunSummary};
-use crate::session::{Sessions, RetryScope, SessionBroker};
+use crate::session::{RetryScope, SessionBroker, Sessions};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
 

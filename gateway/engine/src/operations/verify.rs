@@ -16,7 +16,11 @@ use crate::session::{self, SessionAccess, Sessions};
 pub struct Reached {}
 
 /// Checks whether each target can be reached.
-pub(crate) async fn verify(run: &Run, sessions: Sessions<'_, '_>, targets: &[Arc<Target>]) -> RunSummary {
+pub(crate) async fn verify(
+    run: &Run,
+    sessions: Sessions<'_, '_>,
+    targets: &[Arc<Target>],
+) -> RunSummary {
     run.on_targets(targets, Action::new("verify"), async |job| {
         let open = session::with_session(
             sessions,

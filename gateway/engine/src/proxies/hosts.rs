@@ -19,7 +19,7 @@ use super::pool::HostPool;
 use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
 use super::{DeviceTurn, DeviceTurns, ProxyLoads};
-use crate::hosts::{SshConnections, HostContext, TaskBudget, TaskHostSettings};
+use crate::hosts::{HostContext, SshConnections, TaskBudget, TaskHostSettings};
 use crate::inventory::{DeviceKey, Inventory, Kind, Target};
 use crate::job::RunContext;
 
@@ -128,7 +128,12 @@ impl<'v> Hosts<'v> {
             Kind::Remote { run_on, .. } => run_on.as_str(),
             Kind::Local | Kind::Ssh => {
                 let members = vec![self.member(target)];
-                return Ok(Arc::new(HostPool::new(String::new(), self.usage, members, self.loads)));
+                return Ok(Arc::new(HostPool::new(
+                    String::new(),
+                    self.usage,
+                    members,
+                    self.loads,
+                )));
             }
             Kind::Other(_) => return Err(run_on::no_runner(target)),
         };
@@ -151,7 +156,9 @@ impl<'v> Hosts<'v> {
             [_] => String::new(),
             _ => format!("run-on {run_on}: "),
         };
-        Ok(Arc::new(HostPool::new(label, self.usage, members, self.loads)))
+        Ok(Arc::new(HostPool::new(
+            label, self.usage, members, self.loads,
+        )))
     }
 
     fn member(&self, host: &Target) -> Arc<RunHost<'v>> {
@@ -164,7 +171,14 @@ impl<'v> Hosts<'v> {
         let access = access(host, &host_context, &self.run.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let load = self.loads.load_of(self.run.registry.device_key(host));
-        let member = Arc::new(RunHost::new(self.usage, host_context, access, load, opener, changed));
+        let member = Arc::new(RunHost::new(
+            self.usage,
+            host_context,
+            access,
+            load,
+            opener,
+            changed,
+        ));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
     }
@@ -179,7 +193,11 @@ impl<'v> Hosts<'v> {
 
     /// Waits for the right to act on a remote target's device (its [`DeviceKey`]). The number of concurrent rights is
     /// the `concurrency` of the first request, of any run. The default is 1.
-    pub(crate) async fn device_turn(&self, device_key: DeviceKey, budget: &TaskBudget) -> DeviceTurn<'v> {
+    pub(crate) async fn device_turn(
+        &self,
+        device_key: DeviceKey,
+        budget: &TaskBudget,
+    ) -> DeviceTurn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         self.turns.take(device_key, count).await
     }

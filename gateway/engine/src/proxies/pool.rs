@@ -11,9 +11,9 @@ use serde_json::json;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout};
 
-use super::loads::{ProxyLoads, Ticket};
 use super::hosts::HostUse;
-use super::run_host::{Health, HostPreview, RunHost, HostSlot};
+use super::loads::{ProxyLoads, Ticket};
+use super::run_host::{Health, HostPreview, HostSlot, RunHost};
 
 /// One or more hosts. Each task runs on the one with the lowest load.
 #[derive(Debug)]
@@ -128,7 +128,9 @@ impl<'v> HostPool<'v> {
             member.open();
         }
         let is_up = |member: &RunHost<'_>| member.health() == Health::Up;
-        let mut by_load: Vec<_> = in_turn().map(|member| (member.relative_load(), member)).collect();
+        let mut by_load: Vec<_> = in_turn()
+            .map(|member| (member.relative_load(), member))
+            .collect();
         by_load.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         // The first host that is up should not get all tasks. If it has its share, the others are waited for a moment.
         let least = by_load.iter().find(|(_, member)| is_up(member));

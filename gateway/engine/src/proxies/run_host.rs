@@ -13,7 +13,9 @@ use tokio::time::Instant;
 
 use super::hosts::HostUse;
 use super::loads::{ProxyLoad, Ticket};
-use crate::hosts::{ForwardError, SshConnections, Host, HostContext, Shell, TaskBudget, TaskHostSettings};
+use crate::hosts::{
+    ForwardError, Host, HostContext, Shell, SshConnections, TaskBudget, TaskHostSettings,
+};
 
 /// A host that a run may use.
 pub(super) struct RunHost<'v> {
@@ -200,7 +202,9 @@ impl<'v> RunHost<'v> {
                     let connections = Arc::clone(connections);
                     Shell::over_ssh(host_context, connections, settings.clone()).await?
                 }
-                Some(HostAccess::Local(settings)) => Shell::for_local_user(host_context, settings.clone())?,
+                Some(HostAccess::Local(settings)) => {
+                    Shell::for_local_user(host_context, settings.clone())?
+                }
                 None => return Ok(None),
             };
             if self.usage == HostUse::Tasks {
@@ -245,7 +249,9 @@ impl<'v> RunHost<'v> {
 
     /// Returns the load relative to the capacity, by which hosts are compared.
     pub(super) fn relative_load(&self) -> f64 {
-        let limit = self.limit.map_or(DEFAULT_CAPACITY, |limit| limit.get() as f64);
+        let limit = self
+            .limit
+            .map_or(DEFAULT_CAPACITY, |limit| limit.get() as f64);
         self.load.tasks() as f64 / limit
     }
 
@@ -253,7 +259,9 @@ impl<'v> RunHost<'v> {
     pub(super) fn is_just_opening(&self) -> bool {
         let state = self.state();
         matches!(state.health, Health::Opening | Health::Preparing)
-            && state.opening_since.is_some_and(|opening_since| opening_since.elapsed() < USUAL_CONNECT_TIME)
+            && state
+                .opening_since
+                .is_some_and(|opening_since| opening_since.elapsed() < USUAL_CONNECT_TIME)
     }
 
     /// Closes the host.

@@ -83,7 +83,10 @@ pub(super) fn no_runner(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return crate::inventory::unknown_target(target);
     }
-    Failure::new("devgate/no-runner", unsupported_transport(&target.name, target.kind.name()))
+    Failure::new(
+        "devgate/no-runner",
+        unsupported_transport(&target.name, target.kind.name()),
+    )
 }
 
 fn unsupported_transport(name: &str, transport: &str) -> String {

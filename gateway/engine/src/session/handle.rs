@@ -36,7 +36,12 @@ pub async fn with_handle<T>(
 ) -> Result<T, Failure> {
     let ctx = job.context();
     let spec = ConnectionSpec::for_job(job)?;
-    let lent = LentSession::new(&ctx, sessions.pool.lease(&spec), Mode::Enforce, RetryScope::Request);
+    let lent = LentSession::new(
+        &ctx,
+        sessions.pool.lease(&spec),
+        Mode::Enforce,
+        RetryScope::Request,
+    );
     let outer = OuterSession::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.has_target_of(&lent)) {
         let mut handle = SessionHandle::Lent(BorrowedSession::connect(&outer.socket).await?);
@@ -92,7 +97,9 @@ impl SessionHandle<'_> {
     /// # Errors
     /// Fails when the device or the gateway reports an error.
     pub async fn get(&mut self, what: String) -> Result<Document, Failure> {
-        self.send(SessionRequest::Get(what)).await.and_then(document)
+        self.send(SessionRequest::Get(what))
+            .await
+            .and_then(document)
     }
 
     /// Sends a request that may change data.

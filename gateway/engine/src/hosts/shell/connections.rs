@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use devgate_core::lock::locked;
 use devgate_transports::error::Phase;
-use devgate_transports::{
-    ByteStream, Context, Destination, Error, HostSettings, Result, SshHost,
-};
+use devgate_transports::{ByteStream, Context, Destination, Error, HostSettings, Result, SshHost};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
@@ -249,10 +247,13 @@ impl SshConnections {
 
     fn lease_free(&self) -> Option<ConnectionLease<'_>> {
         let mut state = self.state();
-        state.connections.retain(|connection| !connection.host.is_closed());
+        state
+            .connections
+            .retain(|connection| !connection.host.is_closed());
         state.is_full &= !state.connections.is_empty();
         let capacity = state.capacity;
-        let has_capacity = |connection: &&Arc<SshConnection>| connection.used.load(Ordering::Relaxed) < capacity;
+        let has_capacity =
+            |connection: &&Arc<SshConnection>| connection.used.load(Ordering::Relaxed) < capacity;
         let connection = state.connections.iter().find(has_capacity)?;
         connection.used.fetch_add(1, Ordering::Relaxed);
         Some(ConnectionLease {
@@ -276,7 +277,8 @@ impl SshConnections {
             if let Some(host) = Arc::into_inner(connection.host) {
                 host.close().await;
             }
-        })).await;
+        }))
+        .await;
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
