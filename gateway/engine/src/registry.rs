@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use tokio::task::yield_now;
 
 use crate::external::{RubyTransport, name_of};
-use crate::inventory::{DeviceKey, Kind, Target};
+use crate::inventory::{DeviceKey, TargetKind, Target};
 use family_source::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
@@ -275,9 +275,9 @@ impl Registry {
     /// it.
     pub(crate) fn device_key(&self, target: &Target) -> DeviceKey {
         let transport = match &target.kind {
-            Kind::Remote { transport, .. } => transport.as_deref(),
-            Kind::Ssh => return target.device_key(Some(SSH)),
-            Kind::Local | Kind::Other(_) => None,
+            TargetKind::Remote { transport, .. } => transport.as_deref(),
+            TargetKind::Ssh => return target.device_key(Some(SSH)),
+            TargetKind::Local | TargetKind::Other(_) => None,
         };
         let transport = transport.filter(|name| !self.needs_description(name));
         let connect = transport.and_then(|name| self.find_transport(name).ok().flatten());

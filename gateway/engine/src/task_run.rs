@@ -13,7 +13,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
 use crate::hosts::{TaskBudget, TaskControl, TaskNotRun, TaskOutput};
-use crate::inventory::{Kind, Listed, Target};
+use crate::inventory::{TargetKind, Listed, Target};
 use crate::job::TargetJob;
 use crate::process::{DiscardOutput, ProcessLimits};
 use crate::proxies::{Hosts, TaskSlot};
@@ -71,12 +71,12 @@ impl TaskRun<'_, '_> {
     /// Returns the `_target` of a remote target, and its limits for tasks.
     fn target_input<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<TargetInput<'j>>, TaskBudget), Failure> {
         match &job.target.kind {
-            Kind::Remote { .. } => {
+            TargetKind::Remote { .. } => {
                 let target_input = self.target(job)?;
                 job.hide(target_input.0.secrets());
                 Ok((Some(target_input), budget_of(job.target)?))
             }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, TaskBudget::default())),
+            TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => Ok((None, TaskBudget::default())),
         }
     }
 
@@ -198,12 +198,12 @@ fn location<'a>(
 ) -> RunLocation<'a> {
     let target = &job.target.name;
     match &job.target.kind {
-        Kind::Remote { .. } => RunLocation::Remote {
+        TargetKind::Remote { .. } => RunLocation::Remote {
             target,
             proxy,
             features,
         },
-        Kind::Local | Kind::Ssh | Kind::Other(_) => RunLocation::Normal { target, features },
+        TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => RunLocation::Normal { target, features },
     }
 }
 

@@ -4,7 +4,7 @@
 //! merged when a target is selected. No message and no `Debug` form shows the password of a URI or any value of an
 //! entry.
 
-mod collect;
+mod resolve;
 mod data;
 mod device_conf;
 mod device_key;
@@ -14,41 +14,41 @@ mod expand;
 mod exposed;
 mod glob;
 mod group;
-mod kind;
+mod target_kind;
 mod loaded;
 mod lookup;
 mod names;
 mod nodes;
 mod overrides;
-mod plain;
+mod plain_names;
 mod plugin_error;
 mod read;
 mod redact;
 mod references;
 mod select;
-mod settings;
+mod data_keys;
 mod source;
 mod target;
 mod target_name;
 mod uri;
-mod words;
+mod target_words;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use device_conf::TransportOptions;
 pub(crate) use device_conf::read as read_device_conf;
-pub use device_conf::{Device, default_file};
+pub use device_conf::{ConfiguredDevice, default_file};
 pub(crate) use device_key::DeviceKey;
-pub(crate) use error::Problem;
+pub(crate) use error::InventoryProblem;
 pub use error::{InventoryError, invalid_connection_info, unknown_target};
 pub use glob::{Glob, TOO_LARGE};
-pub use kind::Kind;
+pub use target_kind::TargetKind;
 pub use loaded::Inventory;
 pub use overrides::Overrides;
-pub use plain::names_in;
+pub use plain_names::names_in;
 pub(crate) use plugin_error::PluginError;
 pub(crate) use references::{ReferenceResolver, reference_key};
-pub use source::Source;
+pub use source::InventorySource;
 pub use target::{LOCALHOST, Listed, Target};
-pub use words::words;
+pub use target_words::target_words;

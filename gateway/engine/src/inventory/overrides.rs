@@ -16,7 +16,7 @@ pub struct Overrides {
 
 impl Overrides {
     /// Merges the overrides over the options of a transport.
-    pub(super) fn over(&self, transport: &str, mut options: Hash) -> Hash {
+    pub(super) fn apply_to(&self, transport: &str, mut options: Hash) -> Hash {
         let over = match transport {
             "remote" => &self.remote,
             _ => &self.options,
