@@ -163,7 +163,14 @@ fn reached(target: &Target) -> Json {
 fn details(context: &CommandContext, target: &Target) -> Json {
     let schema = target
         .remote_transport()
-        .and_then(|name| context.workspace.registry.find_transport(name).ok().flatten())
+        .and_then(|name| {
+            context
+                .workspace
+                .registry
+                .find_transport(name)
+                .ok()
+                .flatten()
+        })
         .map(|connect| connect.schema());
     target.detail(|key| {
         let attribute = schema.and_then(|schema| schema.connection_info().get(key));

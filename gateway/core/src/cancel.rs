@@ -237,7 +237,11 @@ impl CancelToken {
     /// Waits until a stage is reached; forever if the source does not exist any more.
     pub async fn reaches(&self, stage: Stage) {
         let mut requests = self.state.clone();
-        if requests.wait_for(|state| state.stage >= stage).await.is_err() {
+        if requests
+            .wait_for(|state| state.stage >= stage)
+            .await
+            .is_err()
+        {
             pending().await
         }
     }

@@ -263,7 +263,9 @@ impl Log {
         } else {
             kept_events
         };
-        while self.events.len() > kept_events && first_needed.is_none_or(|first_needed| self.first < first_needed) {
+        while self.events.len() > kept_events
+            && first_needed.is_none_or(|first_needed| self.first < first_needed)
+        {
             self.events.pop_front();
             self.first += 1;
         }

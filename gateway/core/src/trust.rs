@@ -267,7 +267,10 @@ mod tests {
         for (mode, refused) in [(0o755, None), (0o1777, None), (0o777, Some("sticky bit"))] {
             fs::set_permissions(&temporary, Permissions::from_mode(mode)).expect("set");
             let own = fs::metadata(&temporary).expect("there").uid();
-            let allowed = AllowedOwners { own, sudo_user: None };
+            let allowed = AllowedOwners {
+                own,
+                sudo_user: None,
+            };
             let problem = check_temporary_by(allowed, &temporary).err();
             let is_as_expected = match (&problem, refused) {
                 (None, None) => true,
@@ -334,7 +337,8 @@ mod tests {
         let path = file(base.path(), 0o755, 0o644);
         let metadata = fs::metadata(&path).expect("it is there");
         let owner = metadata.uid();
-        let allowed = |own, sudo_user| AllowedOwners { own, sudo_user }.foreign_access(&metadata, false);
+        let allowed =
+            |own, sudo_user| AllowedOwners { own, sudo_user }.foreign_access(&metadata, false);
         assert_eq!(allowed(owner, None), None);
         assert_eq!(allowed(4242, Some(owner)), None);
         let expected = (owner != 0).then_some(ForeignAccess::OwnedBy(owner));

@@ -17,7 +17,7 @@ use devgate_schemas::yaml;
 use devgate_transports::reading;
 
 use crate::tasks::Catalogue;
-use file::{PROJECT_FILE, INVENTORY_FILE, ProjectReader, CHECKED_NAMES};
+use file::{CHECKED_NAMES, INVENTORY_FILE, PROJECT_FILE, ProjectReader};
 pub use format::Format;
 
 /// A project's folder, and the settings in its file.
@@ -203,6 +203,9 @@ fn project_in(folder: &Path) -> Option<PathBuf> {
     if inner.is_dir() {
         Some(inner)
     } else {
-        folder.join(PROJECT_FILE).is_file().then(|| folder.to_owned())
+        folder
+            .join(PROJECT_FILE)
+            .is_file()
+            .then(|| folder.to_owned())
     }
 }

@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use tokio::task::yield_now;
 
 use crate::external::{RubyTransport, name_of};
-use crate::inventory::{DeviceKey, TargetKind, Target};
+use crate::inventory::{DeviceKey, Target, TargetKind};
 use family_source::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
@@ -237,7 +237,9 @@ impl Registry {
     /// dropped, the programs are ended, and the next call starts them again.
     pub async fn load_descriptions<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
         let names: HashSet<&str> = names.into_iter().collect();
-        let names = names.into_iter().filter(|name| self.needs_description(name));
+        let names = names
+            .into_iter()
+            .filter(|name| self.needs_description(name));
         let sources: Vec<_> = names.filter_map(|name| self.families.get(name)).collect();
         if !sources.is_empty() {
             // The first poll starts nothing: a front end listens for signals only once there is something to wait for.
@@ -249,7 +251,8 @@ impl Registry {
 
     /// Loads the descriptions of the programs of every family.
     pub async fn load_all_descriptions(&self) {
-        self.load_descriptions(self.families.keys().map(String::as_str)).await;
+        self.load_descriptions(self.families.keys().map(String::as_str))
+            .await;
     }
 
     /// Loads the descriptions of the programs that these targets need.
@@ -286,13 +289,16 @@ impl Registry {
 
     /// Whether the descriptions of the programs of the family of this name are not loaded yet.
     pub(crate) fn needs_description(&self, name: &str) -> bool {
-        self.families.get(name).is_some_and(|source| source.needs_description())
+        self.families
+            .get(name)
+            .is_some_and(|source| source.needs_description())
     }
 
     /// Returns the families that may have a type of this name and whose descriptions are not loaded yet.
     pub(crate) fn undescribed_with_type(&self, type_name: &str) -> impl Iterator<Item = &str> {
         let families = self.families.iter();
-        let open = families.filter(move |(_, source)| source.needs_description() && source.has_type(type_name));
+        let open = families
+            .filter(move |(_, source)| source.needs_description() && source.has_type(type_name));
         open.map(|(name, _)| name.as_str())
     }
 
@@ -327,7 +333,10 @@ impl Registry {
 
     /// Returns the resource type of this name, from the first family that has one.
     pub(crate) fn type_of_any(&self, name: &str) -> Option<&dyn ResourceType> {
-        let sources = self.families.values().filter(|source| source.has_type(name));
+        let sources = self
+            .families
+            .values()
+            .filter(|source| source.has_type(name));
         let mut families = sources.filter_map(|source| source.loaded().as_ref().ok());
         families.find_map(|family| family.types().find(|kind| kind.schema().name() == name))
     }

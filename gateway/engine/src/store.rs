@@ -59,8 +59,7 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// Fails when the data are damaged. The next call of [`save`](Self::save) replaces them.
-    async fn load(&self, kind: StoredKind, key: &StoreKey)
-    -> Result<Option<StoredValue>, String>;
+    async fn load(&self, kind: StoredKind, key: &StoreKey) -> Result<Option<StoredValue>, String>;
 
     /// Stores data of a target, without secrets. They replace earlier ones.
     ///

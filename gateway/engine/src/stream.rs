@@ -101,7 +101,8 @@ impl LineBuffer {
                 _ => (piece, false),
             };
             let capacity = MAX_BUFFERED - self.line.len();
-            self.line.extend_from_slice(&text[..text.len().min(capacity)]);
+            self.line
+                .extend_from_slice(&text[..text.len().min(capacity)]);
             self.cut |= text.len() > capacity;
             if ended {
                 self.end(&mut show);

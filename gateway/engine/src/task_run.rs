@@ -13,13 +13,13 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
 use crate::hosts::{TaskBudget, TaskControl, TaskNotRun, TaskOutput};
-use crate::inventory::{TargetKind, Listed, Target};
+use crate::inventory::{Listed, Target, TargetKind};
 use crate::job::TargetJob;
 use crate::process::{DiscardOutput, ProcessLimits};
 use crate::proxies::{Hosts, TaskSlot};
 use crate::session::{ConnectionSpec, SessionBroker};
 use crate::stream::TaskOutputStream;
-use crate::tasks::{Invocation, Parameters, Task, TaskError, RunLocation};
+use crate::tasks::{Invocation, Parameters, RunLocation, Task, TaskError};
 
 /// One task for many targets.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +55,17 @@ impl TaskRun<'_, '_> {
         let pool = unless_stopping(job, self.hosts.pool(target)).await??;
         // The turn at the device comes first, so that a waiting task takes no slot on a proxy.
         let _device = match &target_input {
-            Some(_) => Some(unless_stopping(job, self.hosts.device_turn(job.device_key(), &budget)).await?),
+            Some(_) => {
+                Some(unless_stopping(job, self.hosts.device_turn(job.device_key(), &budget)).await?)
+            }
             None => None,
         };
         loop {
             let slot = unless_stopping(job, pool.slot()).await??;
-            match self.run_in_slot(&slot, job, target_input.as_ref(), &budget).await {
+            match self
+                .run_in_slot(&slot, job, target_input.as_ref(), &budget)
+                .await
+            {
                 Ok(output) => return Ok(self.to_result(job, output)),
                 Err(TaskNotRun::NotStarted(why)) => slot.mark_host_down(why),
                 Err(TaskNotRun::Task(error)) => return Err(error.into()),
@@ -69,14 +74,19 @@ impl TaskRun<'_, '_> {
     }
 
     /// Returns the `_target` of a remote target, and its limits for tasks.
-    fn target_input<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<TargetInput<'j>>, TaskBudget), Failure> {
+    fn target_input<'j>(
+        &self,
+        job: &TargetJob<'j>,
+    ) -> Result<(Option<TargetInput<'j>>, TaskBudget), Failure> {
         match &job.target.kind {
             TargetKind::Remote { .. } => {
                 let target_input = self.target(job)?;
                 job.hide(target_input.0.secrets());
                 Ok((Some(target_input), budget_of(job.target)?))
             }
-            TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => Ok((None, TaskBudget::default())),
+            TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => {
+                Ok((None, TaskBudget::default()))
+            }
         }
     }
 
@@ -84,13 +94,15 @@ impl TaskRun<'_, '_> {
     fn admit(&self, job: &TargetJob<'_>) -> Result<(), Failure> {
         let (target, none) = (job.target, BTreeSet::new());
         let location = location(job, target.run_on(), &none);
-        self.task.admit(location, self.mode).map_err(|why| match why {
-            // Most likely, it is the mistyped name of a remote target.
-            TaskError::RemoteTaskOnNormalTarget { .. } if target.listed == Listed::No => {
-                crate::inventory::unknown_target(target)
-            }
-            why => why.into(),
-        })
+        self.task
+            .admit(location, self.mode)
+            .map_err(|why| match why {
+                // Most likely, it is the mistyped name of a remote target.
+                TaskError::RemoteTaskOnNormalTarget { .. } if target.listed == Listed::No => {
+                    crate::inventory::unknown_target(target)
+                }
+                why => why.into(),
+            })
     }
 
     /// Runs the task in a slot of a host.
@@ -105,7 +117,8 @@ impl TaskRun<'_, '_> {
         let mut features = host.features().clone();
         features.extend(target.features.iter().cloned());
         let location = location(job, slot.name(), &features);
-        let mut invocation = Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
+        let mut invocation =
+            Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
         if let Some((info, _)) = target_input {
             invocation = invocation.with_target(info.clone());
         }
@@ -172,7 +185,11 @@ impl TaskRun<'_, '_> {
             }
             None => {
                 let name = target.remote_transport().unwrap_or("none");
-                if self.reported_transports.borrow_mut().insert(name.to_owned()) {
+                if self
+                    .reported_transports
+                    .borrow_mut()
+                    .insert(name.to_owned())
+                {
                     ctx.notice(format!(
                         "transport `{name}` is not known: its connection info is passed to the task unchecked, and \
                          only `password` is kept secret, also on other targets"
@@ -203,12 +220,17 @@ fn location<'a>(
             proxy,
             features,
         },
-        TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => RunLocation::Normal { target, features },
+        TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => {
+            RunLocation::Normal { target, features }
+        }
     }
 }
 
 /// Waits for a precondition of a task, unless the run starts no new work.
-async fn unless_stopping<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
+async fn unless_stopping<T>(
+    job: &TargetJob<'_>,
+    wait: impl Future<Output = T>,
+) -> Result<T, Failure> {
     tokio::select! {
         biased;
         () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),

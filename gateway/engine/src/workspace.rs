@@ -18,7 +18,8 @@ use devgate_transports::Environment;
 use tokio::sync::OnceCell;
 
 use crate::inventory::{
-    Inventory, Listed, Overrides, InventoryProblem, InventorySource, Target, TransportOptions, read_device_conf,
+    Inventory, InventoryProblem, InventorySource, Listed, Overrides, Target, TransportOptions,
+    read_device_conf,
 };
 use crate::plugins::{Plugins, SecretPrompt};
 use crate::project::Project;
@@ -191,7 +192,8 @@ impl Workspace {
             ..
         } = &self.settings;
         let default = project.inventory_file();
-        let source = InventorySource::choose(inventory.clone(), inventory_variable.clone(), default)?;
+        let source =
+            InventorySource::choose(inventory.clone(), inventory_variable.clone(), default)?;
         if let InventorySource::File(path) | InventorySource::Default(path) = &source
             && path.exists()
         {
@@ -256,7 +258,11 @@ impl Workspace {
                 self.report_left_out(problems);
             }
         }
-        let explicit = self.settings.devices.as_ref().filter(|file| file.is_explicit);
+        let explicit = self
+            .settings
+            .devices
+            .as_ref()
+            .filter(|file| file.is_explicit);
         for target in &targets {
             for warning in &target.warnings {
                 self.warn(format!("{target}: {warning}"));
@@ -355,7 +361,10 @@ mod tests {
             let names = all(workspace).now_or_never();
             names.expect("there is nothing to wait for")
         };
-        assert_eq!((first.generation_number(), names(&first)), (0, vec!["r1".to_owned()]));
+        assert_eq!(
+            (first.generation_number(), names(&first)),
+            (0, vec!["r1".to_owned()])
+        );
         fs::write(&inventory, explicit(&["r1", "r2"]))?;
         // Also a module of the next generation.
         let task = folder.path().join("modules/m/tasks/t.sh");

@@ -13,7 +13,7 @@ use devgate_core::redactor::Sink;
 use devgate_engine::engine::{
     self, Engine, EngineConfig, Principal, RunHandle, RunLimits, RunRequest,
 };
-use devgate_engine::inventory::{Inventory, Overrides, InventorySource, default_file};
+use devgate_engine::inventory::{Inventory, InventorySource, Overrides, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
 use devgate_engine::run::Run;

@@ -125,7 +125,10 @@ pub fn log_event(logger: &Logger, event: &Event, again: &str) {
             message,
             running,
             is_held,
-        } => logger.say(Level::Err, &stopping(*stage, message, *running, *is_held, again)),
+        } => logger.say(
+            Level::Err,
+            &stopping(*stage, message, *running, *is_held, again),
+        ),
         _ => {}
     }
 }

@@ -135,7 +135,9 @@ fn would_send(mut asked: Json, body: Option<Json>, printer: &Printer) {
     };
     asked["noop"] = true.into();
     asked["body"] = body.unwrap_or_default();
-    printer.document(&asked, || format!("{line}\n{}", operations::with_newline(text)));
+    printer.document(&asked, || {
+        format!("{line}\n{}", operations::with_newline(text))
+    });
 }
 
 /// Prints the answer of a device: text unchanged, data as JSON; for programs, with the request.

@@ -55,7 +55,10 @@ impl Audited {
             let before = value(report.is.as_ref());
             let last = recorded.get(name).cloned().map(Value::from);
             let message = match &last {
-                None => format!("audit change: newly-recorded value {}", format_value(&before)),
+                None => format!(
+                    "audit change: newly-recorded value {}",
+                    format_value(&before)
+                ),
                 Some(last) if *last == before => String::new(),
                 Some(last) => format!(
                     "audit change: previously recorded value {} has been changed to {}",

@@ -149,7 +149,8 @@ impl Catalog {
     ) -> DeclaredResource {
         let warnings = metaparameters::warnings(&attributes, &name);
         let mut problems = Vec::new();
-        let (meta, relations) = metaparameters::take(&mut attributes, &name, &location, &mut problems);
+        let (meta, relations) =
+            metaparameters::take(&mut attributes, &name, &location, &mut problems);
         self.relations.extend(relations);
         DeclaredResource {
             name,

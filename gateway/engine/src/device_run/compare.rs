@@ -237,7 +237,10 @@ mod tests {
         let runtime = runtime.expect("a runtime can be made");
         let differences = runtime.block_on(compare(&schema, &mut provider, &ctx, &strict, sides));
         let differences = differences.expect("it can be compared");
-        let differences = differences.iter().map(Difference::change_message_for_people).collect();
+        let differences = differences
+            .iter()
+            .map(Difference::change_message_for_people)
+            .collect();
         (provider.comparison, differences)
     }
 
@@ -325,7 +328,8 @@ mod tests {
     fn without_custom_insync_it_is_not_called() {
         let port = PORT.replace("features: [custom_insync], ", "");
         let no = InSync::No { why: None };
-        let (comparison, differences) = compared(&port, no, Some("{name: a, mtu: 1}"), "{name: a, mtu: 1}");
+        let (comparison, differences) =
+            compared(&port, no, Some("{name: a, mtu: 1}"), "{name: a, mtu: 1}");
         assert_eq!((comparison, differences), (Vec::new(), Vec::new()));
     }
 }

@@ -28,7 +28,8 @@ pub(super) enum Difference {
 
 impl Difference {
     /// The message for a resource as a whole, unless the provider has a better one.
-    const CUSTOM_INSYNC_MESSAGE: &str = "Custom insync logic determined that this resource is out of sync";
+    const CUSTOM_INSYNC_MESSAGE: &str =
+        "Custom insync logic determined that this resource is out of sync";
 
     /// Returns the differences that are left after a change. That a resource as a whole was out of sync says nothing
     /// about the state of the device now.
@@ -42,7 +43,10 @@ impl Difference {
         match self {
             Self::Missing => "it is absent, should be present".to_owned(),
             Self::Unwanted => "it is present, should be absent".to_owned(),
-            Self::EntireResource { why } => why.as_deref().unwrap_or(Self::CUSTOM_INSYNC_MESSAGE).to_owned(),
+            Self::EntireResource { why } => why
+                .as_deref()
+                .unwrap_or(Self::CUSTOM_INSYNC_MESSAGE)
+                .to_owned(),
             Self::Property {
                 why: Some(why),
                 name,
@@ -63,9 +67,10 @@ impl Difference {
             Self::Missing => ("'absent'".to_owned(), "'present'".to_owned()),
             Self::Unwanted => ("'present'".to_owned(), "'absent'".to_owned()),
             Self::EntireResource { .. } => return format!("{} (noop)", self.describe()),
-            Self::Property { is, should, .. } => {
-                (format_value(is.as_ref().unwrap_or(&Value::Undef)), format_value(should))
-            }
+            Self::Property { is, should, .. } => (
+                format_value(is.as_ref().unwrap_or(&Value::Undef)),
+                format_value(should),
+            ),
         };
         format!("current_value {is}, should be {should} (noop)")
     }
@@ -91,7 +96,11 @@ impl Difference {
                 should,
                 ..
             } => {
-                format!("{name} changed {} to {}", format_value(is), format_value(should))
+                format!(
+                    "{name} changed {} to {}",
+                    format_value(is),
+                    format_value(should)
+                )
             }
         }
     }
@@ -204,11 +213,17 @@ mod tests {
             why: Some("the line card rounds it".to_owned()),
         };
         assert_eq!(
-            [difference.change_message(), difference.change_message_for_people()],
+            [
+                difference.change_message(),
+                difference.change_message_for_people()
+            ],
             ["the line card rounds it", "mtu: the line card rounds it"]
         );
         assert_eq!(
-            [difference.noop_message(), difference.noop_message_for_people()],
+            [
+                difference.noop_message(),
+                difference.noop_message_for_people()
+            ],
             [
                 "current_value 1500, should be 9000 (noop)",
                 "mtu: the line card rounds it (noop)"

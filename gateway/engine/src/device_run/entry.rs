@@ -30,7 +30,13 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Creates the entry of a node's resource.
-    pub(super) fn new(node: usize, node_data: &Node, mode: Mode, name: Name, should: Resource) -> Self {
+    pub(super) fn new(
+        node: usize,
+        node_data: &Node,
+        mode: Mode,
+        name: Name,
+        should: Resource,
+    ) -> Self {
         let positive = |number: u32| (number > 0).then_some(number);
         let report = ResourceReport {
             type_name: node_data.shown.type_name.clone(),
@@ -105,7 +111,9 @@ impl Entry {
         self.report.out_of_sync = true;
         self.report.noop = true;
         for difference in &self.differences {
-            self.report.messages.push(difference.noop_message_for_people());
+            self.report
+                .messages
+                .push(difference.noop_message_for_people());
             let event = difference.event(EventStatus::Noop, difference.noop_message(), now());
             self.report.events.push(event);
         }
@@ -116,7 +124,9 @@ impl Entry {
         self.report.out_of_sync = true;
         self.report.changed = true;
         for difference in &self.differences {
-            self.report.messages.push(difference.change_message_for_people());
+            self.report
+                .messages
+                .push(difference.change_message_for_people());
             let event = difference.event(EventStatus::Success, difference.change_message(), now());
             self.report.events.push(event);
         }
@@ -127,8 +137,9 @@ impl Entry {
         self.report.out_of_sync |= !self.differences.is_empty();
         if !self.report.failed {
             let differences = self.differences.iter();
-            let events =
-                differences.map(|difference| difference.event(EventStatus::Failure, message.to_owned(), now()));
+            let events = differences.map(|difference| {
+                difference.event(EventStatus::Failure, message.to_owned(), now())
+            });
             self.report.events.extend(events);
             if self.differences.is_empty() {
                 // The failure came before anything was known of the resource.

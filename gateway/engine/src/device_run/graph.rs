@@ -157,7 +157,9 @@ impl Queue {
     pub(super) fn new(graph: &Graph) -> Self {
         let waits_for: Vec<usize> = graph.before.iter().map(Vec::len).collect();
         let ready = waits_for.iter().enumerate();
-        let ready = ready.filter(|(_, stack)| **stack == 0).map(|(node, _)| node);
+        let ready = ready
+            .filter(|(_, stack)| **stack == 0)
+            .map(|(node, _)| node);
         Self {
             ready: ready.collect(),
             waits_for,

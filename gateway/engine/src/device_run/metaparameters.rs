@@ -2,7 +2,7 @@
 
 use devgate_schemas::{Hash, Level, ResourceProblem, Value};
 
-use super::catalog::{Audit, Meta, SourceLocation, Ref, Relation};
+use super::catalog::{Audit, Meta, Ref, Relation, SourceLocation};
 
 /// Removes the metaparameters from the attributes of a resource. Returns those that concern the resource itself, and
 /// its relations to others. References are texts: `Type[title]`. Problems are recorded.
@@ -172,7 +172,10 @@ mod tests {
         if problems.is_empty() {
             Ok((meta, relations, attributes))
         } else {
-            Err(problems.into_iter().map(|problem| problem.message).collect())
+            Err(problems
+                .into_iter()
+                .map(|problem| problem.message)
+                .collect())
         }
     }
 

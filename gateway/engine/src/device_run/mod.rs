@@ -8,25 +8,27 @@ mod diff;
 mod difference;
 mod entry;
 mod failure;
+mod format;
 mod graph;
 mod metaparameters;
-mod type_run;
 mod plan;
 mod puppet_report;
 mod relate;
 mod rows;
+mod run_rollback;
 mod schedule;
 mod tags;
 #[cfg(test)]
 mod tests;
 mod text;
 mod transaction;
-mod run_rollback;
-mod format;
+mod type_run;
 
 pub(crate) use audit::Audited;
 pub use catalog::invalid;
-pub(crate) use catalog::{Catalog, Container, Meta, SourceLocation, AttributeLocations, Ref, Relation};
+pub(crate) use catalog::{
+    AttributeLocations, Catalog, Container, Meta, Ref, Relation, SourceLocation,
+};
 pub use failure::{RESOURCE_FAILURE, failure};
 pub(crate) use plan::Plan;
 pub(crate) use puppet_report::{as_puppet_yaml, puppet_report};

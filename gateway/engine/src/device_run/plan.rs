@@ -7,7 +7,7 @@ use devgate_devices::{Error, ResourceType};
 use devgate_schemas::{Feature, Level, Name, Resource, ResourceProblem, Value};
 use indexmap::IndexMap;
 
-use super::catalog::{Audit, Catalog, DeclaredResource, SourceLocation, Ref, capitalised, invalid};
+use super::catalog::{Audit, Catalog, DeclaredResource, Ref, SourceLocation, capitalised, invalid};
 use super::graph::Graph;
 use super::relate::Relations;
 use super::tags;
@@ -127,7 +127,10 @@ impl Catalog {
 
     fn node(&self, declared: &DeclaredResource, work: Work) -> Node {
         let DeclaredResource {
-            name, meta, location, ..
+            name,
+            meta,
+            location,
+            ..
         } = declared;
         let mut tags = meta.tags.clone();
         tags::add(&mut tags, &name.type_name);
@@ -175,7 +178,10 @@ impl<'r> Planner<'r, '_> {
             meta,
             ..
         } = declared;
-        let told = declared.problems.iter().map(|problem| declared.describe(problem));
+        let told = declared
+            .problems
+            .iter()
+            .map(|problem| declared.describe(problem));
         self.problems.extend(told);
         if shown.type_name == RESOURCES {
             return self.purge(declared);
@@ -207,13 +213,16 @@ impl<'r> Planner<'r, '_> {
                 let part = schema.sound_part(&shown.title, attributes);
                 let without_form = of.judge_part(part);
                 let problems = invalid.wrong().iter().chain(&without_form);
-                self.problems.extend(problems.map(|problem| declared.describe(problem)));
+                self.problems
+                    .extend(problems.map(|problem| declared.describe(problem)));
                 return None;
             }
         };
         let without_form = of.canonical(&mut should);
         if !without_form.is_empty() {
-            let told = without_form.iter().map(|problem| declared.describe(problem));
+            let told = without_form
+                .iter()
+                .map(|problem| declared.describe(problem));
             self.problems.extend(told);
             return None;
         }
@@ -261,7 +270,8 @@ impl<'r> Planner<'r, '_> {
             Ok(kind) if self.kinds[kind].schema().is_ensurable() => Some(Work::Purge { kind }),
             Ok(_) => {
                 let message = "Purging is only supported on types that accept 'ensure'";
-                self.problems.push(format!("{location}: {shown}: {message}"));
+                self.problems
+                    .push(format!("{location}: {shown}: {message}"));
                 None
             }
             Err(problem) => {

@@ -186,7 +186,10 @@ impl<'c> Relations<'c> {
             return None;
         }
         let name = Name::new(title.as_str(), of.schema().namevars_of(&named));
-        self.names.get(&(kind, &name)).copied().map(ReferenceTarget::Resource)
+        self.names
+            .get(&(kind, &name))
+            .copied()
+            .map(ReferenceTarget::Resource)
     }
 }
 

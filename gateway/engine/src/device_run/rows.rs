@@ -260,7 +260,10 @@ mod tests {
         let strict = Strictness::new(strict);
         let refused = (0..250).filter(|_| strict.refuse(&ctx, "wrong".to_owned()).is_err());
         let refused = refused.count();
-        let events = events.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let events = events
+            .0
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         let at = |wanted| events.iter().filter(|&&level| level == wanted).count();
         (at(Level::Debug), at(Level::Warning), refused)
     }

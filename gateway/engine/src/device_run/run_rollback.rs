@@ -70,6 +70,8 @@ impl<'a> RunRollback<'a> {
 
 fn add(report: &mut Report, problem: String) {
     let existing = report.problem.take();
-    report.problem =
-        Some(existing.map_or_else(|| problem.clone(), |existing| format!("{existing}\n{problem}")));
+    report.problem = Some(existing.map_or_else(
+        || problem.clone(),
+        |existing| format!("{existing}\n{problem}"),
+    ));
 }

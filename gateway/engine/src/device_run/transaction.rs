@@ -17,13 +17,13 @@ use devgate_transports::{Context, Mode};
 
 use super::audit::Audited;
 use super::entry::Entry;
-use super::type_run::TypeRun;
 use super::plan::{Node, Plan, Work};
 use super::relate;
 use super::rows::{Strict, Strictness};
+use super::run_rollback::RunRollback;
 use super::schedule::Schedule;
 use super::tags;
-use super::run_rollback::RunRollback;
+use super::type_run::TypeRun;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -274,7 +274,8 @@ impl<'a> Run<'a> {
             let type_run = &self.types[kind];
             let (audit, schema) = (&plan.nodes[entry.node].audit, type_run.kind().schema());
             let now = type_run.current(&entry.name);
-            self.audited.compare_and_record(audit, schema, &mut entry.report, now);
+            self.audited
+                .compare_and_record(audit, schema, &mut entry.report, now);
         }
         let seconds = started_at.elapsed().as_secs_f64() / batch.len().max(1) as f64;
         for mut entry in batch {

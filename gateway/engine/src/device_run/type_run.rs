@@ -69,7 +69,8 @@ impl<'a> TypeRun<'a> {
         let resources = Resources::new(self.schema, Mode::Noop);
         let ctx = &ctx.for_resources(&resources);
         let desired = entries.iter().map(|entry| entry.report.should.clone());
-        let desired = canonical::canonicalize_each(ctx, &mut *self.provider, desired.collect()).await;
+        let desired =
+            canonical::canonicalize_each(ctx, &mut *self.provider, desired.collect()).await;
         for (entry, should) in entries.iter_mut().zip(desired) {
             match should {
                 Ok(should) => entry.report.should = should,
@@ -137,7 +138,10 @@ impl<'a> TypeRun<'a> {
             self.purge(&mut batch, Mode::Enforce, node, node_data);
             self.compare(ctx, &mut batch[1..]).await;
             if let Some(is_invalid) = batch.iter().find(|entry| entry.is_invalid) {
-                let (shown, why) = (&is_invalid.report.reference, is_invalid.report.messages.join("; "));
+                let (shown, why) = (
+                    &is_invalid.report.reference,
+                    is_invalid.report.messages.join("; "),
+                );
                 entry.refuse(&format!("nothing is purged: {shown}: {why}"));
             }
         }
@@ -255,7 +259,9 @@ impl<'a> TypeRun<'a> {
         let rows = self.rows.as_ref().expect("it was read");
         let held = match (&self.unknown_name, rows.all()) {
             (None, Ok(held)) => held,
-            (Some(message), _) => return batch[index].fail(&format!("nothing is purged: {message}")),
+            (Some(message), _) => {
+                return batch[index].fail(&format!("nothing is purged: {message}"));
+            }
             (None, Err(message)) => {
                 return batch[index].fail(&format!("nothing is purged: {message}"));
             }
@@ -324,7 +330,10 @@ impl<'a> TypeRun<'a> {
         };
         let rows = self.rows.get_or_insert_default();
         rows.replace(&names, new_rows);
-        for entry in batch.iter_mut().filter(|entry| !entry.differences.is_empty()) {
+        for entry in batch
+            .iter_mut()
+            .filter(|entry| !entry.differences.is_empty())
+        {
             let remaining = match rows.get(&entry.name) {
                 Ok(None) if entry.is_unverifiable(&*self.provider) => {
                     let what = &entry.report.reference;
@@ -345,7 +354,8 @@ impl<'a> TypeRun<'a> {
                 Ok(remaining) if entry.report.failed => entry.report.changed = remaining.is_empty(),
                 Ok(remaining) if remaining.is_empty() => entry.mark_changed(),
                 Ok(remaining) => {
-                    let remaining: Vec<String> = remaining.iter().map(Difference::describe).collect();
+                    let remaining: Vec<String> =
+                        remaining.iter().map(Difference::describe).collect();
                     let remaining = remaining.join("; ");
                     entry.fail(&format!(
                         "the device accepted it without an error, but does not have it: {remaining}"

@@ -197,7 +197,8 @@ mod tests {
             assert_eq!((outcome, failed), (Ok(()), Vec::new()));
             assert_eq!(lines, [line]);
         }
-        let (_, lines, failed) = report_one(json!({"action": "failed", "title": "a", "message": "no"}));
+        let (_, lines, failed) =
+            report_one(json!({"action": "failed", "title": "a", "message": "no"}));
         assert_eq!(
             (lines, failed),
             (vec!["err port[a]: no".to_owned()], vec!["a".to_owned()])

@@ -12,7 +12,7 @@ use devgate_transports::error::ProgramProblem;
 
 use super::action::Action;
 use super::results::{self, ProgramFailure};
-use crate::process::{self, ProcessFailure, OutputLimit, ProcessLimits};
+use crate::process::{self, OutputLimit, ProcessFailure, ProcessLimits};
 
 /// A program that is a transport or manages a resource type.
 #[derive(Clone, Debug)]
@@ -77,7 +77,12 @@ impl FamilyProgram {
     }
 
     /// Sends one request to a process of its own.
-    pub(super) async fn run_once(&self, action: Action, input: Hash, limits: &ProcessLimits) -> Reply {
+    pub(super) async fn run_once(
+        &self,
+        action: Action,
+        input: Hash,
+        limits: &ProcessLimits,
+    ) -> Reply {
         let request = Value::Hash([("input", self.input(input))].into_iter().collect());
         let program = process::Program {
             stdin: Some(encode_request(&request)),
@@ -103,7 +108,9 @@ impl FamilyProgram {
             Err(ProcessFailure::Start(error)) => {
                 Reply::failed(self.start_failure(&error), CapturedOutput::default())
             }
-            Err(ProcessFailure::Ended(ended)) => Reply::failed(timed_out(action, limits), ended.stderr),
+            Err(ProcessFailure::Ended(ended)) => {
+                Reply::failed(timed_out(action, limits), ended.stderr)
+            }
         }
     }
 

@@ -3,13 +3,13 @@
 
 mod action;
 mod event;
-mod programs;
 mod family_program;
+mod persistent;
+mod programs;
 mod resource_type;
 mod results;
 mod ruby;
 mod session;
-mod persistent;
 
 pub(crate) use programs::{Programs, name_of};
 pub(crate) use ruby::RubyTransport;

@@ -16,11 +16,13 @@ use tokio::time::timeout;
 use super::action::Action;
 use super::family_program::{FamilyProgram, Reply, encode_request, timed_out};
 use super::results::{self, ProgramFailure};
-use crate::process::{DialogueError, Dialogue, ProcessLimits};
+use crate::process::{Dialogue, DialogueError, ProcessLimits};
 
 /// The processes of a session, by their files.
 #[derive(Debug, Default)]
-pub(super) struct PersistentPrograms(Mutex<HashMap<PathBuf, Arc<AsyncMutex<Option<PersistentProgram>>>>>);
+pub(super) struct PersistentPrograms(
+    Mutex<HashMap<PathBuf, Arc<AsyncMutex<Option<PersistentProgram>>>>>,
+);
 
 /// A process that answers requests one after another.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use super::action::Action;
 use super::family_program::FamilyProgram;
 use super::resource_type::ExternalType;
 use super::results::ProgramFailure;
-use super::session::{ProgramHandle, ExternalConnect, ExternalAccess};
+use super::session::{ExternalAccess, ExternalConnect, ProgramHandle};
 use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
 
@@ -71,7 +71,9 @@ impl Programs {
                 programs.add(&file, Some(name));
             }
         }
-        let has_any = programs.transport.is_some() || !programs.types.is_empty() || !programs.problems.is_empty();
+        let has_any = programs.transport.is_some()
+            || !programs.types.is_empty()
+            || !programs.problems.is_empty();
         has_any.then_some(programs)
     }
 
@@ -167,7 +169,10 @@ impl Programs {
 }
 
 /// Returns the transport that its program describes.
-async fn describe_transport(name: &str, program: &FamilyProgram) -> Result<(TransportSchema, ProgramHandle), String> {
+async fn describe_transport(
+    name: &str,
+    program: &FamilyProgram,
+) -> Result<(TransportSchema, ProgramHandle), String> {
     let (definition, handle) = describe_program(program).await?;
     let schema = TransportSchema::register(&definition);
     let schema = schema.map_err(|problems| describe_problems(program, &problems))?;
@@ -176,7 +181,10 @@ async fn describe_transport(name: &str, program: &FamilyProgram) -> Result<(Tran
 }
 
 /// Returns the resource type that its program describes.
-async fn describe_type(name: &str, program: &FamilyProgram) -> Result<Box<dyn ResourceType>, String> {
+async fn describe_type(
+    name: &str,
+    program: &FamilyProgram,
+) -> Result<Box<dyn ResourceType>, String> {
     let (definition, handle) = describe_program(program).await?;
     let schema = TypeSchema::register(&definition);
     let schema = schema.map_err(|problems| describe_problems(program, &problems))?;
@@ -191,20 +199,37 @@ async fn describe_program(program: &FamilyProgram) -> Result<(Value, ProgramHand
         let is_persistent = match definition.remove("persistent") {
             None | Some(Value::Boolean(false)) => false,
             Some(Value::Boolean(true)) => true,
-            Some(_) => return Err(ProgramFailure::new("expected `persistent` as true or false")),
+            Some(_) => {
+                return Err(ProgramFailure::new(
+                    "expected `persistent` as true or false",
+                ));
+            }
         };
         Ok((definition, is_persistent))
     });
-    let (definition, is_persistent) = description.map_err(|problem| describe_failure(program, problem))?;
+    let (definition, is_persistent) =
+        description.map_err(|problem| describe_failure(program, problem))?;
     let program = program.clone();
-    Ok((Value::Hash(definition), ProgramHandle { program, is_persistent }))
+    Ok((
+        Value::Hash(definition),
+        ProgramHandle {
+            program,
+            is_persistent,
+        },
+    ))
 }
 
-fn check_name(program: &FamilyProgram, own_name: &str, name: &str, expected_by: &str) -> Result<(), String> {
+fn check_name(
+    program: &FamilyProgram,
+    own_name: &str,
+    name: &str,
+    expected_by: &str,
+) -> Result<(), String> {
     if own_name == name {
         return Ok(());
     }
-    let problem = format!("it calls itself `{own_name}`: expected `{name}`, the name of {expected_by}");
+    let problem =
+        format!("it calls itself `{own_name}`: expected `{name}`, the name of {expected_by}");
     Err(describe_failure(program, ProgramFailure::new(problem)))
 }
 
@@ -217,7 +242,10 @@ pub(super) fn describe_problems(program: &FamilyProgram, problems: &Problems) ->
         } else {
             format!("at {path}: ")
         };
-        describe_failure(program, ProgramFailure::new(format!("{location}{}", problem.message)))
+        describe_failure(
+            program,
+            ProgramFailure::new(format!("{location}{}", problem.message)),
+        )
     });
     problems.collect::<Vec<_>>().join("\n")
 }

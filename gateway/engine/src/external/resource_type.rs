@@ -132,7 +132,8 @@ impl ExternalType {
 
     /// Returns the resources in results, with their secrets wrapped.
     fn resources(&self, action: Action, mut results: Hash) -> Result<Vec<Resource>> {
-        let violation = || self.contract_violation(action, "expected `resources` as a list of objects");
+        let violation =
+            || self.contract_violation(action, "expected `resources` as a list of objects");
         let Some(Value::Array(rows)) = results.remove("resources") else {
             return Err(violation());
         };

@@ -65,7 +65,9 @@ pub(super) fn failure_of(error: &Value) -> ProgramFailure {
                 .and_then(|error| error.get("details"))
                 .cloned(),
         },
-        None => ProgramFailure::new("it failed; expected its error as `{\"msg\": …}`, or as a text"),
+        None => {
+            ProgramFailure::new("it failed; expected its error as `{\"msg\": …}`, or as a text")
+        }
     }
 }
 
@@ -135,7 +137,10 @@ mod tests {
         let mut cut = outcome(0, "{}", "");
         cut.stdout.cut = true;
         let describe_failure = of(&cut).expect_err("it is incomplete").message;
-        assert!(describe_failure.contains("more than 2 bytes"), "{describe_failure}");
+        assert!(
+            describe_failure.contains("more than 2 bytes"),
+            "{describe_failure}"
+        );
     }
 
     #[test]

@@ -18,11 +18,11 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use super::action::Action;
-use super::programs::{LIMIT_OPTIONS, name_of, describe_failure, describe_problems};
 use super::family_program::FamilyProgram;
+use super::programs::{LIMIT_OPTIONS, describe_failure, describe_problems, name_of};
 use super::resource_type::ExternalType;
 use super::results::ProgramFailure;
-use super::session::{ProgramHandle, ExternalConnect, ExternalAccess};
+use super::session::{ExternalAccess, ExternalConnect, ProgramHandle};
 use crate::family::Family;
 use crate::process::{GRACE, ProcessLimits};
 
@@ -154,7 +154,10 @@ impl RubyTransport {
         let request = request.expect("files do not panic")?;
         let types = Value::Array(request.types.clone());
         let input = [("types", types)].into_iter().collect();
-        let reply = request.program.run_once(Action::Schema, input, &LIMITS).await;
+        let reply = request
+            .program
+            .run_once(Action::Schema, input, &LIMITS)
+            .await;
         self.family(request, reply.results)
     }
 
@@ -189,7 +192,11 @@ impl RubyTransport {
     }
 
     /// Creates the family from the answer.
-    fn family(&self, request: DescriptionRequest, results: Result<Hash, ProgramFailure>) -> Result<Family, String> {
+    fn family(
+        &self,
+        request: DescriptionRequest,
+        results: Result<Hash, ProgramFailure>,
+    ) -> Result<Family, String> {
         let DescriptionRequest {
             program,
             mut left_out,
@@ -293,7 +300,8 @@ impl Modules {
     }
 
     fn types(&self) -> &IndexMap<String, PathBuf> {
-        self.types.get_or_init(|| ruby_files(&self.libs, "puppet/type"))
+        self.types
+            .get_or_init(|| ruby_files(&self.libs, "puppet/type"))
     }
 
     /// Returns the host's main file, in a folder that no other user can enter.

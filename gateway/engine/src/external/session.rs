@@ -10,8 +10,8 @@ use devgate_transports::{Connect, Context, Error, Result, Transport};
 use super::action::Action;
 use super::event;
 use super::family_program::FamilyProgram;
-use super::results::ProgramFailure;
 use super::persistent::PersistentPrograms;
+use super::results::ProgramFailure;
 use crate::process::ProcessLimits;
 
 /// Connects to the targets of a family with programs.
@@ -73,7 +73,9 @@ impl Connect for ExternalConnect {
         let access = match &self.access {
             // A program connects when it gets its first request.
             ExternalAccess::Program(handle) => ExternalAccess::Program(handle.clone()),
-            ExternalAccess::Protocol(protocol) => ExternalAccess::Protocol(protocol.connect(ctx, info).await?),
+            ExternalAccess::Protocol(protocol) => {
+                ExternalAccess::Protocol(protocol.connect(ctx, info).await?)
+            }
         };
         Ok(Box::new(ProgramSession {
             access,
@@ -88,7 +90,9 @@ impl Connect for ExternalConnect {
 fn limits(info: &ConnectionInfo) -> ProcessLimits {
     let time = info.number("task-timeout");
     // A number of seconds that is too large for a duration means no limit.
-    let time = time.map_or(Some(DEFAULT_TIME), |time| Duration::try_from_secs_f64(time).ok());
+    let time = time.map_or(Some(DEFAULT_TIME), |time| {
+        Duration::try_from_secs_f64(time).ok()
+    });
     let limits = ProcessLimits::default();
     let output = info.integer("output-limit");
     let output = output.and_then(|bytes| usize::try_from(bytes).ok());
@@ -107,7 +111,10 @@ impl ProgramSession {
     pub(super) async fn request(
         &self,
         ctx: &Context<'_>,
-        ProgramHandle { program, is_persistent }: &ProgramHandle,
+        ProgramHandle {
+            program,
+            is_persistent,
+        }: &ProgramHandle,
         action: Action,
         mut input: Hash,
     ) -> Result<Hash> {
@@ -118,7 +125,9 @@ impl ProgramSession {
         let reply = if *is_persistent {
             let on_event = |event: &Value| event::report(ctx, mask, event);
             let programs = &self.programs;
-            programs.request(program, action, input, &self.limits, on_event).await
+            programs
+                .request(program, action, input, &self.limits, on_event)
+                .await
         } else {
             program.run_once(action, input, &self.limits).await
         };
@@ -128,7 +137,9 @@ impl ProgramSession {
         let results = reply.results.and_then(|mut results| {
             match results.remove("events") {
                 None => {}
-                Some(events) => event::report_all(ctx, mask, &events).map_err(ProgramFailure::new)?,
+                Some(events) => {
+                    event::report_all(ctx, mask, &events).map_err(ProgramFailure::new)?
+                }
             }
             Ok(results)
         });
@@ -153,7 +164,9 @@ impl Transport for ProgramSession {
             ExternalAccess::Protocol(session) => return session.facts(ctx).await,
             ExternalAccess::Program(handle) => handle,
         };
-        let mut results = self.request(ctx, handle, Action::Facts, Hash::new()).await?;
+        let mut results = self
+            .request(ctx, handle, Action::Facts, Hash::new())
+            .await?;
         let Some(Value::Hash(describe_failure)) = results.remove("facts") else {
             let problem = ProgramFailure::new("expected `facts` as an object");
             return Err(handle.program.error(Action::Facts, problem));

@@ -10,8 +10,8 @@ use devgate_core::cancel::CancelToken;
 use devgate_core::trust;
 use nix::errno::Errno;
 
-use super::stage::{Cleanup, Stages};
 use super::command_line::{PWSH, command_line};
+use super::stage::{Cleanup, Stages};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskOutput};
 use crate::process::{self, EndedProcess, ProcessFailure, Program, find_program};
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
@@ -141,7 +141,11 @@ fn ended_early(task: &str, ended: EndedProcess, stop: &CancelToken) -> TaskError
     }
     let (task, outputs) = (task.to_owned(), TaskOutputs::new(stdout, stderr));
     match limit {
-        Some(limit) => TaskError::TimedOut { task, limit, outputs },
+        Some(limit) => TaskError::TimedOut {
+            task,
+            limit,
+            outputs,
+        },
         None => TaskError::Stopped {
             task,
             stopped: stop.message_for_part(),
@@ -201,7 +205,8 @@ fn is_text(executable: &Path) -> bool {
 
 fn read_head(executable: &Path) -> Vec<u8> {
     let mut read_head = Vec::new();
-    let read = fs::File::open(executable).and_then(|file| file.take(256).read_to_end(&mut read_head));
+    let read =
+        fs::File::open(executable).and_then(|file| file.take(256).read_to_end(&mut read_head));
     if read.is_err() {
         read_head.clear();
     }

@@ -1,6 +1,7 @@
 //! Hosts: where programs run. This node is a host. Every normal target is one, for its own tasks and, as a proxy, for
 //! those of remote targets.
 
+mod command_line;
 mod execution;
 mod host;
 mod host_context;
@@ -8,7 +9,6 @@ mod local;
 mod settings;
 mod shell;
 mod stage;
-mod command_line;
 
 pub use execution::TaskNotRun;
 pub(crate) use execution::{TaskControl, TaskOutput};

@@ -12,7 +12,7 @@ use devgate_transports::Environment;
 use devgate_transports::HostSettings;
 use nix::unistd::{Uid, User};
 
-use crate::inventory::{TargetKind, Target};
+use crate::inventory::{Target, TargetKind};
 
 /// How tasks run on a host. This node and hosts behind SSH have the same settings.
 #[derive(Clone, Debug)]
@@ -66,7 +66,8 @@ static LOCAL_SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 /// The options of a host behind SSH: those of this node, and how it is reached.
-static SSH_SCHEMA: LazyLock<TransportSchema> = LazyLock::new(|| HostSettings::schema().with(&LOCAL_SCHEMA));
+static SSH_SCHEMA: LazyLock<TransportSchema> =
+    LazyLock::new(|| HostSettings::schema().with(&LOCAL_SCHEMA));
 
 /// The options of a remote target that are for the gateway, and that no transport knows.
 static REMOTE_SCHEMA: LazyLock<TransportSchema> = LazyLock::new(|| {
@@ -182,7 +183,11 @@ impl TaskBudget {
     pub(crate) fn remote(target: &Target) -> Result<Self, InvalidConnectionInfo> {
         let options = target.connection_info().into_hash().into_iter();
         let gateway_options: Hash = options
-            .filter(|(key, _)| REMOTE_SCHEMA.connection_info().contains_key(&key.to_string()))
+            .filter(|(key, _)| {
+                REMOTE_SCHEMA
+                    .connection_info()
+                    .contains_key(&key.to_string())
+            })
             .collect();
         let info = REMOTE_SCHEMA.read(RawConnectionInfo::new(gateway_options), |_, _| {})?;
         Ok(Self::from_info(&info))

@@ -188,9 +188,21 @@ mod tests {
             deep(&mut base, &hash(over), &mut lookup);
             lookup.into_missing().len()
         };
-        assert_eq!(missing_count("{a: {_plugin: x}}", "{a: 1}"), 0, "it is hidden");
-        assert_eq!(missing_count("{b: 1}", "{a: {_plugin: x}}"), 0, "it hides nothing");
-        assert_eq!(missing_count("{a: 1}", "{a: {_plugin: x}}"), 1, "it may be nothing");
+        assert_eq!(
+            missing_count("{a: {_plugin: x}}", "{a: 1}"),
+            0,
+            "it is hidden"
+        );
+        assert_eq!(
+            missing_count("{b: 1}", "{a: {_plugin: x}}"),
+            0,
+            "it hides nothing"
+        );
+        assert_eq!(
+            missing_count("{a: 1}", "{a: {_plugin: x}}"),
+            1,
+            "it may be nothing"
+        );
         assert_eq!(
             missing_count("{a: {_plugin: x}}", "{a: {b: 1}}"),
             1,

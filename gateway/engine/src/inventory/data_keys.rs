@@ -6,9 +6,9 @@ use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Hash, Value};
 
 use super::data::{TargetData, without_undef};
-use super::target_kind::{TRANSPORTS, suggest_transport};
-use super::nodes::{is_reference, value_of, literal_value_of};
+use super::nodes::{is_reference, literal_value_of, value_of};
 use super::read::{InventoryReader, Owner};
+use super::target_kind::{TRANSPORTS, suggest_transport};
 
 /// Options of `remote` that determine how a target is reached, whatever its transport's schema says.
 const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
@@ -72,7 +72,13 @@ impl InventoryReader<'_> {
         (features, references)
     }
 
-    pub(super) fn type_problem(&mut self, node: &Node, key: &str, expected: &str, owner: Owner<'_>) {
+    pub(super) fn type_problem(
+        &mut self,
+        node: &Node,
+        key: &str,
+        expected: &str,
+        owner: Owner<'_>,
+    ) {
         let context = owner
             .target
             .map(|target| format!(" of the target {target}"))

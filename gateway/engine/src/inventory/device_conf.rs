@@ -13,7 +13,7 @@ use devgate_transports::{Environment, reading};
 
 use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
-use super::{InventoryError, TargetKind, Overrides, InventoryProblem, Target};
+use super::{InventoryError, InventoryProblem, Overrides, Target, TargetKind};
 
 /// A device in a `device.conf`.
 #[derive(Debug)]
@@ -111,7 +111,9 @@ impl ConfiguredDevice {
             Err(message) => {
                 let message = format!("the device {}: {message}", self.name);
                 self.bare()
-                    .with_fault(InventoryError::Invalid(vec![InventoryProblem::nowhere(message)]))
+                    .with_fault(InventoryError::Invalid(vec![InventoryProblem::nowhere(
+                        message,
+                    )]))
             }
         }
     }

@@ -37,7 +37,10 @@ impl Target {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let host = self.host();
         let host = host.as_ref().and_then(Value::as_str).map(canonical);
-        let port = self.port().and_then(|port| port.as_integer()).or(default_port);
+        let port = self
+            .port()
+            .and_then(|port| port.as_integer())
+            .or(default_port);
         let port = port.map(|port| port.to_string());
         let last = match host {
             None => ["name", &self.name, ""],

@@ -19,7 +19,11 @@ impl<'n> InventoryReader<'n> {
         }
         let before = self.problems.len();
         let name = match identity(node) {
-            Ok(Identity { name, node: name_node, uri }) => {
+            Ok(Identity {
+                name,
+                node: name_node,
+                uri,
+            }) => {
                 self.add_definition(node, group, &name, name_node, uri);
                 Some(name)
             }
@@ -34,7 +38,12 @@ impl<'n> InventoryReader<'n> {
     }
 
     /// Records the problems of an entry under its name, or else under its position.
-    pub(super) fn fault(&mut self, name: Option<String>, group: usize, faults: Vec<InventoryProblem>) {
+    pub(super) fn fault(
+        &mut self,
+        name: Option<String>,
+        group: usize,
+        faults: Vec<InventoryProblem>,
+    ) {
         let Some(first) = faults.first() else {
             return;
         };

@@ -8,7 +8,7 @@ use devgate_schemas::yaml::{Kind, Node};
 
 use super::nodes::is_reference;
 use super::references::ReferenceResolver;
-use super::{InventoryError, PluginError, InventoryProblem};
+use super::{InventoryError, InventoryProblem, PluginError};
 
 /// How deep lists may be nested, and how many may come from each other.
 const MAX_DEPTH: usize = 50;

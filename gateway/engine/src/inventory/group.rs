@@ -110,7 +110,11 @@ impl Tree {
 
     /// Merges the data of a target's groups (Bolt: `group_collect`). An inner group beats its outer one, and the first
     /// of siblings beats the others.
-    pub(super) fn merged_group_data(&self, entry: Option<&TargetEntry>, lookup: &mut Lookup<'_>) -> Rc<TargetData> {
+    pub(super) fn merged_group_data(
+        &self,
+        entry: Option<&TargetEntry>,
+        lookup: &mut Lookup<'_>,
+    ) -> Rc<TargetData> {
         let relevant = self.relevant(entry);
         if let Some(merged) = self.merged.borrow().get(&relevant) {
             return Rc::clone(merged);
@@ -126,7 +130,11 @@ impl Tree {
     }
 
     /// Merges the data of a target's entries in the same way (Bolt: `target_collect`). They beat every group.
-    pub(super) fn merged_entry_data(&self, entry: &TargetEntry, lookup: &mut Lookup<'_>) -> TargetData {
+    pub(super) fn merged_entry_data(
+        &self,
+        entry: &TargetEntry,
+        lookup: &mut Lookup<'_>,
+    ) -> TargetData {
         if let [(_, data)] = entry.definitions.as_slice() {
             return data.clone();
         }

@@ -102,7 +102,11 @@ impl<'p> Lookup<'p> {
             }
             Value::Array(items) => {
                 let items = items.into_iter();
-                Value::Array(items.map(|item| self.all_to_depth(item, depth_left)).collect())
+                Value::Array(
+                    items
+                        .map(|item| self.all_to_depth(item, depth_left))
+                        .collect(),
+                )
             }
             other => other,
         }
@@ -116,7 +120,10 @@ impl<'p> Lookup<'p> {
     fn reference(&mut self, reference: &Hash) -> Value {
         let mut reference = reference.clone();
         for _ in 0..=MAX_CHAIN {
-            match self.plugins.and_then(|plugins| plugins.cached_value(&reference)) {
+            match self
+                .plugins
+                .and_then(|plugins| plugins.cached_value(&reference))
+            {
                 Some(Ok(Value::Hash(hash))) if is_reference(&hash) => reference = hash,
                 Some(Ok(value)) => return value,
                 Some(Err(error)) => return self.fail(reference, error),

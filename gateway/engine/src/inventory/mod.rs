@@ -4,8 +4,8 @@
 //! merged when a target is selected. No message and no `Debug` form shows the password of a URI or any value of an
 //! entry.
 
-mod resolve;
 mod data;
+mod data_keys;
 mod device_conf;
 mod device_key;
 mod entry;
@@ -14,7 +14,6 @@ mod expand;
 mod exposed;
 mod glob;
 mod group;
-mod target_kind;
 mod loaded;
 mod lookup;
 mod names;
@@ -25,13 +24,14 @@ mod plugin_error;
 mod read;
 mod redact;
 mod references;
+mod resolve;
 mod select;
-mod data_keys;
 mod source;
 mod target;
+mod target_kind;
 mod target_name;
-mod uri;
 mod target_words;
+mod uri;
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,6 @@ pub(crate) use device_key::DeviceKey;
 pub(crate) use error::InventoryProblem;
 pub use error::{InventoryError, invalid_connection_info, unknown_target};
 pub use glob::{Glob, TOO_LARGE};
-pub use target_kind::TargetKind;
 pub use loaded::Inventory;
 pub use overrides::Overrides;
 pub use plain_names::names_in;
@@ -51,4 +50,5 @@ pub(crate) use plugin_error::PluginError;
 pub(crate) use references::{ReferenceResolver, reference_key};
 pub use source::InventorySource;
 pub use target::{LOCALHOST, Listed, Target};
+pub use target_kind::TargetKind;
 pub use target_words::target_words;

@@ -34,10 +34,7 @@ impl InventoryReader<'_> {
         self.name_groups(&mut names);
         let aliases = std::mem::take(&mut self.aliases);
         for Alias {
-            group,
-            alias,
-            node,
-            ..
+            group, alias, node, ..
         } in &aliases
         {
             if self.tree.entries.contains_key(alias) {
@@ -108,7 +105,13 @@ impl InventoryReader<'_> {
         }
     }
 
-    fn definition(&mut self, name: &str, text: &str, group: usize, node: &Node) -> Option<TargetData> {
+    fn definition(
+        &mut self,
+        name: &str,
+        text: &str,
+        group: usize,
+        node: &Node,
+    ) -> Option<TargetData> {
         let entry = self.tree.entries.get(name);
         if entry.is_some_and(|entry| entry.in_group(group).is_some()) {
             let message = format!("the target {name} is listed twice, the first entry counts");

@@ -97,7 +97,8 @@ impl<'n> InventoryReader<'n> {
                     self.problem(plugin, Some(group), message);
                 }
                 Some(_) => {
-                    let location = self.problem_at((node.line, node.column), Some(group), String::new());
+                    let location =
+                        self.problem_at((node.line, node.column), Some(group), String::new());
                     let reference = reference_key(&node.to_value());
                     self.references.entry(reference).or_insert(location);
                 }
@@ -214,7 +215,8 @@ impl<'n> InventoryReader<'n> {
             let hint = did_you_mean(&key, known.iter().copied());
             let position = (node.line, node.column);
             let message = format!("unknown key `{key}` in {context}{hint}");
-            self.warnings.push(self.problem_at(position, Some(group), message));
+            self.warnings
+                .push(self.problem_at(position, Some(group), message));
         }
     }
 }

@@ -14,7 +14,9 @@ use super::group::TargetEntry;
 use super::lookup::Lookup;
 use super::target::{LOCALHOST, Listed, REMOTE_TRANSPORT};
 use super::uri::Uri;
-use super::{Inventory, InventoryError, Overrides, PluginError, InventoryProblem, Target, reference_key};
+use super::{
+    Inventory, InventoryError, InventoryProblem, Overrides, PluginError, Target, reference_key,
+};
 
 /// The number of references that are resolved at once.
 const LOOKUPS: usize = 16;
@@ -67,7 +69,10 @@ impl Inventory {
     }
 
     /// Creates the targets of these names as far as no reference must be resolved.
-    pub(super) fn targets_without_plugins(&self, selected: &IndexMap<String, Option<Uri>>) -> Vec<Arc<Target>> {
+    pub(super) fn targets_without_plugins(
+        &self,
+        selected: &IndexMap<String, Option<Uri>>,
+    ) -> Vec<Arc<Target>> {
         let overrides = Overrides::default();
         let resolved = selected.iter().map(|(name, uri)| {
             let mut lookup = Lookup::new(&*self.plugins);

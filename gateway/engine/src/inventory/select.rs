@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use super::glob::{Glob, TOO_LARGE, is_glob};
 use super::group::TargetEntry;
 use super::target_name::target_name;
-use super::uri::Uri;
 use super::target_words::split;
+use super::uri::Uri;
 use super::{Inventory, InventoryError, Listed, Overrides, Target};
 
 /// For how many unknown targets a similar one is searched: each is compared with every name.
@@ -43,7 +43,10 @@ impl Inventory {
     ///
     /// # Errors
     /// Fails as [`select`](Self::select).
-    pub fn select_without_plugins(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
+    pub fn select_without_plugins(
+        &self,
+        words: &[String],
+    ) -> Result<Vec<Arc<Target>>, InventoryError> {
         let selected = self.resolve_words(words)?;
         Ok(self.targets_without_plugins(&selected))
     }

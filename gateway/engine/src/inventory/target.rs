@@ -7,10 +7,10 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, Key, RawConnectionInfo, Value};
 use serde_json::{Value as Json, json};
 
-use super::target_kind::{TRANSPORTS, suggest_transport};
 use super::redact::redact;
+use super::target_kind::{TRANSPORTS, suggest_transport};
 use super::uri::Uri;
-use super::{InventoryError, TargetKind, InventoryProblem};
+use super::{InventoryError, InventoryProblem, TargetKind};
 
 /// The option that names a remote target's family or protocol.
 pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
@@ -81,7 +81,9 @@ impl Target {
             "the target {}: expected {key} to be {expected}, a plugin gave something else",
             self.name
         );
-        self.with_fault(InventoryError::Invalid(vec![InventoryProblem::nowhere(message)]))
+        self.with_fault(InventoryError::Invalid(vec![InventoryProblem::nowhere(
+            message,
+        )]))
     }
 
     /// Sets the transport and its options: `remote` if the URI or the config says so, whatever the scheme; else the
@@ -126,7 +128,8 @@ impl Target {
             "remote" => match (text(REMOTE_TRANSPORT), options.get(RUN_ON).map(selection)) {
                 (Err(key), _) => return self.with_type_fault(&key, "a text"),
                 (Ok(_), Some(None)) => {
-                    return self.with_type_fault("config.remote.run-on", "a text or a list of texts");
+                    return self
+                        .with_type_fault("config.remote.run-on", "a text or a list of texts");
                 }
                 (Ok(transport), run_on) => TargetKind::Remote {
                     transport,
@@ -215,7 +218,9 @@ impl Target {
         let port = info.get("port").and_then(Value::as_integer);
         let port = port.map_or_else(String::new, |port| format!(":{port}"));
         let transport = text("protocol").filter(|transport| *transport != self.kind.name());
-        let transport = transport.or_else(|| self.remote_transport()).unwrap_or_default();
+        let transport = transport
+            .or_else(|| self.remote_transport())
+            .unwrap_or_default();
         let host = text("host").unwrap_or(&self.name);
         format!("{transport}://{host}{port}")
     }

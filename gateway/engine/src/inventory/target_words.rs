@@ -12,7 +12,10 @@ use super::InventoryError;
 ///
 /// # Errors
 /// Fails when an input cannot be read.
-pub fn target_words(arguments: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, InventoryError> {
+pub fn target_words(
+    arguments: &[String],
+    stdin: &mut dyn Read,
+) -> Result<Vec<String>, InventoryError> {
     let mut all = Vec::new();
     for word in arguments {
         if word == "-" {

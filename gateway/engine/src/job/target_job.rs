@@ -30,7 +30,11 @@ pub struct TargetJob<'a> {
 
 impl<'a> TargetJob<'a> {
     /// Creates the job of a target whose secrets are hidden already. `device_key` is the device key, as far as it is known.
-    pub(crate) fn new(run: &'a RunContext, target: &'a Target, device_key: OnceCell<DeviceKey>) -> Self {
+    pub(crate) fn new(
+        run: &'a RunContext,
+        target: &'a Target,
+        device_key: OnceCell<DeviceKey>,
+    ) -> Self {
         Self {
             target,
             device_key,

@@ -15,7 +15,7 @@ use devgate_schemas::{Hash, Key, TypeSchema, Value};
 use serde_json::Value as Json;
 
 use super::host_types::is_host_type;
-use crate::device_run::{Catalog, Container, Meta, SourceLocation, Ref, invalid};
+use crate::device_run::{Catalog, Container, Meta, Ref, SourceLocation, invalid};
 
 /// Returns the document of a catalog if a text is one: an object with a list of resources, or that in the envelope of
 /// older versions of Puppet. The notice that `puppet catalog compile` prints may precede it.
@@ -131,7 +131,10 @@ impl CatalogReader {
         }
         let mut declared = self.catalog.declared(name, attributes, location, None);
         if contains || is_left_out {
-            let told = declared.problems.iter().map(|problem| declared.describe(problem));
+            let told = declared
+                .problems
+                .iter()
+                .map(|problem| declared.describe(problem));
             self.problems.extend(told);
         }
         let tags = resource["tags"].as_array().into_iter().flatten();
@@ -181,8 +184,12 @@ impl CatalogReader {
             self.index_of(name);
         }
         for index in 0..self.catalog.resources.len() {
-            let parent = self.parents.get(&self.catalog.resources[index].name).cloned();
-            self.catalog.resources[index].container = parent.and_then(|parent| self.index_of(&parent));
+            let parent = self
+                .parents
+                .get(&self.catalog.resources[index].name)
+                .cloned();
+            self.catalog.resources[index].container =
+                parent.and_then(|parent| self.index_of(&parent));
         }
     }
 
@@ -198,7 +205,8 @@ impl CatalogReader {
             }
             let Some(meta) = self.pending_containers.remove(&name) else {
                 let message = "is in itself, or is no resource of the catalog";
-                self.problems.push(format!("{}: {name} {message}", self.file));
+                self.problems
+                    .push(format!("{}: {name} {message}", self.file));
                 break;
             };
             next = self.parents.get(&name).cloned();
@@ -207,9 +215,11 @@ impl CatalogReader {
         for (name, meta) in inner.into_iter().rev() {
             let index = self.catalog.containers.len();
             self.indices.insert(name.clone(), index);
-            self.catalog
-                .containers
-                .push(Container { name, container, meta });
+            self.catalog.containers.push(Container {
+                name,
+                container,
+                meta,
+            });
             container = Some(index);
         }
         container

@@ -9,7 +9,7 @@ use devgate_core::failure::Failure;
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value};
 
-use crate::device_run::{Catalog, SourceLocation, AttributeLocations, Ref, invalid};
+use crate::device_run::{AttributeLocations, Catalog, Ref, SourceLocation, invalid};
 
 /// Reads a manifest in YAML or JSON.
 ///
@@ -125,7 +125,13 @@ impl DataReader {
         self.declare(name, Hash::new(), location, AttributeLocations::new());
     }
 
-    fn declare(&mut self, name: Ref, attributes: Hash, location: SourceLocation, attribute_locations: AttributeLocations) {
+    fn declare(
+        &mut self,
+        name: Ref,
+        attributes: Hash,
+        location: SourceLocation,
+        attribute_locations: AttributeLocations,
+    ) {
         let container = Some(self.main);
         let mut declared = self.catalog.declared(name, attributes, location, container);
         declared.attribute_locations = attribute_locations;
@@ -181,7 +187,10 @@ mod tests {
         let [relation] = catalog.relations.as_slice() else {
             panic!("{catalog:?}")
         };
-        let relation_text = format!("{} -> {} at {}", relation.from, relation.to, relation.location);
+        let relation_text = format!(
+            "{} -> {} at {}",
+            relation.from, relation.to, relation.location
+        );
         assert_eq!(relation_text, "Vlan[10] -> Port[a] at site.yaml:2:3");
         Ok(())
     }

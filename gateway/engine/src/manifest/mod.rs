@@ -77,7 +77,8 @@ async fn data_or_catalog(text: &str, name: &str, registry: &Registry) -> Result<
     while let Some(document) = catalog::document(text) {
         let open = RefCell::new(Vec::new());
         let catalog = catalog::read(document, name, |type_name| {
-            open.borrow_mut().extend(registry.undescribed_with_type(type_name));
+            open.borrow_mut()
+                .extend(registry.undescribed_with_type(type_name));
             Some(registry.type_of_any(type_name)?.schema())
         });
         match open.into_inner() {

@@ -118,7 +118,8 @@ impl Apply {
             job.context().info(format!("{what} at {address}"));
             let (report, unsaved) = self.enforce(run, job, family, plan).await?;
             let mut value = serde_json::to_value(&report).expect("reports have text keys");
-            let report_failure = device_run::failure(&report, &job.target.name, &job.stop().message());
+            let report_failure =
+                device_run::failure(&report, &job.target.name, &job.stop().message());
             if let Some(failure) = &report_failure {
                 value["_error"] = json!(failure);
             }
@@ -255,7 +256,8 @@ impl Apply {
             SessionAccess::Write => Some(run.services.device_locks.take(job, self.busy).await?),
             SessionAccess::Read => None,
         };
-        let mut audited = stored.map_or_else(Audited::default, |stored| Audited::from_json(stored.data));
+        let mut audited =
+            stored.map_or_else(Audited::default, |stored| Audited::from_json(stored.data));
         session::with_session(run.sessions(), job, access, async |ctx, _| {
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());

@@ -60,11 +60,15 @@ impl CommandOperation {
                 for command in self.commands() {
                     emit(if self.noop {
                         let redacted = session.redacted(command.as_str().into());
-                        let text = format!("would send: {}\n", redacted.as_str().unwrap_or_default());
+                        let text =
+                            format!("would send: {}\n", redacted.as_str().unwrap_or_default());
                         (json!({ "noop": true, "command": redacted }), text)
                     } else {
                         let output = session.exec(command, answers).await?;
-                        (json!({ "command": command, "output": output }), with_newline(output))
+                        (
+                            json!({ "command": command, "output": output }),
+                            with_newline(output),
+                        )
                     });
                 }
             }
@@ -94,7 +98,8 @@ impl CommandOperation {
 
     /// Sends the lines to every target.
     pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
-        let send_to_each = async |job: &TargetJob<'_>| self.send_to_target(run.sessions(), job).await;
+        let send_to_each =
+            async |job: &TargetJob<'_>| self.send_to_target(run.sessions(), job).await;
         run.on_targets(targets, Action::new("command"), send_to_each)
             .await
     }

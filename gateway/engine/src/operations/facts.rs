@@ -59,7 +59,9 @@ impl Facts {
                     let key = StoreKey::of(project, job.target);
                     self.collect_cached(run.sessions(), store, &key, job).await
                 }
-                None => Ok(TargetResult::success(collect_from_target(run.sessions(), job).await?)),
+                None => Ok(TargetResult::success(
+                    collect_from_target(run.sessions(), job).await?,
+                )),
             }
         });
         let ran = ran.await;

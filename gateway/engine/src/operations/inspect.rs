@@ -76,7 +76,8 @@ impl Inspect {
             true => manifest::to_yaml(kind.schema(), &resources),
             false => manifest::to_pp(kind.schema(), &resources),
         };
-        let mut result = TargetResult::success(json!(DeviceResources { resources })).with_text(text);
+        let mut result =
+            TargetResult::success(json!(DeviceResources { resources })).with_text(text);
         if !invalid.is_empty() {
             let failure = Failure::new("devgate/invalid-resource", invalid.join("\n"));
             let failure = failure.with("problems", invalid);

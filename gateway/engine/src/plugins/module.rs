@@ -13,7 +13,7 @@ use super::options::{Options, read};
 use crate::hosts::{Host, TaskControl, TaskNotRun};
 use crate::inventory::PluginError;
 use crate::process::{DiscardOutput, ProcessLimits};
-use crate::tasks::{Catalogue, Invocation, Task, TaskError, RunLocation};
+use crate::tasks::{Catalogue, Invocation, RunLocation, Task, TaskError};
 
 /// The contents of a module's `bolt_plugin.json`.
 #[derive(Debug, Default, Deserialize)]

@@ -131,7 +131,10 @@ async fn a_value_that_cannot_be_decrypted_is_reported_without_its_content() {
     }
     let message_text = encrypted("{_plugin: pkcs7, encrypted: x}").await;
     let message_text = message(message_text, "bolt/validation-error");
-    assert!(message_text.contains("unknown option `encrypted`"), "{message_text}");
+    assert!(
+        message_text.contains("unknown option `encrypted`"),
+        "{message_text}"
+    );
 }
 
 #[tokio::test]
@@ -204,7 +207,10 @@ async fn environment_variables_have_defaults_or_are_optional() {
         call(&plugins, &format!("{{{unset}}}")).await,
         "bolt/validation-error",
     );
-    assert!(message_text.contains("DEVGATE_IS_NOT_SET is not set"), "{message_text}");
+    assert!(
+        message_text.contains("DEVGATE_IS_NOT_SET is not set"),
+        "{message_text}"
+    );
     message(
         call(&plugins, "{_plugin: env_var}").await,
         "bolt/validation-error",
@@ -216,8 +222,14 @@ async fn environment_variables_have_defaults_or_are_optional() {
         call(&plugins, "{_plugin: env_var, var: PATH, json: true}").await,
         "bolt/validation-error",
     );
-    assert!(message_text.contains("PATH holds no JSON"), "{message_text}");
-    assert!(!message_text.contains("/bin"), "no value is quoted: {message_text}");
+    assert!(
+        message_text.contains("PATH holds no JSON"),
+        "{message_text}"
+    );
+    assert!(
+        !message_text.contains("/bin"),
+        "no value is quoted: {message_text}"
+    );
 }
 
 #[tokio::test]
@@ -338,6 +350,9 @@ async fn a_module_is_a_plugin_with_the_configuration_of_the_project() {
         ("recursive", "bolt/plugin-loading-disabled"),
         ("env_vars", "bolt/unknown-plugin"),
     ] {
-        message(call(&plugins, &format!("{{_plugin: {plugin}}}")).await, kind);
+        message(
+            call(&plugins, &format!("{{_plugin: {plugin}}}")).await,
+            kind,
+        );
     }
 }

@@ -219,7 +219,10 @@ mod tests {
             lines.push(String::from_utf8_lossy(line).into_owned());
             line.starts_with(b"=").then_some(())
         };
-        dialogue.request(&line, &limits, on_line).await.map(|()| lines)
+        dialogue
+            .request(&line, &limits, on_line)
+            .await
+            .map(|()| lines)
     }
 
     #[tokio::test]
@@ -237,7 +240,10 @@ mod tests {
     #[tokio::test]
     async fn the_last_output_of_a_child_is_read_and_its_end_is_noticed() {
         let mut dialogue = shell("read -r l; echo \"=$l\"; echo why >&2; exit 7").await;
-        assert_eq!(request(&mut dialogue, "x\n").await, Ok(vec!["=x".to_owned()]));
+        assert_eq!(
+            request(&mut dialogue, "x\n").await,
+            Ok(vec!["=x".to_owned()])
+        );
         assert_eq!(
             request(&mut dialogue, "y\n").await,
             Err(DialogueError::Ended(Exit::Code(7)))
@@ -249,7 +255,10 @@ mod tests {
     #[tokio::test]
     async fn a_line_without_an_end_is_read_up_to_a_limit() {
         let mut dialogue = shell("read -r l; yes | tr -d '\\n'").await;
-        assert_eq!(request(&mut dialogue, "x\n").await, Err(DialogueError::TooLong));
+        assert_eq!(
+            request(&mut dialogue, "x\n").await,
+            Err(DialogueError::TooLong)
+        );
         dialogue.kill().await;
     }
 }

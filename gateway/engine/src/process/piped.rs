@@ -53,7 +53,10 @@ pub(crate) async fn start_piped(argv: Vec<OsString>) -> io::Result<(ChildStdin, 
 ///
 /// # Errors
 /// Fails when it cannot be started.
-pub(super) async fn start_marked(program: &Program, mark: &str) -> io::Result<(ChildStdin, PipedChild)> {
+pub(super) async fn start_marked(
+    program: &Program,
+    mark: &str,
+) -> io::Result<(ChildStdin, PipedChild)> {
     let start = || {
         let mut command = command(program, mark)?;
         command

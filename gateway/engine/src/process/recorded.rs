@@ -259,7 +259,8 @@ mod tests {
             ready.display()
         );
         let cancel_source = CancelSource::default();
-        let started = RecordedChild::start(shell(&script, ""), &cancel_source.token(), |_| Ok(())).await;
+        let started =
+            RecordedChild::start(shell(&script, ""), &cancel_source.token(), |_| Ok(())).await;
         let mut started = started.expect("a shell");
         while !ready.exists() {
             let moment = Duration::from_millis(20);
@@ -283,7 +284,9 @@ mod tests {
         };
         let answer = request("read -r word; echo \"$word!\"").await;
         assert_eq!(answer.expect("it answers"), "word!\n");
-        let silent = request("cat >/dev/null").await.expect_err("it says nothing");
+        let silent = request("cat >/dev/null")
+            .await
+            .expect_err("it says nothing");
         assert_eq!(silent.kind(), io::ErrorKind::UnexpectedEof);
     }
 }

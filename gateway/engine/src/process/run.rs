@@ -18,7 +18,7 @@ use super::guard::Guarded;
 use super::output::{OutputSink, OutputTap, Stream, capture};
 use super::spawn::{command, exit_of, spawn};
 use super::tree::ProcessTree;
-use super::{EndedProcess, ProcessFailure, GRACE, ProcessLimits, Program, start_retry};
+use super::{EndedProcess, GRACE, ProcessFailure, ProcessLimits, Program, start_retry};
 
 /// The size of input that every pipe accepts without a reader (PIPE_BUF).
 const PIPE_BUF: usize = 4096;

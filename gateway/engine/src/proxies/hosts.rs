@@ -19,7 +19,7 @@ use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
 use super::{DeviceTurn, DeviceTurns, ProxyLoads};
 use crate::hosts::{HostContext, TaskBudget, TaskHostSettings};
-use crate::inventory::{DeviceKey, Inventory, TargetKind, Target};
+use crate::inventory::{DeviceKey, Inventory, Target, TargetKind};
 use crate::job::RunContext;
 
 /// How long a host that is no longer needed may take to create the run's directory.
@@ -151,7 +151,11 @@ impl<'v> Hosts<'v> {
 
     /// Waits for the right to act on a remote target's device (its [`DeviceKey`]). The number of concurrent rights is
     /// the `concurrency` of the first request, of any run. The default is 1.
-    pub(crate) async fn device_turn(&self, device_key: DeviceKey, budget: &TaskBudget) -> DeviceTurn<'v> {
+    pub(crate) async fn device_turn(
+        &self,
+        device_key: DeviceKey,
+        budget: &TaskBudget,
+    ) -> DeviceTurn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         self.turns.take(device_key, count).await
     }

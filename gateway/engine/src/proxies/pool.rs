@@ -120,7 +120,9 @@ impl<'v> HostPool<'v> {
             member.open();
         }
         let is_up = |member: &RunHost<'_>| member.health() == Health::Up;
-        let mut by_load: Vec<_> = in_turn().map(|member| (member.relative_load(), member)).collect();
+        let mut by_load: Vec<_> = in_turn()
+            .map(|member| (member.relative_load(), member))
+            .collect();
         by_load.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         // The first host that is up should not get all tasks. If it has its share, the others are waited for a moment.
         let least = by_load.iter().find(|(_, member)| is_up(member));

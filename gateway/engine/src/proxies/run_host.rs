@@ -195,7 +195,9 @@ impl<'v> RunHost<'v> {
                     let connection = HostSettings::clone(connection);
                     Shell::over_ssh(host_context, connection, settings.clone()).await?
                 }
-                Some(HostAccess::Local(settings)) => Shell::for_local_user(host_context, settings.clone())?,
+                Some(HostAccess::Local(settings)) => {
+                    Shell::for_local_user(host_context, settings.clone())?
+                }
                 None => return Ok(None),
             };
             self.state().health = Health::Preparing;
@@ -238,7 +240,9 @@ impl<'v> RunHost<'v> {
 
     /// Returns the load relative to the capacity, by which hosts are compared.
     pub(super) fn relative_load(&self) -> f64 {
-        let limit = self.limit.map_or(DEFAULT_CAPACITY, |limit| limit.get() as f64);
+        let limit = self
+            .limit
+            .map_or(DEFAULT_CAPACITY, |limit| limit.get() as f64);
         self.load.tasks() as f64 / limit
     }
 
@@ -246,7 +250,9 @@ impl<'v> RunHost<'v> {
     pub(super) fn is_just_opening(&self) -> bool {
         let state = self.state();
         matches!(state.health, Health::Opening | Health::Preparing)
-            && state.opening_since.is_some_and(|opening_since| opening_since.elapsed() < USUAL_CONNECT_TIME)
+            && state
+                .opening_since
+                .is_some_and(|opening_since| opening_since.elapsed() < USUAL_CONNECT_TIME)
     }
 
     /// Closes the host.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 
-use crate::inventory::{Inventory, TargetKind, Listed, Overrides, Target};
+use crate::inventory::{Inventory, Listed, Overrides, Target, TargetKind};
 
 /// Returns the hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
 ///
@@ -83,7 +83,10 @@ pub(super) fn no_runner(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return crate::inventory::unknown_target(target);
     }
-    Failure::new("devgate/no-runner", unsupported_transport(&target.name, target.kind.name()))
+    Failure::new(
+        "devgate/no-runner",
+        unsupported_transport(&target.name, target.kind.name()),
+    )
 }
 
 fn unsupported_transport(name: &str, transport: &str) -> String {

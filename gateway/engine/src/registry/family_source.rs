@@ -129,8 +129,12 @@ impl FamilySource {
         declared.is_some_and(|declared| declared.has_type(name))
             || match &self.code {
                 None => false,
-                Some(Code::Programs(programs)) => programs.type_names().any(|type_name| type_name == name),
-                Some(Code::Ruby(transport)) => transport.type_names().any(|type_name| type_name == name),
+                Some(Code::Programs(programs)) => {
+                    programs.type_names().any(|type_name| type_name == name)
+                }
+                Some(Code::Ruby(transport)) => {
+                    transport.type_names().any(|type_name| type_name == name)
+                }
             }
     }
 }

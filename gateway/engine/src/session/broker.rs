@@ -74,7 +74,11 @@ struct ClientQueue {
 
 impl ClientQueue {
     /// Waits for a client. Once `time` has passed, the client is dropped as soon as another one waits.
-    async fn wait_for_client<T>(&self, time: Duration, operation: impl Future<Output = T>) -> io::Result<T> {
+    async fn wait_for_client<T>(
+        &self,
+        time: Duration,
+        operation: impl Future<Output = T>,
+    ) -> io::Result<T> {
         let mut operation = pin!(operation);
         if let Ok(done) = timeout(time, &mut operation).await {
             return Ok(done);
@@ -153,7 +157,12 @@ impl<'p> SessionBroker<'p> {
 
 impl<'a> LentSession<'a> {
     /// Creates a lent session. It is opened with the first request.
-    pub(super) fn new(ctx: &Context<'a>, lease: SessionLease<'a>, mode: Mode, retry_scope: RetryScope) -> Self {
+    pub(super) fn new(
+        ctx: &Context<'a>,
+        lease: SessionLease<'a>,
+        mode: Mode,
+        retry_scope: RetryScope,
+    ) -> Self {
         Self {
             ctx: *ctx,
             lease,
@@ -241,7 +250,8 @@ impl<'a> LentSession<'a> {
                 answer = self.answer_line(&line) => answer,
             };
             time = IDLE_LIMIT;
-            queue.wait_for_client(time, write_line(&mut writer, &answer_line(answer)))
+            queue
+                .wait_for_client(time, write_line(&mut writer, &answer_line(answer)))
                 .await??;
         }
     }

@@ -10,7 +10,7 @@ use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema};
 use devgate_transports::Connect;
 
 use crate::hosts::{TaskBudget, TaskHostSettings};
-use crate::inventory::{DeviceKey, TargetKind, Listed, Target};
+use crate::inventory::{DeviceKey, Listed, Target, TargetKind};
 use crate::job::RunId;
 use crate::job::TargetJob;
 use crate::registry::{Registry, RegistryId};

@@ -125,7 +125,8 @@ impl Device {
         while let Some(abandoned) = self.take_abandoned() {
             abandoned.close(log).await;
         }
-        let is_due = |session: &PooledSession| session.is_expired() || session.tested.elapsed() > KEEP_ALIVE;
+        let is_due =
+            |session: &PooledSession| session.is_expired() || session.tested.elapsed() > KEEP_ALIVE;
         while let Some(mut due) = self.take_idle(is_due) {
             if due.session().is_expired() || !due.session().responds(log).await {
                 due.take().close(log).await;
@@ -138,7 +139,8 @@ impl Device {
     /// Whether each session has been idle for this long.
     pub(super) fn is_idle_for(&self, duration: Duration) -> bool {
         let unused = self.unused.borrow();
-        unused.idle
+        unused
+            .idle
             .iter()
             .all(|session| session.last_used.elapsed() >= duration)
     }
@@ -208,7 +210,8 @@ impl Device {
     fn take_surplus(&self) -> Option<PooledSession> {
         let in_use = self.limit - self.permits.available_permits();
         let mut unused = self.unused.borrow_mut();
-        (!unused.idle.is_empty() && unused.idle.len() + in_use > self.limit).then(|| unused.idle.remove(0))
+        (!unused.idle.is_empty() && unused.idle.len() + in_use > self.limit)
+            .then(|| unused.idle.remove(0))
     }
 }
 

@@ -116,7 +116,10 @@ impl DeviceLocks {
             if let Some(ours) = self.0.borrow().get(&key).and_then(Weak::upgrade) {
                 return Ok(ours);
             }
-            let owner = match lock_files_or_read_owner(&folders, &name).await.map_err(unusable)? {
+            let owner = match lock_files_or_read_owner(&folders, &name)
+                .await
+                .map_err(unusable)?
+            {
                 Ok(lock) => {
                     let lock = Rc::new(lock);
                     let mut locks = self.0.borrow_mut();
@@ -154,10 +157,15 @@ impl DeviceLocks {
 }
 
 /// Works as [`lock_files`], but waits a short time for an owner that has locked a file and has not recorded its number yet.
-async fn lock_files_or_read_owner(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
+async fn lock_files_or_read_owner(
+    folders: &[PathBuf],
+    name: &str,
+) -> io::Result<Result<DeviceLock, String>> {
     for _ in 0..OWNER_READS {
         match lock_files(folders, name)? {
-            Err(owner) if owner.is_empty() => drop(timeout(OWNER_READ_DELAY, pending::<()>()).await),
+            Err(owner) if owner.is_empty() => {
+                drop(timeout(OWNER_READ_DELAY, pending::<()>()).await)
+            }
             result => return Ok(result),
         }
     }
@@ -227,7 +235,8 @@ fn open(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let created = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
             // Other members of the folder's group must see the owner, whatever our umask is.
-            created.as_file()
+            created
+                .as_file()
                 .set_permissions(Permissions::from_mode(0o660))?;
             match created.persist_noclobber(path) {
                 Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -273,7 +282,9 @@ fn base_folders(own: Uid) -> Vec<PathBuf> {
     let common = ["/run/lock", "/var/lock", "/tmp"].map(PathBuf::from);
     let [lock, old, temporary] = common;
     let base_folders = of_root.into_iter();
-    base_folders.chain([lock, of_user, old, temporary]).collect()
+    base_folders
+        .chain([lock, of_user, old, temporary])
+        .collect()
 }
 
 fn folder_in(base_folders: &[PathBuf], name: &str) -> io::Result<PathBuf> {

@@ -91,7 +91,9 @@ impl SessionHandle<'_> {
     /// # Errors
     /// Fails when the device or the gateway reports an error.
     pub async fn get(&mut self, what: String) -> Result<Document, Failure> {
-        self.send(SessionRequest::Get(what)).await.and_then(document)
+        self.send(SessionRequest::Get(what))
+            .await
+            .and_then(document)
     }
 
     /// Sends a request that may change data.

@@ -6,8 +6,8 @@ mod connection_spec;
 mod device;
 mod device_lock;
 mod handle;
-mod pooled_session;
 mod pool;
+mod pooled_session;
 mod socket;
 #[cfg(test)]
 mod tests;

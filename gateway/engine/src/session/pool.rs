@@ -106,7 +106,8 @@ impl SessionPool {
     pub async fn maintain(&self, log: &dyn Sink) -> Infallible {
         loop {
             let _ = timeout(CHECK_INTERVAL, std::future::pending::<()>()).await;
-            let devices: Vec<DeviceRef> = self.devices.borrow().values().map(DeviceRef::new).collect();
+            let devices: Vec<DeviceRef> =
+                self.devices.borrow().values().map(DeviceRef::new).collect();
             // Each device is held only for its own test, so that one that does not answer keeps no other's sessions
             // open.
             let checks = devices
@@ -135,7 +136,9 @@ impl SessionPool {
         close_all(expired.iter().map(|device_ref| &device_ref.0), log).await;
         drop(expired);
         let mut devices = self.devices.borrow_mut();
-        devices.retain(|device_key, device| !self.is_unwanted(device_key, device) || device.has_sessions());
+        devices.retain(|device_key, device| {
+            !self.is_unwanted(device_key, device) || device.has_sessions()
+        });
     }
 
     /// Whether no run is known to need a device.

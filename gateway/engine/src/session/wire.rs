@@ -62,7 +62,9 @@ impl SessionRequest {
         let mut fields = match read_unique(line) {
             Ok(Json::Object(fields)) => fields,
             Err(error) if error.is_data() => return Err(protocol_failure(error.to_string())),
-            Ok(_) | Err(_) => return Err(protocol_failure("a request is a JSON object on one line")),
+            Ok(_) | Err(_) => {
+                return Err(protocol_failure("a request is a JSON object on one line"));
+            }
         };
         check_version(&mut fields)?;
         let mut fields = fields.into_iter();
@@ -218,7 +220,10 @@ pub(super) async fn read_line(
 ///
 /// # Errors
 /// Fails when the stream cannot be written.
-pub(super) async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
+pub(super) async fn write_line(
+    writer: &mut (impl AsyncWrite + Unpin),
+    line: &[u8],
+) -> io::Result<()> {
     writer.write_all(line).await?;
     writer.flush().await
 }

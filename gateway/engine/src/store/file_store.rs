@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use super::{Store, StoreKey, StoredKind, StoredValue, xdg_folder, private_folder};
+use super::{Store, StoreKey, StoredKind, StoredValue, private_folder, xdg_folder};
 
 /// The largest value of one target, in bytes.
 const MAX_VALUE: u64 = 4 << 20;
@@ -84,9 +84,8 @@ impl FileStore {
             StoredKind::Facts => {
                 xdg_folder(&self.environment, "XDG_CACHE_HOME", ".cache")?.join("devgate/facts")
             }
-            StoredKind::Audits => {
-                xdg_folder(&self.environment, "XDG_STATE_HOME", ".local/state")?.join("devgate/audit")
-            }
+            StoredKind::Audits => xdg_folder(&self.environment, "XDG_STATE_HOME", ".local/state")?
+                .join("devgate/audit"),
         };
         private_folder(&folder)
             .with_context(|| format!("cannot save data in {}", folder.display()))?;
@@ -100,11 +99,7 @@ impl Store for FileStore {
         self.folder(kind).map(drop)
     }
 
-    async fn load(
-        &self,
-        kind: StoredKind,
-        key: &StoreKey,
-    ) -> Result<Option<StoredValue>, String> {
+    async fn load(&self, kind: StoredKind, key: &StoreKey) -> Result<Option<StoredValue>, String> {
         let folder = self.folder(kind).map_err(|error| format!("{error:#}"))?;
         let key = key.clone();
         run_blocking(move || read(&folder, &key)).await
@@ -199,7 +194,9 @@ fn file(folder: &Path, key: &StoreKey) -> PathBuf {
 /// Reads a file up to the largest size.
 fn text(file: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    fs::File::open(file)?.take(MAX_VALUE).read_to_end(&mut text)?;
+    fs::File::open(file)?
+        .take(MAX_VALUE)
+        .read_to_end(&mut text)?;
     Ok(text)
 }
 
@@ -243,8 +240,8 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_reported_without_a_quote_and_a_future_time_is_ignored() -> Result<(), Failure>
-    {
+    fn a_damaged_file_is_reported_without_a_quote_and_a_future_time_is_ignored()
+    -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
         let r1 = key("/a", "r1");

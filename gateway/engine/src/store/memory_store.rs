@@ -20,11 +20,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn load(
-        &self,
-        kind: StoredKind,
-        key: &StoreKey,
-    ) -> Result<Option<StoredValue>, String> {
+    async fn load(&self, kind: StoredKind, key: &StoreKey) -> Result<Option<StoredValue>, String> {
         Ok(locked(&self.0).get(&(kind, key.clone())).cloned())
     }
 

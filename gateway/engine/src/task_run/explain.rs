@@ -9,7 +9,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 use serde_json::{Map, Value as Json, json};
 
-use super::{TaskRun, limits, unless_stopping, location};
+use super::{TaskRun, limits, location, unless_stopping};
 use crate::job::TargetJob;
 use crate::process::ProcessLimits;
 use crate::proxies::HostPreview;
@@ -46,7 +46,8 @@ impl TaskRun<'_, '_> {
         let mut features = first.features.clone();
         features.extend(target.features.iter().cloned());
         let location = location(job, &first.name, &features);
-        let mut invocation = Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
+        let mut invocation =
+            Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
         let mut offers_session = false;
         if let Some((info, spec)) = target_input {
             let shared = spec.is_some();
@@ -187,7 +188,10 @@ fn text(value: &Json) -> String {
     } else {
         ""
     };
-    lines.push(format!("features:    {}{assumed}", words(field("/features"))));
+    lines.push(format!(
+        "features:    {}{assumed}",
+        words(field("/features"))
+    ));
     let directory = if value["layout"]["installdir"] == true {
         "_installdir"
     } else {

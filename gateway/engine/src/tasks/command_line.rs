@@ -36,7 +36,9 @@ fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
     let mut given = Hash::new();
     for (index, word) in words.iter().enumerate() {
         let Some((name, text)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-            return Err(TaskError::NoPair { position: index + 1 });
+            return Err(TaskError::NoPair {
+                position: index + 1,
+            });
         };
         given.insert(name, value(name, text, metadata));
     }

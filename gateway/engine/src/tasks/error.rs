@@ -307,11 +307,17 @@ impl TaskError {
             Self::Copy { task, path, .. } => {
                 json!({"task": task, "path": path.display().to_string()})
             }
-            Self::TimedOut { task, limit, outputs } => {
+            Self::TimedOut {
+                task,
+                limit,
+                outputs,
+            } => {
                 let details = json!({"task": task, "limit_seconds": limit.as_secs_f64()});
                 outputs.add_to(details)
             }
-            Self::Stopped { task, outputs, .. } => outputs.add_to(json!({"task": task, "begun": true})),
+            Self::Stopped { task, outputs, .. } => {
+                outputs.add_to(json!({"task": task, "begun": true}))
+            }
             Self::Left {
                 task,
                 host,
@@ -320,7 +326,10 @@ impl TaskError {
                 ..
             } => outputs.add_to(json!({"task": task, "host": host, "left": left, "begun": true})),
             Self::Lost {
-                task, host, outputs, ..
+                task,
+                host,
+                outputs,
+                ..
             } => outputs.add_to(json!({"task": task, "host": host, "begun": true})),
         }
     }

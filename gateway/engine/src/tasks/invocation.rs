@@ -7,7 +7,7 @@ use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Mode;
 
-use super::{Implementation, Parameters, Task, TaskError, RunLocation};
+use super::{Implementation, Parameters, RunLocation, Task, TaskError};
 
 /// The invocation of a task, before its files are laid out.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! implementation for a target or refuses the task, and adds the metaparameters. A `Host` runs it.
 
 mod catalogue;
-mod selection;
+mod command_line;
 mod error;
 mod files;
 mod implementation;
@@ -12,13 +12,13 @@ mod invocation;
 mod layout;
 mod module_path;
 mod parameters;
+mod selection;
 mod task;
 #[cfg(test)]
 mod tests;
-mod command_line;
 
 pub use catalogue::{Catalogue, ListedTask};
-pub(crate) use selection::RunLocation;
+pub use command_line::given_parameters;
 pub(crate) use error::TaskError;
 pub use error::TaskOutputs;
 pub(crate) use implementation::Implementation;
@@ -27,5 +27,5 @@ pub use invocation::SESSION_VARIABLE;
 pub(crate) use layout::Layout;
 pub use layout::with_path;
 pub use parameters::Parameters;
+pub(crate) use selection::RunLocation;
 pub use task::Task;
-pub use command_line::given_parameters;

@@ -37,7 +37,10 @@ impl Task {
 
     /// Returns the implementations up to the chosen one, in the order in which they are tried, with the reasons for
     /// skipping the others.
-    pub(crate) fn tried_implementations(&self, location: RunLocation<'_>) -> Vec<(String, Option<String>)> {
+    pub(crate) fn tried_implementations(
+        &self,
+        location: RunLocation<'_>,
+    ) -> Vec<(String, Option<String>)> {
         let mut tried = Vec::new();
         for implementation in &self.implementations {
             let missing = implementation.missing(location.features());
@@ -96,13 +99,19 @@ impl Task {
     ) -> Result<Arc<Implementation>, TaskError> {
         let candidates = self.candidates(location, mode)?;
         let features = location.features();
-        let Some(selected) = candidates.iter().find(|implementation| implementation.missing(features).is_empty()) else {
+        let Some(selected) = candidates
+            .iter()
+            .find(|implementation| implementation.missing(features).is_empty())
+        else {
             return Err(TaskError::MissingFeatures {
                 task: self.name.to_string(),
                 target: location.target().to_owned(),
                 runner: location.runner().to_owned(),
                 features: features.iter().cloned().collect(),
-                missing: candidates.iter().map(|implementation| implementation.missing_features(features)).collect(),
+                missing: candidates
+                    .iter()
+                    .map(|implementation| implementation.missing_features(features))
+                    .collect(),
             });
         };
         if selected.input_method == InputMethod::Powershell && !features.contains("powershell") {

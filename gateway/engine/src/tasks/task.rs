@@ -154,7 +154,10 @@ fn declared(
     let declared = match &metadata.implementations {
         Some(declared) => {
             let exists = |name: &str| executables().any(|file| file == name);
-            if let Some(missing) = declared.iter().find(|resolve_one| !exists(&resolve_one.name)) {
+            if let Some(missing) = declared
+                .iter()
+                .find(|resolve_one| !exists(&resolve_one.name))
+            {
                 return Err(TaskError::MissingImplementation {
                     task,
                     file: missing.name.clone(),

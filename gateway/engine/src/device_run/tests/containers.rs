@@ -3,7 +3,7 @@
 use devgate_schemas::Hash;
 
 use super::device::{Device, EventLog, end, enforce};
-use crate::device_run::{Catalog, Container, Meta, Options, SourceLocation, Ref, Relation};
+use crate::device_run::{Catalog, Container, Meta, Options, Ref, Relation, SourceLocation};
 
 /// Creates a catalog. `Class[a]` contains `Vlan[a1]` and the defined `Site[s]`, which contains `Vlan[s1]`. `Class[b]`
 /// contains `Vlan[b1]`, and `Class[none]` nothing. Relations are texts: `A -> B`, `A ~> B`.

@@ -106,7 +106,10 @@ fn a_name_that_a_device_holds_twice_is_refused_and_nothing_of_it_is_changed() {
 
 #[test]
 fn rows_that_are_not_in_their_one_form_are_told_with_both_forms() {
-    let (device, events) = (Device::holding("vlan: {B: {speed: 1}}"), EventLog::default());
+    let (device, events) = (
+        Device::holding("vlan: {B: {speed: 1}}"),
+        EventLog::default(),
+    );
     let ends = device.apply("vlan: {b: {}}");
     let told = "#get has not provided canonicalized values.\n\
                 Returned values:       {:speed=>1, :name=>\"B\"}\n\

@@ -2,8 +2,8 @@
 
 mod containers;
 mod device;
-mod precheck;
-mod order;
-mod provider;
 mod messages;
+mod order;
+mod precheck;
+mod provider;
 mod rollback;

@@ -40,7 +40,8 @@ async fn a_thousand_runs_at_once_each_record_their_own_events() {
     });
     let summary = bench.engine.drive(join_all(work)).await;
     assert!(
-        summary.iter()
+        summary
+            .iter()
             .all(|summary| summary.is_success() && summary.statuses.len() == 20)
     );
     for (number, run) in runs.iter().enumerate() {
@@ -147,7 +148,10 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
         logins > 0 && logins == closes,
         "{logins} logins, {closes} goodbyes"
     );
-    let stopped = summary.iter().filter(|summary| summary.reason.is_some()).count();
+    let stopped = summary
+        .iter()
+        .filter(|summary| summary.reason.is_some())
+        .count();
     assert!((20..200).contains(&stopped), "{stopped} runs were stopped");
 }
 
@@ -175,7 +179,11 @@ async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
         switches.push(switch);
     }
     std::fs::write(file, known_hosts).expect("it can be written");
-    (switches, folder, Bench::with_inventory(&text, Counters::new()))
+    (
+        switches,
+        folder,
+        Bench::with_inventory(&text, Counters::new()),
+    )
 }
 
 /// `DEVGATE_RUNS=1000` requests more of them, and prints their cost.
@@ -209,7 +217,8 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
     let summary = bench.engine.drive(join_all(work)).await;
     let took = begun.elapsed();
     assert!(
-        summary.iter()
+        summary
+            .iter()
             .all(|summary| summary.is_success() && summary.statuses.len() == SWITCHES)
     );
     if requested_runs.is_some() {

@@ -114,7 +114,9 @@ async fn a_pending_request_is_the_reason_of_a_failed_run_and_is_reported_once() 
             false => Ok(TargetResult::success(json!({}))),
         });
         assert_eq!(work.await.reason, expected);
-        let ended = all_events(&mut follower).pop().expect("it has recorded something");
+        let ended = all_events(&mut follower)
+            .pop()
+            .expect("it has recorded something");
         assert!(matches!(&*ended, Event::Ended { reason } if *reason == expected));
     }
 }
@@ -128,7 +130,11 @@ async fn what_ends_a_run_ends_no_other() {
         deadline: Some(Duration::from_secs(90)),
         ..RunLimits::default()
     };
-    let (cancelled, late, free) = (bench.begin_sequential(), bench.begin(late), bench.begin_sequential());
+    let (cancelled, late, free) = (
+        bench.begin_sequential(),
+        bench.begin(late),
+        bench.begin_sequential(),
+    );
     let mut follower = cancelled.events().follow(0);
     let cancelling = async {
         wait_for(Duration::from_secs(70)).await;
@@ -339,7 +345,10 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                 principal: Principal("somebody else".to_owned()),
                 ..request(2, "a")
             };
-            let other_callers = bench.engine.submit(other_callers).expect("it is another's key");
+            let other_callers = bench
+                .engine
+                .submit(other_callers)
+                .expect("it is another's key");
             assert_ne!(other_callers.run().id(), id);
             assert_eq!(other_callers.principal().0, "somebody else");
             other_callers.summary().await.expect("a summary");

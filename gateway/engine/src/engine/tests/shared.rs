@@ -224,7 +224,8 @@ async fn the_limit_of_open_files_bounds_the_targets_at_once_over_all_runs() {
     });
     let summary = join_all(work).await;
     assert!(
-        summary.iter()
+        summary
+            .iter()
             .all(|summary| summary.is_success() && summary.statuses.len() == 21)
     );
     assert_eq!(peak.get(), 7);

@@ -10,8 +10,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 
 use super::connections::{ConnectionLease, SshConnections};
-use super::script::Script;
 use super::running_script::NO_MARK;
+use super::script::Script;
 use crate::process::{self, PipedChild};
 
 /// How a host's shell is reached.

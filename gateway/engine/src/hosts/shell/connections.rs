@@ -152,10 +152,13 @@ impl SshConnections {
 
     fn lease_free(&self) -> Option<ConnectionLease<'_>> {
         let mut state = self.state();
-        state.connections.retain(|connection| !connection.host.is_closed());
+        state
+            .connections
+            .retain(|connection| !connection.host.is_closed());
         state.is_full &= !state.connections.is_empty();
         let capacity = state.capacity;
-        let has_capacity = |connection: &&Arc<SshConnection>| connection.used.load(Ordering::Relaxed) < capacity;
+        let has_capacity =
+            |connection: &&Arc<SshConnection>| connection.used.load(Ordering::Relaxed) < capacity;
         let connection = state.connections.iter().find(has_capacity)?;
         connection.used.fetch_add(1, Ordering::Relaxed);
         Some(ConnectionLease {

@@ -9,8 +9,8 @@ use devgate_transports::SshHost;
 use devgate_transports::ssh_host::{Source, Upload};
 use tokio::time::timeout;
 
-use super::script::Script;
 use super::access::ShellAccess;
+use super::script::Script;
 use super::{SHORT_SCRIPT_LIMIT, Shell};
 use crate::hosts::TaskNotRun;
 use crate::tasks::{Implementation, TaskError};
@@ -67,7 +67,8 @@ impl Shell<'_> {
                     let message = format!("{}: {error}", path.display());
                     Failure::new("puppetlabs.tasks/task_file_error", message)
                 })?;
-                self.run_short(&Script::write(to, *mode, &content), SHORT_SCRIPT_LIMIT).await?;
+                self.run_short(&Script::write(to, *mode, &content), SHORT_SCRIPT_LIMIT)
+                    .await?;
             }
             Ok(())
         };

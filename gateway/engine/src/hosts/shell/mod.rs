@@ -3,12 +3,12 @@
 //!
 //! Everything, from creating the run's directory to removing it, is done as the user under which tasks run.
 
-mod files;
+mod access;
 mod connections;
+mod files;
+mod running_script;
 mod running_task;
 mod script;
-mod running_script;
-mod access;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -25,14 +25,14 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use self::access::ShellAccess;
 use self::connections::SshConnections;
+use self::running_script::{RunningScript, ScriptError};
 use self::running_task::RunningTask;
 use self::script::Script;
-use self::running_script::{ScriptError, RunningScript};
-use self::access::ShellAccess;
+use super::command_line::command_line;
 use super::host_context::HostContext;
 use super::settings::{TaskBudget, TaskHostSettings};
-use super::command_line::command_line;
 use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
@@ -124,7 +124,10 @@ impl<'v> Shell<'v> {
     /// # Errors
     /// Fails when no task can run there. The connection is closed then.
     pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
-        match self.run_short(&Script::prepare(&self.dir), SHORT_SCRIPT_LIMIT).await {
+        match self
+            .run_short(&Script::prepare(&self.dir), SHORT_SCRIPT_LIMIT)
+            .await
+        {
             Ok(features) => {
                 self.features = features.split(' ').map(str::to_owned).collect();
                 if self.settings.interpreter("ps1").is_some() {
@@ -189,7 +192,9 @@ impl<'v> Shell<'v> {
                 return Err(TaskNotRun::NotStarted(why));
             }
             Ok(Err(ScriptError::Lost(error))) => {
-                return Err(self.connection_lost(task, &error, TaskOutputs::default()).into());
+                return Err(self
+                    .connection_lost(task, &error, TaskOutputs::default())
+                    .into());
             }
             Err(_) => {
                 let ended = running.stop(task, Some(SHORT_SCRIPT_LIMIT), control).await;
@@ -227,7 +232,8 @@ impl<'v> Shell<'v> {
                 Stream::Stderr => stderr.keep(bytes, MAX_SHORT_OUTPUT),
             };
             let ended = running_script.end(DRAIN, capture).await;
-            let [output, complaint] = [stdout, stderr].map(|output| output.text().trim().to_owned());
+            let [output, complaint] =
+                [stdout, stderr].map(|output| output.text().trim().to_owned());
             match ended {
                 Ok(ssh_host::Exit::Code(0)) => Ok(output),
                 Ok(_) => Err(ScriptError::NotStarted(Failure::new(
@@ -264,7 +270,10 @@ impl<'v> Shell<'v> {
             }
             if !self.settings.cleanup {
                 ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));
-            } else if let Err(why) = self.run_short(&Script::remove(&self.dir), SHORT_SCRIPT_LIMIT).await {
+            } else if let Err(why) = self
+                .run_short(&Script::remove(&self.dir), SHORT_SCRIPT_LIMIT)
+                .await
+            {
                 ctx.warning(format!("{} could not be removed: {why}", self.dir));
             }
         };

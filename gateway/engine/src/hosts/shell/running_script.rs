@@ -10,8 +10,8 @@ use devgate_transports::{Context, Error};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::settings::RunAs;
+use super::access::{Output, ShellAccess, Stdin};
 use super::script::{Script, UnquotableWord};
-use super::access::{Output, Stdin, ShellAccess};
 use crate::process::Stream;
 
 /// A script that has begun: it has printed its mark.
@@ -79,10 +79,13 @@ impl<'a> RunningScript<'a> {
             drop(stdin.write_all(password_line(password)).await);
             Ok(())
         };
-        running.read_until_mark(script, answer)
+        running
+            .read_until_mark(script, answer)
             .await
             .map_err(|error| match error {
-                ScriptError::NotStarted(why) => ScriptError::NotStarted(not_changed(Some(run_as), why)),
+                ScriptError::NotStarted(why) => {
+                    ScriptError::NotStarted(not_changed(Some(run_as), why))
+                }
                 // The script has not been sent its input yet.
                 ScriptError::Lost(error) => ScriptError::NotStarted(error.into()),
             })?;
@@ -113,14 +116,18 @@ impl<'a> RunningScript<'a> {
                 }
                 Ok(Piece::Ended(_)) => {}
                 Ok(Piece::Exit(exit)) => {
-                    return Err(ScriptError::NotStarted(no_mark_failure(script, &exit, &out, &err)));
+                    return Err(ScriptError::NotStarted(no_mark_failure(
+                        script, &exit, &out, &err,
+                    )));
                 }
                 Err(error @ Error::Lost { .. }) => return Err(ScriptError::Lost(error)),
                 Err(error) => return Err(ScriptError::NotStarted(error.into())),
             }
             if out.len() + err.len() > MAX_NOISE {
                 let unsaid = Exit::Unsaid;
-                return Err(ScriptError::NotStarted(no_mark_failure(script, &unsaid, &out, &err)));
+                return Err(ScriptError::NotStarted(no_mark_failure(
+                    script, &unsaid, &out, &err,
+                )));
             }
         }
     }

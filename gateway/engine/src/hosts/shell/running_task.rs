@@ -137,7 +137,11 @@ impl<'a, 'v> RunningTask<'a, 'v> {
                 left,
                 outputs: Box::new(outputs),
             },
-            (None, Some(limit)) => TaskError::TimedOut { task, limit, outputs },
+            (None, Some(limit)) => TaskError::TimedOut {
+                task,
+                limit,
+                outputs,
+            },
             (None, None) => TaskError::Stopped {
                 task,
                 stopped,

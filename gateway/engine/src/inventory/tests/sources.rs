@@ -16,7 +16,12 @@ fn only_a_file_that_was_named_must_exist() {
     ))
     .expect("an empty inventory");
     assert_eq!(default.members("all"), Some(Vec::new()));
-    let error = now(Inventory::load(InventorySource::File(path), plugins(), false)).expect_err("a refusal");
+    let error = now(Inventory::load(
+        InventorySource::File(path),
+        plugins(),
+        false,
+    ))
+    .expect_err("a refusal");
     assert_eq!(error.kind(), "bolt/file-error");
 }
 

@@ -7,7 +7,7 @@ use devgate_schemas::{Hash, Key, Value};
 use super::fault::{Fault, Source};
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
 use super::unsupported::{self, refused};
-use crate::device_run::{Catalog, SourceLocation, Ref, Relation};
+use crate::device_run::{Catalog, Ref, Relation, SourceLocation};
 
 /// Returns the catalog of the resources that a file declares.
 ///
@@ -168,7 +168,8 @@ impl Evaluation<'_> {
             self.problems.push(Fault::new(offset, message));
             return;
         }
-        self.attribute_locations.insert(name.clone(), location.clone());
+        self.attribute_locations
+            .insert(name.clone(), location.clone());
         if let Some(defaults) = self.defaults.get(&name.type_name) {
             lay_under(&mut attributes, defaults);
         }

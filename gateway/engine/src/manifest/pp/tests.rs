@@ -127,8 +127,14 @@ fn what_needs_puppet_is_refused_by_name_with_its_place_and_a_way_out() {
             problems.starts_with(&format!("a.pp:{expected}")),
             "{text}: {problems}"
         );
-        assert!(problems.contains(" is not supported: "), "{text}: {problems}");
-        assert!(problems.ends_with("(--apply catalog.json)"), "{text}: {problems}");
+        assert!(
+            problems.contains(" is not supported: "),
+            "{text}: {problems}"
+        );
+        assert!(
+            problems.ends_with("(--apply catalog.json)"),
+            "{text}: {problems}"
+        );
     }
 }
 
@@ -246,7 +252,10 @@ fn each_attribute_knows_where_it_stands() {
     };
     let at = |name: &str| declared.attribute_locations[name].to_string();
     let attribute_locations = ["b", "c", "d", "schedule"].map(at);
-    assert_eq!(attribute_locations, ["a.pp:1:5", "a.pp:4:3", "a.pp:2:14", "a.pp:3:7"]);
+    assert_eq!(
+        attribute_locations,
+        ["a.pp:1:5", "a.pp:4:3", "a.pp:2:14", "a.pp:3:7"]
+    );
     let told = declared.describe(&declared.problems[0]);
     assert!(
         told.starts_with("a.pp:3:7: T[a]: `schedule` is not known here"),

@@ -19,7 +19,10 @@ fn the_owner_of_a_lock_is_known_to_others_until_it_is_released() -> io::Result<(
     let second = lock_files(&both[1..], "1.lock")?.expect("it is free");
     // A file that another user has written is not trusted, and not read to its end.
     fs::write(other.path().join("1.lock"), "x".repeat(1 << 20))?;
-    assert_eq!(lock_files(&both, "1.lock")?.expect_err("it is taken"), "unknown");
+    assert_eq!(
+        lock_files(&both, "1.lock")?.expect_err("it is taken"),
+        "unknown"
+    );
     drop(second);
     assert!(lock_files(&both, "1.lock")?.is_ok());
     let mode = fs::metadata(dir.path().join("1.lock"))?
@@ -27,7 +30,10 @@ fn the_owner_of_a_lock_is_known_to_others_until_it_is_released() -> io::Result<(
         .mode();
     assert_eq!(mode & 0o777, 0o660);
     fs::hard_link(dir.path().join("1.lock"), dir.path().join("2.lock"))?;
-    assert!(lock_files(&both, "2.lock").is_err(), "it is another file, too");
+    assert!(
+        lock_files(&both, "2.lock").is_err(),
+        "it is another file, too"
+    );
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
-use super::fake::{Device, Ability};
+use super::fake::{Ability, Device};
 use crate::session::RetryScope;
 use crate::session::borrowed::BorrowedSession;
 use crate::session::handle::SessionHandle;
@@ -80,7 +80,8 @@ async fn thousands_of_silent_clients_block_nobody_for_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_with_an_earlier_request_has_five_seconds_while_others_wait_and_only_one_is_dropped() {
+async fn a_client_with_an_earlier_request_has_five_seconds_while_others_wait_and_only_one_is_dropped()
+ {
     let device = Device::new();
     device
         .lend(Mode::Enforce, async |socket| {
@@ -274,8 +275,16 @@ async fn data_is_read_and_changed_once_but_not_under_noop() {
 #[tokio::test]
 async fn a_transport_without_an_ability_names_the_one_that_it_has() {
     for (ability, lacks, can) in [
-        (Ability::CommandLine, "has no data", "`devgate session exec`"),
-        (Ability::Data, "has no command line", "`devgate session get`"),
+        (
+            Ability::CommandLine,
+            "has no data",
+            "`devgate session exec`",
+        ),
+        (
+            Ability::Data,
+            "has no command line",
+            "`devgate session get`",
+        ),
         (Ability::Neither, "has no command line", "`devgate verify`"),
     ] {
         let device = Device {

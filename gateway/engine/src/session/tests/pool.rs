@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio::time::{advance, timeout};
 
-use super::fake::{NullSink, Device};
+use super::fake::{Device, NullSink};
 use crate::engine::Engine;
 use crate::job::RunId;
 use crate::run::EngineConfig;
@@ -52,7 +52,9 @@ async fn succeed(lease: &SessionLease<'_>, target: &str) -> Result<(), Failure> 
 
 async fn end(lease: SessionLease<'_>) {
     let (listen, retry_budget) = (NullSink, RetryBudget::new());
-    lease.release(&Context::new("a", &listen, &retry_budget)).await;
+    lease
+        .release(&Context::new("a", &listen, &retry_budget))
+        .await;
 }
 
 /// Lets time pass for the maintenance of sessions.
@@ -269,8 +271,7 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_is_kept_open_for_expected_targets_and_no_longer()
--> Result<(), Failure> {
+async fn a_session_is_kept_open_for_expected_targets_and_no_longer() -> Result<(), Failure> {
     let (device, pool) = (Device::new(), SessionPool::default());
     let spec = device.spec("here", ConnectionInfo::default());
     let device_key = spec.device_key;
@@ -326,8 +327,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_lived_engine_keeps_idle_sessions_open_for_a_limited_time()
--> Result<(), Failure> {
+async fn a_long_lived_engine_keeps_idle_sessions_open_for_a_limited_time() -> Result<(), Failure> {
     let device = Device::new();
     let engine = Engine::new(EngineConfig::for_tests(Duration::from_secs(120)));
     let pool = &engine.services.sessions;

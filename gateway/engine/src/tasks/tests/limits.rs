@@ -139,7 +139,10 @@ async fn a_stopped_run_is_ended_as_its_stage_says() {
         assert_eq!(kind, "devgate/interrupted");
         let output = details["partial_output"].as_str().expect("a text");
         assert!(output.starts_with("partial\n"), "{output}");
-        assert!(stage == Stage::Kill || output.ends_with("heard\n"), "{output}");
+        assert!(
+            stage == Stage::Kill || output.ends_with("heard\n"),
+            "{output}"
+        );
         assert!(!is_alive(&pid));
     }
 }

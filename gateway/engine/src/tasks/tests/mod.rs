@@ -1,11 +1,11 @@
 //! Tasks in modules that each test creates: found, chosen, and actually run.
 
-mod selection;
 mod find;
 mod input;
 mod limits;
 mod powershell;
 mod run;
+mod selection;
 
 use std::fs;
 use std::path::Path;
