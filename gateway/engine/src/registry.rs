@@ -1,5 +1,6 @@
 //! The registry of transports and families: the built-in ones, and those of the module path.
 
+mod default_port;
 mod family_source;
 mod options;
 mod vendors;
@@ -20,6 +21,7 @@ use tokio::task::yield_now;
 
 use crate::external::{RubyTransport, name_of};
 use crate::inventory::{DeviceKey, Target, TargetKind};
+use default_port::{SSH, default_port};
 use family_source::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
@@ -44,25 +46,6 @@ pub(crate) struct RegistryId(u64);
 
 /// The number of registries that have been created.
 static CREATED: AtomicU64 = AtomicU64::new(0);
-
-/// The default ports of protocols for which a schema has none.
-const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
-
-const SSH: i64 = 22;
-
-/// Returns the port of a target that names none, as its transport says.
-fn default_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
-    let default = |name: &str| schema.connection_info().get(name)?.default.as_ref();
-    let of = |protocol: &Value| {
-        let mut ports = PORTS.iter();
-        let (_, port) = ports.find(|(name, _)| Some(*name) == protocol.as_str())?;
-        Some(*port)
-    };
-    match default("port") {
-        Some(port) => port.as_integer(),
-        None => of(&target.protocol()).or_else(|| of(default("protocol")?)),
-    }
-}
 
 impl Registry {
     /// Loads the built-in transports and families, the families of the module path, and the modules in Ruby there and

@@ -66,7 +66,7 @@ impl TaskRun<'_, '_> {
                 .run_in_slot(&slot, job, target_input.as_ref(), &budget)
                 .await
             {
-                Ok(output) => return Ok(self.to_result(job, output)),
+                Ok(output) => return Ok(self.result_of(job, output)),
                 Err(TaskNotRun::NotStarted(why)) => slot.mark_host_down(why),
                 Err(TaskNotRun::Task(error)) => return Err(error.into()),
             }
@@ -147,7 +147,7 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    fn to_result(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
+    fn result_of(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
         let ctx = job.context();
         // A sensitive value in the result may also occur in other output.
         job.hide(output.value.secrets());
