@@ -13,7 +13,7 @@ use std::sync::{Arc, Once};
 use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, log_line};
 use devgate_devices::ResourceType;
-use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
+use devgate_schemas::{Level, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
