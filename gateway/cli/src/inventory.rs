@@ -66,7 +66,7 @@ impl Inventory {
             })
             .await?
         } else {
-            inventory.glance(&words)?
+            inventory.select_without_plugins(&words)?
         };
         match (missing(&inventory), targets.is_empty()) {
             (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),

@@ -213,7 +213,7 @@ impl Connection {
 /// # Errors
 /// What cannot be read.
 pub fn words(given: &[String]) -> Result<Vec<String>, InventoryError> {
-    inventory::words(given, &mut io::stdin())
+    inventory::target_words(given, &mut io::stdin())
 }
 
 impl Direct {

@@ -1,5 +1,6 @@
 //! The registry of transports and families: the built-in ones, and those of the module path.
 
+mod default_port;
 mod family_source;
 mod options;
 mod vendors;
@@ -12,14 +13,15 @@ use std::sync::{Arc, Once};
 use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, log_line};
 use devgate_devices::ResourceType;
-use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
+use devgate_schemas::{Level, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
 use tokio::task::yield_now;
 
 use crate::external::{RubyTransport, name_of};
-use crate::inventory::{DeviceKey, Kind, Target};
+use crate::inventory::{DeviceKey, Target, TargetKind};
+use default_port::{SSH, default_port};
 use family_source::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
@@ -44,25 +46,6 @@ pub(crate) struct RegistryId(u64);
 
 /// The number of registries that have been created.
 static CREATED: AtomicU64 = AtomicU64::new(0);
-
-/// The default ports of protocols for which a schema has none.
-const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
-
-const SSH: i64 = 22;
-
-/// Returns the port of a target that names none, as its transport says.
-fn default_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
-    let default = |name: &str| schema.connection_info().get(name)?.default.as_ref();
-    let of = |protocol: &Value| {
-        let mut ports = PORTS.iter();
-        let (_, port) = ports.find(|(name, _)| Some(*name) == protocol.as_str())?;
-        Some(*port)
-    };
-    match default("port") {
-        Some(port) => port.as_integer(),
-        None => of(&target.protocol()).or_else(|| of(default("protocol")?)),
-    }
-}
 
 impl Registry {
     /// Loads the built-in transports and families, the families of the module path, and the modules in Ruby there and
@@ -278,9 +261,9 @@ impl Registry {
     /// it.
     pub(crate) fn device_key(&self, target: &Target) -> DeviceKey {
         let transport = match &target.kind {
-            Kind::Remote { transport, .. } => transport.as_deref(),
-            Kind::Ssh => return target.device_key(Some(SSH)),
-            Kind::Local | Kind::Other(_) => None,
+            TargetKind::Remote { transport, .. } => transport.as_deref(),
+            TargetKind::Ssh => return target.device_key(Some(SSH)),
+            TargetKind::Local | TargetKind::Other(_) => None,
         };
         let transport = transport.filter(|name| !self.needs_description(name));
         let connect = transport.and_then(|name| self.find_transport(name).ok().flatten());

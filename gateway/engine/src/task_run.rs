@@ -13,7 +13,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
 use crate::hosts::{TaskBudget, TaskControl, TaskNotRun, TaskOutput};
-use crate::inventory::{Kind, Listed, Target};
+use crate::inventory::{Listed, Target, TargetKind};
 use crate::job::TargetJob;
 use crate::process::{DiscardOutput, ProcessLimits};
 use crate::proxies::{HostSlot, Hosts};
@@ -66,7 +66,7 @@ impl TaskRun<'_, '_> {
                 .run_in_slot(&slot, job, target_input.as_ref(), &budget)
                 .await
             {
-                Ok(output) => return Ok(self.to_result(job, output)),
+                Ok(output) => return Ok(self.result_of(job, output)),
                 Err(TaskNotRun::NotStarted(why)) => slot.mark_host_down(why),
                 Err(TaskNotRun::Task(error)) => return Err(error.into()),
             }
@@ -79,12 +79,14 @@ impl TaskRun<'_, '_> {
         job: &TargetJob<'j>,
     ) -> Result<(Option<TargetInput<'j>>, TaskBudget), Failure> {
         match &job.target.kind {
-            Kind::Remote { .. } => {
+            TargetKind::Remote { .. } => {
                 let target_input = self.target(job)?;
                 job.hide(target_input.0.secrets());
                 Ok((Some(target_input), budget_of(job.target)?))
             }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, TaskBudget::default())),
+            TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => {
+                Ok((None, TaskBudget::default()))
+            }
         }
     }
 
@@ -145,7 +147,7 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    fn to_result(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
+    fn result_of(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
         let ctx = job.context();
         // A sensitive value in the result may also occur in other output.
         job.hide(output.value.secrets());
@@ -213,12 +215,14 @@ fn location<'a>(
 ) -> RunLocation<'a> {
     let target = &job.target.name;
     match &job.target.kind {
-        Kind::Remote { .. } => RunLocation::Remote {
+        TargetKind::Remote { .. } => RunLocation::Remote {
             target,
             proxy,
             features,
         },
-        Kind::Local | Kind::Ssh | Kind::Other(_) => RunLocation::Normal { target, features },
+        TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => {
+            RunLocation::Normal { target, features }
+        }
     }
 }
 

@@ -18,7 +18,8 @@ use devgate_transports::Environment;
 use tokio::sync::OnceCell;
 
 use crate::inventory::{
-    Inventory, Listed, Overrides, Problem, Source, Target, TransportOptions, read_device_conf,
+    Inventory, InventoryProblem, InventorySource, Listed, Overrides, Target, TransportOptions,
+    read_device_conf,
 };
 use crate::plugins::{Plugins, SecretPrompt};
 use crate::project::Project;
@@ -35,9 +36,9 @@ pub struct WorkspaceSettings {
     /// The folder in which Ruby searches before the modules.
     pub libdir: Option<PathBuf>,
     /// The inventory that is named explicitly.
-    pub inventory: Option<Source>,
+    pub inventory: Option<InventorySource>,
     /// The inventory in `BOLT_INVENTORY`.
-    pub inventory_variable: Option<Source>,
+    pub inventory_variable: Option<InventorySource>,
     /// The `device.conf`, if there is one.
     pub devices: Option<DeviceFile>,
     /// Whether an inventory with an invalid target is refused.
@@ -145,7 +146,7 @@ impl Workspace {
     pub fn inventory_name(&self) -> String {
         match (&self.settings.inventory_variable, &self.settings.inventory) {
             (Some(_), _) => "BOLT_INVENTORY".to_owned(),
-            (None, Some(Source::File(path))) => path.display().to_string(),
+            (None, Some(InventorySource::File(path))) => path.display().to_string(),
             (None, _) => self.project().inventory_file().display().to_string(),
         }
     }
@@ -191,8 +192,9 @@ impl Workspace {
             ..
         } = &self.settings;
         let default = project.inventory_file();
-        let source = Source::choose(inventory.clone(), inventory_variable.clone(), default)?;
-        if let Source::File(path) | Source::Default(path) = &source
+        let source =
+            InventorySource::choose(inventory.clone(), inventory_variable.clone(), default)?;
+        if let InventorySource::File(path) | InventorySource::Default(path) = &source
             && path.exists()
         {
             check_trust(path)?;
@@ -279,7 +281,7 @@ impl Workspace {
     }
 
     /// Reports targets that are left out, and why.
-    pub(crate) fn report_left_out(&self, problems: &[Problem]) {
+    pub(crate) fn report_left_out(&self, problems: &[InventoryProblem]) {
         for problem in problems {
             self.warn(format!("left out: {problem}"));
         }

@@ -13,7 +13,7 @@ use devgate_core::redactor::Sink;
 use devgate_engine::engine::{
     self, Engine, EngineConfig, Principal, RunHandle, RunLimits, RunRequest,
 };
-use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
+use devgate_engine::inventory::{Inventory, InventorySource, Overrides, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
 use devgate_engine::run::Run;
@@ -70,8 +70,8 @@ impl CommandContext {
         if let (None, Some(format)) = (global.format, project.format) {
             printer.print_as(format);
         }
-        let configured = global.inventory.clone().map(Source::Configuration);
-        let named = || global.inventoryfile.clone().map(Source::File);
+        let configured = global.inventory.clone().map(InventorySource::Configuration);
+        let named = || global.inventoryfile.clone().map(InventorySource::File);
         let variable = environment
             .variable("BOLT_INVENTORY")
             .and_then(OsStr::to_str);
@@ -82,7 +82,7 @@ impl CommandContext {
             modulepath,
             libdir: global.libdir.clone(),
             inventory: configured.or_else(named),
-            inventory_variable: variable.map(|text| Source::Environment(text.to_owned())),
+            inventory_variable: variable.map(|text| InventorySource::Environment(text.to_owned())),
             devices: devices.map(|(path, is_explicit)| DeviceFile { path, is_explicit }),
             strict: global.strict,
             environment: Arc::clone(&environment),

@@ -254,7 +254,7 @@ mod tests {
                        force: {type: Boolean, behaviour: parameter, default: false}}}";
 
     #[test]
-    fn a_provider_is_asked_about_each_property_that_somebody_desires_and_nothing_else() {
+    fn insync_is_called_for_each_desired_property_and_nothing_else() {
         let is = "{name: a, ensure: present, mtu: 1, mode: x, seen: y}";
         let should = "{name: a, ensure: present, mtu: 2, mode: x, force: true}";
         let (comparison, differences) = compared(PORT, InSync::Yes, Some(is), should);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_provider_leaves_open_is_compared_by_value() {
+    fn undecided_properties_are_compared_by_value() {
         let (is, should) = ("{name: a, mtu: 1}", "{name: a, mtu: 2}");
         let of = |verdict| compared(PORT, verdict, Some(is), should).1;
         assert_eq!(of(InSync::ByValue), ["mtu changed 1 to 2"]);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_may_decide_that_what_is_not_there_is_as_desired() {
+    fn a_provider_may_decide_that_an_absent_resource_is_in_sync() {
         let should = "{name: a, ensure: present, mtu: 2}";
         let (comparison, differences) = compared(PORT, InSync::Yes, None, should);
         assert_eq!(
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_without_properties_is_asked_about_the_hidden_one() {
+    fn for_a_type_without_properties_insync_is_called_for_the_hidden_one() {
         let (is, should) = ("{name: a}", "{name: a, force: true}");
         let of = |verdict| compared(JOB, verdict, Some(is), should);
         let (comparison, differences) = of(InSync::No { why: None });
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn without_custom_insync_nobody_is_asked() {
+    fn without_custom_insync_it_is_not_called() {
         let port = PORT.replace("features: [custom_insync], ", "");
         let no = InSync::No { why: None };
         let (comparison, differences) =

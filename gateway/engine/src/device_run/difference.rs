@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_are_said_as_puppet_says_them() {
+    fn differences_have_puppets_messages() {
         let secret = |text: &str| Value::from(text).into_sensitive();
         let property = |is: Option<Value>, should: Value| Difference::Property {
             name: "n".to_owned(),

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_the_resource_itself_is_read() {
+    fn metaparameters_of_the_resource_itself_are_read() {
         let text =
             "{noop: true, tag: [Edge, a::b], alias: [ten, 11], audit: [id], loglevel: verbose}";
         let (meta, _, _) = read(text).expect("they are metaparameters");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_as_a_tag_may_be_meant_as_something_of_the_device() {
+    fn a_number_as_a_tag_gets_a_warning() {
         let warnings = |tag: Value| {
             let attributes = [("tag", tag)].into_iter().collect();
             let warnings = warnings(&attributes, &Ref::new("vlan", "10")).into_iter();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_at_once() {
+    fn all_problems_are_reported_at_once() {
         let problems = read("{require: [swp1, {}], noop: maybe, tag: a b, loglevel: loud, schedule: night, stage: pre}")
             .expect_err("all of it is wrong");
         for (found, expected) in problems.iter().zip([

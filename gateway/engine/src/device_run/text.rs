@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_it_was_is_only_counted() {
+    fn unchanged_resources_are_only_counted() {
         let mut report = Report {
             resources: vec![
                 resource("1", |one| one.changed = true),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_back_is_told_with_what_it_took_back() {
+    fn a_rollback_is_reported_with_the_changes_that_it_undid() {
         let report = Report {
             resources: vec![resource("1", |one| {
                 one.events = vec![event(EventStatus::Success)]

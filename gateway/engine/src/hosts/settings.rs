@@ -12,7 +12,7 @@ use devgate_transports::Environment;
 use devgate_transports::HostSettings;
 use nix::unistd::{Uid, User};
 
-use crate::inventory::{Kind, Target};
+use crate::inventory::{Target, TargetKind};
 
 /// How tasks run on a host. This node and hosts behind SSH have the same settings.
 #[derive(Clone, Debug)]
@@ -118,9 +118,9 @@ impl TaskHostSettings {
     /// Returns the schema of the options of a target that is a host.
     pub fn schema(target: &Target) -> Option<&'static TransportSchema> {
         match target.kind {
-            Kind::Local => Some(&LOCAL_SCHEMA),
-            Kind::Ssh => Some(&SSH_SCHEMA),
-            Kind::Remote { .. } | Kind::Other(_) => None,
+            TargetKind::Local => Some(&LOCAL_SCHEMA),
+            TargetKind::Ssh => Some(&SSH_SCHEMA),
+            TargetKind::Remote { .. } | TargetKind::Other(_) => None,
         }
     }
 

@@ -12,7 +12,7 @@ use super::uri::Uri;
 ///
 /// A value may be a reference to a plugin. It is resolved when a target needs it.
 #[derive(Clone, Default)]
-pub(super) struct Data {
+pub(super) struct TargetData {
     pub(super) uri: Option<Box<Uri>>,
     pub(super) config: Hash,
     pub(super) vars: Hash,
@@ -23,19 +23,19 @@ pub(super) struct Data {
     pub(super) plugin_hooks: Hash,
 }
 
-impl Data {
+impl TargetData {
     /// Merges other data over this: config and facts deeply, vars and hooks key by key. Features add up.
-    pub(super) fn overlay(&mut self, over: &Self, lookup: &mut Lookup<'_>) {
-        if over.uri.is_some() {
-            self.uri.clone_from(&over.uri);
+    pub(super) fn overlay(&mut self, upper: &Self, lookup: &mut Lookup<'_>) {
+        if upper.uri.is_some() {
+            self.uri.clone_from(&upper.uri);
         }
-        lay_over(&mut self.config, &over.config, lookup, deep);
-        lay_over(&mut self.vars, &over.vars, lookup, shallow);
-        lay_over(&mut self.facts, &over.facts, lookup, deep);
-        self.features.extend(over.features.iter().cloned());
+        overlay_hash(&mut self.config, &upper.config, lookup, deep);
+        overlay_hash(&mut self.vars, &upper.vars, lookup, shallow);
+        overlay_hash(&mut self.facts, &upper.facts, lookup, deep);
+        self.features.extend(upper.features.iter().cloned());
         self.more_features
-            .extend(over.more_features.iter().cloned());
-        shallow(&mut self.plugin_hooks, &over.plugin_hooks, lookup);
+            .extend(upper.more_features.iter().cloned());
+        shallow(&mut self.plugin_hooks, &upper.plugin_hooks, lookup);
     }
 }
 
@@ -43,27 +43,27 @@ type Merge = fn(&mut Hash, &Hash, &mut Lookup<'_>);
 
 /// Merges two hashes. Each may as a whole be a reference. An unknown reference is kept as it is, because the result of
 /// the merge is unknown, too.
-fn lay_over(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>, merge: Merge) {
-    if over.is_empty() {
+fn overlay_hash(base: &mut Hash, upper: &Hash, lookup: &mut Lookup<'_>, merge: Merge) {
+    if upper.is_empty() {
         return;
     }
     if base.is_empty() {
-        base.clone_from(over);
+        base.clone_from(upper);
         return;
     }
     if is_reference(base) {
-        match lookup.knows(|lookup| lookup.hash(base)) {
+        match lookup.if_known(|lookup| lookup.hash(base)) {
             Some(known) => *base = known,
             None => return,
         }
     }
-    if is_reference(over) {
-        match lookup.knows(|lookup| lookup.hash(over)) {
+    if is_reference(upper) {
+        match lookup.if_known(|lookup| lookup.hash(upper)) {
             Some(known) => merge(base, &known, lookup),
-            None => base.clone_from(over),
+            None => base.clone_from(upper),
         }
     } else {
-        merge(base, over, lookup);
+        merge(base, upper, lookup);
     }
 }
 
@@ -84,32 +84,32 @@ pub(super) fn without_undef(hash: Hash) -> Hash {
         .collect()
 }
 
-/// The values of `over` win, but hashes are merged. A reference may stand for a hash, or for nothing, which hides
+/// The values of `upper` win, but hashes are merged. A reference may stand for a hash, or for nothing, which hides
 /// nothing. So it is resolved if there is a value below it. An unknown reference stays, so that the other value is not
 /// used in its place.
-fn deep(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>) {
-    for (key, above) in over.iter() {
+fn deep(base: &mut Hash, upper: &Hash, lookup: &mut Lookup<'_>) {
+    for (key, above) in upper.iter() {
         let Some(below) = base.get_mut(key) else {
             base.insert(key.clone(), above.clone());
             continue;
         };
-        let Some(above) = lookup.knows(|lookup| lookup.value(above)) else {
+        let Some(above) = lookup.if_known(|lookup| lookup.value(above)) else {
             below.clone_from(above);
             continue;
         };
         match above.as_ref() {
             Value::Undef => {}
-            Value::Hash(over) => {
+            Value::Hash(upper) => {
                 if let Value::Hash(base) = below
                     && is_reference(base)
                 {
-                    match lookup.knows(|lookup| lookup.value(below).into_owned()) {
+                    match lookup.if_known(|lookup| lookup.value(below).into_owned()) {
                         Some(known) => *below = known,
                         None => continue,
                     }
                 }
                 match below {
-                    Value::Hash(base) => deep(base, over, lookup),
+                    Value::Hash(base) => deep(base, upper, lookup),
                     _ => *below = above.into_owned(),
                 }
             }
@@ -118,8 +118,8 @@ fn deep(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>) {
     }
 }
 
-fn shallow(base: &mut Hash, over: &Hash, _: &mut Lookup<'_>) {
-    for (key, value) in over.iter() {
+fn shallow(base: &mut Hash, upper: &Hash, _: &mut Lookup<'_>) {
+    for (key, value) in upper.iter() {
         base.insert(key.clone(), value.clone());
     }
 }
@@ -136,15 +136,15 @@ mod tests {
 
     #[test]
     fn config_and_facts_merge_deep_and_keep_the_order_of_the_outer() {
-        let mut base = Data {
+        let mut base = TargetData {
             config: hash("{a: {x: 1, y: [1]}, b: 1}"),
-            ..Data::default()
+            ..TargetData::default()
         };
-        let over = Data {
+        let upper = TargetData {
             config: hash("{c: 3, a: {y: [2], z: 3}}"),
-            ..Data::default()
+            ..TargetData::default()
         };
-        base.overlay(&over, &mut Lookup::nothing());
+        base.overlay(&upper, &mut Lookup::without_values());
         assert_eq!(base.config, hash("{a: {x: 1, y: [2], z: 3}, b: 1, c: 3}"));
         assert_eq!(
             Value::Hash(base.config).to_json().to_string(),
@@ -153,18 +153,18 @@ mod tests {
     }
 
     #[test]
-    fn vars_are_replaced_whole_and_features_add_up() {
-        let mut base = Data {
+    fn vars_are_replaced_completely_and_features_add_up() {
+        let mut base = TargetData {
             vars: hash("{a: {x: 1}, b: 1}"),
-            ..Data::default()
+            ..TargetData::default()
         };
         base.features.insert("one".to_owned());
-        let mut over = Data {
+        let mut upper = TargetData {
             vars: hash("{a: {y: 2}}"),
-            ..Data::default()
+            ..TargetData::default()
         };
-        over.features.insert("two".to_owned());
-        base.overlay(&over, &mut Lookup::nothing());
+        upper.features.insert("two".to_owned());
+        base.overlay(&upper, &mut Lookup::without_values());
         assert_eq!(base.vars, hash("{a: {y: 2}, b: 1}"));
         assert_eq!(
             base.features.into_iter().collect::<Vec<_>>(),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_in_config_says_nothing() {
+    fn a_null_in_config_is_ignored() {
         assert_eq!(
             without_undef(hash("{a: ~, b: {c: ~, d: 1}, e: {f: {g: ~}}}")),
             hash("{b: {d: 1}}")
@@ -181,18 +181,30 @@ mod tests {
     }
 
     #[test]
-    fn only_a_reference_that_may_matter_is_asked_for() {
-        let asked = |base: &str, over: &str| {
+    fn only_a_reference_that_may_matter_is_resolved() {
+        let missing_count = |base: &str, upper: &str| {
             let mut base = hash(base);
-            let mut lookup = Lookup::nothing();
-            deep(&mut base, &hash(over), &mut lookup);
+            let mut lookup = Lookup::without_values();
+            deep(&mut base, &hash(upper), &mut lookup);
             lookup.into_missing().len()
         };
-        assert_eq!(asked("{a: {_plugin: x}}", "{a: 1}"), 0, "it is hidden");
-        assert_eq!(asked("{b: 1}", "{a: {_plugin: x}}"), 0, "it hides nothing");
-        assert_eq!(asked("{a: 1}", "{a: {_plugin: x}}"), 1, "it may be nothing");
         assert_eq!(
-            asked("{a: {_plugin: x}}", "{a: {b: 1}}"),
+            missing_count("{a: {_plugin: x}}", "{a: 1}"),
+            0,
+            "it is hidden"
+        );
+        assert_eq!(
+            missing_count("{b: 1}", "{a: {_plugin: x}}"),
+            0,
+            "it hides nothing"
+        );
+        assert_eq!(
+            missing_count("{a: 1}", "{a: {_plugin: x}}"),
+            1,
+            "it may be nothing"
+        );
+        assert_eq!(
+            missing_count("{a: {_plugin: x}}", "{a: {b: 1}}"),
             1,
             "it may be a hash"
         );

@@ -13,11 +13,11 @@ use devgate_transports::{Environment, reading};
 
 use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
-use super::{InventoryError, Kind, Overrides, Problem, Target};
+use super::{InventoryError, InventoryProblem, Overrides, Target, TargetKind};
 
 /// A device in a `device.conf`.
 #[derive(Debug)]
-pub struct Device {
+pub struct ConfiguredDevice {
     pub(super) name: String,
     type_name: String,
     /// The URL, which may contain a password and is never shown as it is.
@@ -48,7 +48,7 @@ const ALIASES: [(&str, &str); 3] = [
 
 /// Returns the default file of `puppet device`: root's, from Puppet's or Debian's packages, or the user's.
 pub fn default_file(environment: &Environment) -> Option<PathBuf> {
-    let places = if nix::unistd::Uid::effective().is_root() {
+    let folders = if nix::unistd::Uid::effective().is_root() {
         ["/etc/puppetlabs/puppet", "/etc/puppet"]
             .map(PathBuf::from)
             .to_vec()
@@ -58,7 +58,7 @@ pub fn default_file(environment: &Environment) -> Option<PathBuf> {
             .into_iter()
             .collect()
     };
-    let mut files = places.into_iter().map(|place| place.join("device.conf"));
+    let mut files = folders.into_iter().map(|folder| folder.join("device.conf"));
     files.find(|file| file.exists())
 }
 
@@ -69,7 +69,7 @@ pub fn default_file(environment: &Environment) -> Option<PathBuf> {
 pub(crate) fn read(
     path: &Path,
     transports: &Rc<dyn TransportOptions>,
-) -> Result<Vec<Device>, String> {
+) -> Result<Vec<ConfiguredDevice>, String> {
     let shown = path.display().to_string();
     if !path.exists() {
         return Err(format!("No device found in {shown}: there is no such file"));
@@ -80,11 +80,11 @@ pub(crate) fn read(
     let entries = device_conf::parse(&text, &shown).map_err(|wrong| wrong.join("\n"))?;
     Ok(entries
         .into_iter()
-        .map(|entry| Device::new(entry, transports))
+        .map(|entry| ConfiguredDevice::new(entry, transports))
         .collect())
 }
 
-impl Device {
+impl ConfiguredDevice {
     fn new(entry: DeviceEntry, transports: &Rc<dyn TransportOptions>) -> Self {
         Self {
             transports: Rc::clone(transports),
@@ -103,15 +103,17 @@ impl Device {
 
     /// Turns the device into a target.
     pub(super) fn target(&self, overrides: &Overrides) -> Target {
-        match self.reached(self.bare()) {
+        match self.with_transport(self.bare()) {
             Ok(target) => {
-                let options = overrides.over("remote", target.options.clone());
+                let options = overrides.apply_to("remote", target.options.clone());
                 Target { options, ..target }
             }
             Err(message) => {
                 let message = format!("the device {}: {message}", self.name);
                 self.bare()
-                    .broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
+                    .with_fault(InventoryError::Invalid(vec![InventoryProblem::nowhere(
+                        message,
+                    )]))
             }
         }
     }
@@ -122,7 +124,7 @@ impl Device {
         Target {
             name: self.name.clone(),
             groups: vec!["all".to_owned()],
-            kind: Kind::Remote {
+            kind: TargetKind::Remote {
                 transport: Some(self.type_name.clone()),
                 run_on: LOCALHOST.to_owned(),
             },
@@ -132,7 +134,7 @@ impl Device {
     }
 
     /// Adds the connection info: that of the URL, or of the file that the URL names.
-    fn reached(&self, target: Target) -> Result<Target, String> {
+    fn with_transport(&self, target: Target) -> Result<Target, String> {
         let Some(file) = self.url.strip_prefix(FILE) else {
             let uri = Uri::parse(&self.url).map_err(str::to_owned)?;
             return Ok(Target {
@@ -156,7 +158,7 @@ impl Device {
         let text = reading::text(path).map_err(|error| format!("cannot read {file}: {error}"))?;
         let info = hocon::parse(&text).map_err(|error| format!("{file}: {error}"))?;
         let mut warnings = Vec::new();
-        if fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o004 != 0) {
+        if fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o004 != 0) {
             warnings.push(format!(
                 "all users of this node can read {file}, which contains credentials: chmod 640"
             ));
@@ -171,12 +173,12 @@ impl Device {
 
     /// Renames the keys of credential files, unless the transport itself has an option of that name.
     fn renamed(&self, info: Hash) -> Hash {
-        let has = |name: &str| self.transports.has_option(&self.type_name, name);
+        let has_option = |name: &str| self.transports.has_option(&self.type_name, name);
         let mut renamed = Hash::new();
         for (key, value) in info {
             let alias = ALIASES
                 .iter()
-                .find(|(alias, _)| key.as_str() == Some(alias) && !has(alias));
+                .find(|(alias, _)| key.as_str() == Some(alias) && !has_option(alias));
             match alias {
                 // A value under the right name wins.
                 Some((_, name)) if renamed.get(name).is_some() => {}
@@ -199,10 +201,10 @@ mod tests {
     use super::*;
     use crate::registry::Registry;
 
-    fn device(url: &str) -> Device {
+    fn device(url: &str) -> ConfiguredDevice {
         let registry = Registry::load(&[], None, &events::silence());
         let registry = registry.expect("built-in families are sound");
-        Device {
+        ConfiguredDevice {
             transports: Rc::new(registry),
             name: "sw1".to_owned(),
             type_name: "frr".to_owned(),
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_old_are_taken_apart() {
+    fn urls_are_split_into_options() {
         let url = "ssh://admin:a%2Fcanary@192.0.2.1:2022/";
         let info = info(url);
         assert_eq!(
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_in_puppets_words_and_without_secrets() {
+    fn invalid_devices_are_reported_in_puppets_words_and_without_secrets() {
         for (url, expected) in [
             (
                 "file:///nowhere/sw1.conf",

@@ -54,22 +54,22 @@ impl Target {
             ],
         };
         // If this node is one of the proxies, the others do not matter.
-        let site = if self.is_near() {
+        let site = if self.runs_on_localhost() {
             LOCALHOST
         } else {
             self.run_on()
         };
         // `none` is OpenSSH's word for no jump host.
         let jumps = text("proxyjump").filter(|jumps| *jumps != "none");
-        let way = [site, jumps.unwrap_or("")];
-        let mut place = Sha256::new();
-        for part in way.into_iter().chain(last) {
-            place.update(part.as_bytes());
+        let route = [site, jumps.unwrap_or("")];
+        let mut hasher = Sha256::new();
+        for part in route.into_iter().chain(last) {
+            hasher.update(part.as_bytes());
             // No part of the key contains a NUL.
-            place.update([0]);
+            hasher.update([0]);
         }
         let mut bytes = [0; size_of::<DeviceKey>()];
-        bytes.copy_from_slice(&place.finalize()[..size_of::<DeviceKey>()]);
+        bytes.copy_from_slice(&hasher.finalize()[..size_of::<DeviceKey>()]);
         DeviceKey(u128::from_be_bytes(bytes))
     }
 }

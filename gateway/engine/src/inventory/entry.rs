@@ -2,9 +2,9 @@
 
 use devgate_schemas::yaml::{Mapping, Node};
 
-use super::data::Data;
-use super::error::Problem;
-use super::nodes::{DATA_KEYS, said};
+use super::data::TargetData;
+use super::error::InventoryProblem;
+use super::nodes::{DATA_KEYS, value_of};
 use super::read::{Alias, InventoryReader, Owner};
 use super::target_name::{checked_name, illegal, target_name};
 use super::uri::Uri;
@@ -19,12 +19,16 @@ impl<'n> InventoryReader<'n> {
         }
         let before = self.problems.len();
         let name = match identity(node) {
-            Ok(Identity { name, place, uri }) => {
-                self.identified(node, group, &name, place, uri);
+            Ok(Identity {
+                name,
+                node: name_node,
+                uri,
+            }) => {
+                self.add_definition(node, group, &name, name_node, uri);
                 Some(name)
             }
-            Err((place, message)) => {
-                self.problem(place, Some(group), message);
+            Err((name_node, message)) => {
+                self.problem(name_node, Some(group), message);
                 let name = node.get("name").and_then(Node::as_str);
                 name.and_then(|name| target_name(name).ok())
             }
@@ -34,43 +38,48 @@ impl<'n> InventoryReader<'n> {
     }
 
     /// Records the problems of an entry under its name, or else under its position.
-    pub(super) fn fault(&mut self, name: Option<String>, group: usize, faults: Vec<Problem>) {
+    pub(super) fn fault(
+        &mut self,
+        name: Option<String>,
+        group: usize,
+        faults: Vec<InventoryProblem>,
+    ) {
         let Some(first) = faults.first() else {
             return;
         };
-        let name = name.unwrap_or_else(|| first.place());
+        let name = name.unwrap_or_else(|| first.position());
         let entry = self.tree.entries.entry(name.clone()).or_default();
         entry.faults.extend(faults);
-        if entry.of(group).is_none() {
-            entry.define(group, Data::default());
+        if entry.in_group(group).is_none() {
+            entry.define(group, TargetData::default());
             self.tree.groups[group].targets.push(name);
         }
     }
 
-    fn identified(
+    fn add_definition(
         &mut self,
         node: &'n Node,
         group: usize,
         name: &str,
-        place: &'n Node,
+        name_node: &'n Node,
         uri: Option<Uri>,
     ) {
         let Some(mapping) = node.as_mapping() else {
             return;
         };
         let entry = self.tree.entries.get(name);
-        if entry.is_some_and(|entry| entry.of(group).is_some()) {
+        if entry.is_some_and(|entry| entry.in_group(group).is_some()) {
             let message = format!("the target {name} is listed twice, the first entry counts");
-            return self.warning(place, Some(group), message);
+            return self.warning(name_node, Some(group), message);
         }
         let uri = uri.map(Box::new);
-        let differs = |other: &Data| other.uri.is_some() && uri.is_some() && other.uri != uri;
-        if entry.is_some_and(|entry| entry.said().any(differs)) {
+        let differs = |other: &TargetData| other.uri.is_some() && uri.is_some() && other.uri != uri;
+        if entry.is_some_and(|entry| entry.definitions().any(differs)) {
             let message = format!(
                 "entries of the target {name} give different uris: the innermost group wins, among siblings the \
                  first"
             );
-            self.warning(place, Some(group), message);
+            self.warning(name_node, Some(group), message);
         }
         let known = [&DATA_KEYS[..], &TARGET_KEYS].concat();
         self.unknown_keys(mapping, &known, group, &format!("the target {name}"));
@@ -78,7 +87,7 @@ impl<'n> InventoryReader<'n> {
             group,
             target: Some(name),
         };
-        let data = Data {
+        let data = TargetData {
             uri,
             ..self.data(mapping, owner)
         };
@@ -89,7 +98,7 @@ impl<'n> InventoryReader<'n> {
     }
 
     fn aliases(&mut self, mapping: &'n Mapping, target: &str, group: usize) {
-        let Some(node) = said(mapping, "alias") else {
+        let Some(node) = value_of(mapping, "alias") else {
             return;
         };
         let items = node
@@ -106,7 +115,7 @@ impl<'n> InventoryReader<'n> {
                         group,
                         alias,
                         target,
-                        place: item,
+                        node: item,
                     });
                 }
                 Some((_, Some(character))) => {
@@ -114,7 +123,7 @@ impl<'n> InventoryReader<'n> {
                         format!("illegal character {character:?} in an alias of {target}");
                     self.problem(item, Some(group), message);
                 }
-                None => self.wrong(
+                None => self.type_problem(
                     item,
                     "alias",
                     "a text or a list of texts",
@@ -131,7 +140,7 @@ impl<'n> InventoryReader<'n> {
 /// The name of an entry with keys, its position, and its URI.
 struct Identity<'n> {
     name: String,
-    place: &'n Node,
+    node: &'n Node,
     uri: Option<Uri>,
 }
 
@@ -146,21 +155,21 @@ fn identity(node: &Node) -> Result<Identity<'_>, (&Node, String)> {
     let part = |key: &str| mapping.get(key).filter(|node| !node.is_undef());
     let (name, uri) = (part("name"), part("uri"));
     let parsed = match uri {
-        Some(place) => {
-            let uri = Uri::parse(text(place, "uri")?);
-            Some(uri.map_err(|message| (place, format!("invalid uri: {message}")))?)
+        Some(node) => {
+            let uri = Uri::parse(text(node, "uri")?);
+            Some(uri.map_err(|message| (node, format!("invalid uri: {message}")))?)
         }
         None => None,
     };
-    let (place, checked) = match (name, uri, &parsed) {
-        (Some(place), _, _) => (place, target_name(text(place, "name")?)),
-        (None, Some(place), Some(uri)) => (place, checked_name(uri.to_string())),
+    let (node, name_result) = match (name, uri, &parsed) {
+        (Some(node), _, _) => (node, target_name(text(node, "name")?)),
+        (None, Some(node), Some(uri)) => (node, checked_name(uri.to_string())),
         _ => return Err((node, "expected a target to have a name or a uri".to_owned())),
     };
-    let name = checked.map_err(|message| (place, message))?;
+    let name = name_result.map_err(|message| (node, message))?;
     Ok(Identity {
         name,
-        place,
+        node,
         uri: parsed,
     })
 }

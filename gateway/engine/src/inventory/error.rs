@@ -44,14 +44,14 @@ pub enum InventoryError {
     },
     /// The inventory is invalid; all problems at once.
     #[error("{}", lines(.0))]
-    Invalid(Vec<Problem>),
+    Invalid(Vec<InventoryProblem>),
     /// A plugin does not give a value that the inventory needs.
     #[error("{problem}")]
     Plugin {
         /// The kind of the plugin's error.
         kind: &'static str,
         /// The position of the reference, and why it has no value.
-        problem: Problem,
+        problem: InventoryProblem,
     },
     /// One target is invalid, and in strict mode the others are not used either.
     #[error("{0}")]
@@ -86,7 +86,7 @@ pub enum InventoryError {
 
 /// A problem at a position in an inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct InventoryProblem {
     /// The file, or `BOLT_INVENTORY`.
     pub file: String,
     /// The line, from 1.
@@ -120,7 +120,7 @@ impl InventoryError {
     pub fn details(&self) -> Value {
         match self {
             Self::Invalid(problems) => {
-                let all: Vec<Value> = problems.iter().map(Problem::to_json).collect();
+                let all: Vec<Value> = problems.iter().map(InventoryProblem::to_json).collect();
                 let mut details = json!({ "problems": all });
                 if let Some(first) = problems.first().filter(|first| first.line > 0) {
                     details["path"] = json!(first.path);
@@ -142,9 +142,9 @@ impl InventoryError {
     }
 }
 
-impl Problem {
+impl InventoryProblem {
     /// Returns the position, as a name for an entry without one.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn position(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
         format!("{file}:{}:{}", self.line, self.column)
     }
@@ -174,7 +174,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for InventoryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(
@@ -190,10 +190,10 @@ impl fmt::Display for Problem {
     }
 }
 
-fn lines(problems: &[Problem]) -> String {
+fn lines(problems: &[InventoryProblem]) -> String {
     problems
         .iter()
-        .map(Problem::to_string)
+        .map(InventoryProblem::to_string)
         .collect::<Vec<_>>()
         .join("\n")
 }

@@ -8,18 +8,18 @@ use devgate_schemas::yaml::{Kind, Node};
 
 use super::nodes::is_reference;
 use super::references::ReferenceResolver;
-use super::{InventoryError, PluginError, Problem};
+use super::{InventoryError, InventoryProblem, PluginError};
 
 /// How deep lists may be nested, and how many may come from each other.
 const MAX_DEPTH: usize = 50;
 
 /// Expands an inventory's lists with plugins.
-pub(super) struct Expanding<'a> {
+pub(super) struct ListExpander<'a> {
     pub(super) file: &'a str,
     pub(super) plugins: &'a dyn ReferenceResolver,
 }
 
-impl Expanding<'_> {
+impl ListExpander<'_> {
     /// Expands the lists of a group and of the groups in it. Of a target, the name, the URI and the aliases are
     /// resolved. All other data stay as they are.
     pub(super) async fn group(&self, node: Node, path: &[String]) -> Result<Node, InventoryError> {
@@ -31,7 +31,7 @@ impl Expanding<'_> {
             return Ok(node);
         };
         if let Some(name) = mapping.get_mut("name") {
-            self.in_place(name, path).await?;
+            self.resolve_node(name, path).await?;
         }
         let name = mapping.get("name").and_then(Node::as_str);
         let name = if path.is_empty() {
@@ -48,7 +48,7 @@ impl Expanding<'_> {
                 };
                 for key in ["name", "uri", "alias"] {
                     if let Some(node) = target.get_mut(key) {
-                        self.in_place(node, &path).await?;
+                        self.resolve_node(node, &path).await?;
                     }
                 }
             }
@@ -66,7 +66,7 @@ impl Expanding<'_> {
     /// Makes one flat list of a list whose items may be references and lists.
     async fn list(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
         if is_reference(node) {
-            self.in_place(node, path).await?;
+            self.resolve_node(node, path).await?;
         }
         let Kind::Sequence(items) = &mut node.kind else {
             return Ok(());
@@ -77,9 +77,9 @@ impl Expanding<'_> {
         }
         let mut flat = Vec::new();
         // The next item is at the end, each with the number of lists and references around it.
-        let items_within = |items: Vec<Node>, depth| items.into_iter().rev().zip(repeat(depth));
-        let mut left: Vec<_> = items_within(std::mem::take(items), 0).collect();
-        while let Some((item, depth)) = left.pop() {
+        let items_at_depth = |items: Vec<Node>, depth| items.into_iter().rev().zip(repeat(depth));
+        let mut pending: Vec<_> = items_at_depth(std::mem::take(items), 0).collect();
+        while let Some((item, depth)) = pending.pop() {
             let (line, column) = (item.line, item.column);
             if depth > MAX_DEPTH {
                 return Err(self.failed(&PluginError::Loop, (line, column), path));
@@ -87,7 +87,7 @@ impl Expanding<'_> {
             let item = self.value(item, path).await?;
             match item.kind {
                 Kind::Sequence(items) => {
-                    left.extend(items_within(items, depth + 1));
+                    pending.extend(items_at_depth(items, depth + 1));
                 }
                 _ => flat.push(item),
             }
@@ -96,7 +96,7 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    async fn in_place(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
+    async fn resolve_node(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
         if is_reference(node) {
             *node = self.value(node.clone(), path).await?;
         }
@@ -113,9 +113,9 @@ impl Expanding<'_> {
             let Value::Hash(reference) = node.to_value() else {
                 return Ok(node);
             };
-            let found = self.plugins.resolve(&reference).await;
-            let found = found.map_err(|error| self.failed(&error, (line, column), path))?;
-            node = Node::of(found, line, column);
+            let value = self.plugins.resolve(&reference).await;
+            let value = value.map_err(|error| self.failed(&error, (line, column), path))?;
+            node = Node::of(value, line, column);
         }
         Err(self.failed(&PluginError::Loop, (line, column), path))
     }
@@ -128,7 +128,7 @@ impl Expanding<'_> {
     ) -> InventoryError {
         InventoryError::Plugin {
             kind: error.kind(),
-            problem: Problem {
+            problem: InventoryProblem {
                 file: self.file.to_owned(),
                 line,
                 column,

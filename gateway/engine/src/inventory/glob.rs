@@ -21,16 +21,16 @@ pub const TOO_LARGE: &str =
     "expected a pattern with at most 100 braces; give several words instead";
 
 /// The number of braces in a pattern; they may be nested.
-const MOST_BRACES: usize = 100;
+const MAX_BRACES: usize = 100;
 
 impl Glob {
     /// Parses a pattern. One with a bracket or brace that is not closed is a plain name. Returns `None` when the
     /// pattern is too large ([`TOO_LARGE`]).
     pub fn new(pattern: &str) -> Option<Self> {
-        if pattern.matches('{').count() > MOST_BRACES {
+        if pattern.matches('{').count() > MAX_BRACES {
             return None;
         }
-        let parsed = compiled(pattern).or_else(|_| compiled(&globset::escape(pattern)));
+        let parsed = compile(pattern).or_else(|_| compile(&globset::escape(pattern)));
         parsed.ok().map(Self)
     }
 
@@ -40,7 +40,7 @@ impl Glob {
     }
 }
 
-fn compiled(pattern: &str) -> Result<GlobSet, globset::Error> {
+fn compile(pattern: &str) -> Result<GlobSet, globset::Error> {
     let glob = GlobBuilder::new(pattern).case_insensitive(true).build()?;
     GlobSet::new([glob])
 }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::Problem;
-use super::data::Data;
+use super::InventoryProblem;
+use super::data::TargetData;
 use super::lookup::Lookup;
 
 /// A group of targets and of groups.
@@ -16,43 +16,43 @@ pub struct Group {
     pub name: String,
     pub(super) parent: Option<usize>,
     pub(super) children: Vec<usize>,
-    pub(super) data: Data,
+    pub(super) data: TargetData,
     /// The names of the targets that the group itself lists. Entries with keys come first, as in Bolt.
     pub(super) targets: Vec<String>,
 }
 
 /// All definitions of one name in the groups.
 #[derive(Default)]
-pub(super) struct Entry {
+pub(super) struct TargetEntry {
     /// The definitions, each with the number of its group, in the order of the groups. A list, because most targets are
     /// in one group.
-    definitions: Vec<(usize, Data)>,
+    definitions: Vec<(usize, TargetData)>,
     pub(super) aliases: Vec<String>,
     /// The problems of the entry. With one, the target cannot be used.
-    pub(super) faults: Vec<Problem>,
+    pub(super) faults: Vec<InventoryProblem>,
 }
 
-impl Entry {
+impl TargetEntry {
     /// Returns the definition in a group.
-    pub(super) fn of(&self, group: usize) -> Option<&Data> {
-        let at = self
+    pub(super) fn in_group(&self, group: usize) -> Option<&TargetData> {
+        let index = self
             .definitions
             .binary_search_by_key(&group, |(group, _)| *group);
-        at.ok().map(|at| &self.definitions[at].1)
+        index.ok().map(|index| &self.definitions[index].1)
     }
 
     /// Returns all definitions.
-    pub(super) fn said(&self) -> impl Iterator<Item = &Data> {
+    pub(super) fn definitions(&self) -> impl Iterator<Item = &TargetData> {
         self.definitions.iter().map(|(_, data)| data)
     }
 
     /// Adds the definition in a group that has none yet.
-    pub(super) fn define(&mut self, group: usize, data: Data) {
-        let at = self
+    pub(super) fn define(&mut self, group: usize, data: TargetData) {
+        let index = self
             .definitions
             .partition_point(|(before, _)| *before < group);
         self.definitions.reserve_exact(1);
-        self.definitions.insert(at, (group, data));
+        self.definitions.insert(index, (group, data));
     }
 
     fn groups(&self) -> impl Iterator<Item = usize> {
@@ -64,9 +64,9 @@ impl Entry {
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) groups: Vec<Group>,
-    pub(super) entries: IndexMap<String, Entry>,
+    pub(super) entries: IndexMap<String, TargetEntry>,
     /// The merged data of groups, because many targets are in the same ones.
-    merged: RefCell<HashMap<Vec<usize>, Rc<Data>>>,
+    merged: RefCell<HashMap<Vec<usize>, Rc<TargetData>>>,
 }
 
 impl Tree {
@@ -74,7 +74,7 @@ impl Tree {
     pub(super) fn path(&self, group: usize) -> Vec<String> {
         let mut path: Vec<_> = self
             .lineage(group)
-            .map(|at| self.groups[at].name.clone())
+            .map(|index| self.groups[index].name.clone())
             .collect();
         path.reverse();
         path
@@ -82,7 +82,7 @@ impl Tree {
 
     /// Returns the group and those around it, innermost first.
     fn lineage(&self, group: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(Some(group), |at| self.groups[*at].parent)
+        std::iter::successors(Some(group), |index| self.groups[*index].parent)
     }
 
     /// Returns the names of all targets of a group: its own, then those of its groups.
@@ -99,8 +99,8 @@ impl Tree {
     }
 
     /// Returns the groups that a target is in, and those around them. A target without an entry is in `all`.
-    fn relevant(&self, entry: Option<&Entry>) -> Vec<usize> {
-        let groups = entry.into_iter().flat_map(Entry::groups);
+    fn relevant(&self, entry: Option<&TargetEntry>) -> Vec<usize> {
+        let groups = entry.into_iter().flat_map(TargetEntry::groups);
         let relevant: BTreeSet<usize> = groups
             .flat_map(|group| self.lineage(group))
             .chain([0])
@@ -110,7 +110,11 @@ impl Tree {
 
     /// Merges the data of a target's groups (Bolt: `group_collect`). An inner group beats its outer one, and the first
     /// of siblings beats the others.
-    pub(super) fn groups_say(&self, entry: Option<&Entry>, lookup: &mut Lookup<'_>) -> Rc<Data> {
+    pub(super) fn merged_group_data(
+        &self,
+        entry: Option<&TargetEntry>,
+        lookup: &mut Lookup<'_>,
+    ) -> Rc<TargetData> {
         let relevant = self.relevant(entry);
         if let Some(merged) = self.merged.borrow().get(&relevant) {
             return Rc::clone(merged);
@@ -126,12 +130,16 @@ impl Tree {
     }
 
     /// Merges the data of a target's entries in the same way (Bolt: `target_collect`). They beat every group.
-    pub(super) fn entries_say(&self, entry: &Entry, lookup: &mut Lookup<'_>) -> Data {
+    pub(super) fn merged_entry_data(
+        &self,
+        entry: &TargetEntry,
+        lookup: &mut Lookup<'_>,
+    ) -> TargetData {
         if let [(_, data)] = entry.definitions.as_slice() {
             return data.clone();
         }
         let children = self.children(&self.relevant(Some(entry)));
-        merge(0, &children, &|group| entry.of(group), lookup).unwrap_or_default()
+        merge(0, &children, &|group| entry.in_group(group), lookup).unwrap_or_default()
     }
 
     /// Returns the inner groups of each of some groups, in order, and only those among them.
@@ -147,16 +155,16 @@ impl Tree {
 
     /// Returns the names of all groups that a target is in, the strongest first: an inner group before its outer one,
     /// and siblings in the order of the file.
-    pub(super) fn groups_of(&self, entry: Option<&Entry>) -> Vec<&str> {
-        let (mut around, mut groups) = (Vec::new(), Vec::new());
+    pub(super) fn groups_of(&self, entry: Option<&TargetEntry>) -> Vec<&str> {
+        let (mut open_groups, mut groups) = (Vec::new(), Vec::new());
         for group in self.relevant(entry) {
             let parent = self.groups[group].parent;
-            while let Some(done) = around.pop_if(|last| Some(*last) != parent) {
-                groups.push(done);
+            while let Some(finished) = open_groups.pop_if(|last| Some(*last) != parent) {
+                groups.push(finished);
             }
-            around.push(group);
+            open_groups.push(group);
         }
-        groups.extend(around.into_iter().rev());
+        groups.extend(open_groups.into_iter().rev());
         let name = |group: usize| self.groups[group].name.as_str();
         groups.into_iter().map(name).collect()
     }
@@ -165,10 +173,10 @@ impl Tree {
 fn merge<'t>(
     group: usize,
     children: &BTreeMap<usize, Vec<usize>>,
-    own: &impl Fn(usize) -> Option<&'t Data>,
+    own: &impl Fn(usize) -> Option<&'t TargetData>,
     lookup: &mut Lookup<'_>,
-) -> Option<Data> {
-    let mut inner: Option<Data> = None;
+) -> Option<TargetData> {
+    let mut inner: Option<TargetData> = None;
     for child in children.get(&group).into_iter().flatten() {
         let Some(mut later) = merge(*child, children, own, lookup) else {
             continue;

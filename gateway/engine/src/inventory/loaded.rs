@@ -8,26 +8,26 @@ use std::rc::Rc;
 use devgate_schemas::yaml;
 use indexmap::IndexMap;
 
-use super::device_conf::Device;
-use super::expand::Expanding;
+use super::device_conf::ConfiguredDevice;
+use super::expand::ListExpander;
 use super::group::{Group, Tree};
 use super::names::{Names, folded};
 use super::read::InventoryReader;
 use super::references::ReferenceResolver;
-use super::{InventoryError, Problem, Source, exposed};
+use super::{InventoryError, InventoryProblem, InventorySource, exposed};
 
 /// The groups and targets of an inventory.
 pub struct Inventory {
     pub(super) tree: Tree,
     pub(super) names: Names,
     pub(super) folded: HashMap<String, Vec<usize>>,
-    pub(super) warnings: Vec<Problem>,
-    pub(super) references: HashMap<String, Problem>,
+    pub(super) warnings: Vec<InventoryProblem>,
+    pub(super) references: HashMap<String, InventoryProblem>,
     pub(super) plugins: Rc<dyn ReferenceResolver>,
     pub(super) strict: bool,
     pub(super) missing: Option<PathBuf>,
     /// The devices of a `device.conf`.
-    pub(super) devices: IndexMap<String, Device>,
+    pub(super) devices: IndexMap<String, ConfiguredDevice>,
 }
 
 /// Shows no data, because they may contain secrets.
@@ -45,11 +45,11 @@ impl Inventory {
     /// # Errors
     /// Fails when a file cannot be read or is not YAML, and with all problems of the inventory.
     pub(crate) async fn load(
-        source: Source,
+        source: InventorySource,
         plugins: Rc<dyn ReferenceResolver>,
         strict: bool,
     ) -> Result<Self, InventoryError> {
-        if let Source::Default(path) = &source
+        if let InventorySource::Default(path) = &source
             && !path.exists()
         {
             let missing = Some(path.clone());
@@ -76,15 +76,15 @@ impl Inventory {
         })?;
         // Most inventories have no reference, and then nothing needs to be expanded.
         if text.contains("_plugin") {
-            let expanding = Expanding {
+            let expander = ListExpander {
                 file,
                 plugins: &*plugins,
             };
-            root = expanding.group(root, &[]).await?;
+            root = expander.group(root, &[]).await?;
         }
-        let mut reading = InventoryReader::new(file, &root);
+        let mut reader = InventoryReader::new(file, &root);
         if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {
-            reading.warning(
+            reader.warning(
                 node,
                 None,
                 format!(
@@ -93,19 +93,19 @@ impl Inventory {
                 ),
             );
         }
-        let names = reading.names();
+        let names = reader.names();
         if strict {
-            reading.take_faults();
+            reader.take_faults();
         }
-        if !reading.problems.is_empty() {
-            return Err(InventoryError::Invalid(reading.problems));
+        if !reader.problems.is_empty() {
+            return Err(InventoryError::Invalid(reader.problems));
         }
         let InventoryReader {
             tree,
             warnings,
             references,
             ..
-        } = reading;
+        } = reader;
         let folded = folded(&tree.entries, &names.aliases);
         Ok(Self {
             tree,
@@ -139,7 +139,7 @@ impl Inventory {
     }
 
     /// Returns the targets that cannot be used, with their problems.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = (&str, &[Problem])> {
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (&str, &[InventoryProblem])> {
         let faulty = self.tree.entries.iter();
         faulty
             .filter(|(_, entry)| !entry.faults.is_empty())
@@ -147,7 +147,7 @@ impl Inventory {
     }
 
     /// Returns the probable mistakes that stop no run: unknown keys, targets that are listed twice.
-    pub(crate) fn warnings(&self) -> &[Problem] {
+    pub(crate) fn warnings(&self) -> &[InventoryProblem] {
         &self.warnings
     }
 }
@@ -155,13 +155,13 @@ impl Inventory {
 impl Inventory {
     /// Adds the devices of a `device.conf` to the group `all`. A device whose name is in the inventory is not added;
     /// the names of these are returned.
-    pub(crate) fn add_devices(&mut self, devices: Vec<Device>) -> Vec<String> {
-        let (ours, new): (Vec<Device>, Vec<Device>) = devices
+    pub(crate) fn add_devices(&mut self, devices: Vec<ConfiguredDevice>) -> Vec<String> {
+        let (listed, new): (Vec<ConfiguredDevice>, Vec<ConfiguredDevice>) = devices
             .into_iter()
             .partition(|device| self.tree.entries.contains_key(&device.name));
         let named = new.into_iter().map(|device| (device.name.clone(), device));
         self.devices.extend(named);
-        ours.into_iter().map(|device| device.name).collect()
+        listed.into_iter().map(|device| device.name).collect()
     }
 
     /// Returns the names of all targets of a group, including those of its groups. Some may occur more than once.

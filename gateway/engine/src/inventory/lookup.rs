@@ -20,12 +20,12 @@ impl<'p> Lookup<'p> {
     pub(super) fn new(plugins: &'p dyn ReferenceResolver) -> Self {
         Self {
             plugins: Some(plugins),
-            ..Self::nothing()
+            ..Self::without_values()
         }
     }
 
     /// Creates a lookup without known values: every reference that matters is missing.
-    pub(super) fn nothing() -> Self {
+    pub(super) fn without_values() -> Self {
         Self {
             plugins: None,
             missing: Vec::new(),
@@ -39,10 +39,10 @@ impl<'p> Lookup<'p> {
     }
 
     /// Returns the result of `of` if it needed no unknown reference.
-    pub(super) fn knows<T>(&mut self, of: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub(super) fn if_known<T>(&mut self, of: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let missing = self.missing.len();
-        let given = of(self);
-        (self.missing.len() == missing).then_some(given)
+        let value = of(self);
+        (self.missing.len() == missing).then_some(value)
     }
 
     /// Returns the references to resolve, or none if another one has failed.
@@ -83,26 +83,30 @@ impl<'p> Lookup<'p> {
 
     /// Resolves all references in a value.
     pub(super) fn all(&mut self, value: Value) -> Value {
-        self.all_within(value, MAX_CHAIN)
+        self.all_to_depth(value, MAX_CHAIN)
     }
 
-    fn all_within(&mut self, value: Value, left: usize) -> Value {
+    fn all_to_depth(&mut self, value: Value, depth_left: usize) -> Value {
         match value {
-            Value::Hash(hash) if is_reference(&hash) => match left.checked_sub(1) {
-                Some(left) => {
+            Value::Hash(hash) if is_reference(&hash) => match depth_left.checked_sub(1) {
+                Some(depth_left) => {
                     let value = self.reference(&hash);
-                    self.all_within(value, left)
+                    self.all_to_depth(value, depth_left)
                 }
                 None => self.fail(hash, PluginError::Loop),
             },
             Value::Hash(hash) => {
                 let pairs = hash.into_iter();
-                let pairs = pairs.map(|(key, value)| (key, self.all_within(value, left)));
+                let pairs = pairs.map(|(key, value)| (key, self.all_to_depth(value, depth_left)));
                 Value::Hash(pairs.collect())
             }
             Value::Array(items) => {
                 let items = items.into_iter();
-                Value::Array(items.map(|item| self.all_within(item, left)).collect())
+                Value::Array(
+                    items
+                        .map(|item| self.all_to_depth(item, depth_left))
+                        .collect(),
+                )
             }
             other => other,
         }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use devgate_schemas::yaml::Node;
 use indexmap::IndexMap;
 
-use super::Problem;
-use super::data::Data;
-use super::group::Entry;
+use super::InventoryProblem;
+use super::data::TargetData;
+use super::group::TargetEntry;
 use super::read::{Alias, InventoryReader};
 use super::target_name::target_name;
 use super::uri::Uri;
@@ -21,7 +21,7 @@ pub(super) struct Names {
     pub(super) aliases: IndexMap<String, String>,
 }
 
-fn place(problem: &Problem) -> (u32, u32) {
+fn position(problem: &InventoryProblem) -> (u32, u32) {
     (problem.line, problem.column)
 }
 
@@ -34,19 +34,16 @@ impl InventoryReader<'_> {
         self.name_groups(&mut names);
         let aliases = std::mem::take(&mut self.aliases);
         for Alias {
-            group,
-            alias,
-            place,
-            ..
+            group, alias, node, ..
         } in &aliases
         {
             if self.tree.entries.contains_key(alias) {
                 let message = format!("the alias {alias} conflicts with a target of the same name");
-                self.problem(place, Some(*group), message);
+                self.problem(node, Some(*group), message);
             }
         }
-        self.problems.sort_by_key(place);
-        self.warnings.sort_by_key(place);
+        self.problems.sort_by_key(position);
+        self.warnings.sort_by_key(position);
         names
     }
 
@@ -55,7 +52,7 @@ impl InventoryReader<'_> {
         for entry in self.tree.entries.values_mut() {
             self.problems.append(&mut entry.faults);
         }
-        self.problems.sort_by_key(place);
+        self.problems.sort_by_key(position);
     }
 
     fn name_aliases(&mut self, names: &mut Names) {
@@ -64,13 +61,13 @@ impl InventoryReader<'_> {
             group,
             alias,
             target,
-            place,
+            node,
         } in &aliases
         {
             match names.aliases.get(alias) {
                 Some(other) if other != target => {
                     let message = format!("the alias {alias} refers to both {other} and {target}");
-                    self.problem(place, Some(*group), message);
+                    self.problem(node, Some(*group), message);
                 }
                 Some(_) => {}
                 None => {
@@ -94,9 +91,9 @@ impl InventoryReader<'_> {
                     continue;
                 }
             };
-            let known = self.tree.entries.get(&name);
+            let existing = self.tree.entries.get(&name);
             let name = match names.aliases.get(&name) {
-                Some(target) if known.is_none() => target.clone(),
+                Some(target) if existing.is_none() => target.clone(),
                 _ => name,
             };
             let Some(definition) = self.definition(&name, text, group, node) else {
@@ -108,20 +105,26 @@ impl InventoryReader<'_> {
         }
     }
 
-    fn definition(&mut self, name: &str, text: &str, group: usize, node: &Node) -> Option<Data> {
+    fn definition(
+        &mut self,
+        name: &str,
+        text: &str,
+        group: usize,
+        node: &Node,
+    ) -> Option<TargetData> {
         let entry = self.tree.entries.get(name);
-        if entry.is_some_and(|entry| entry.of(group).is_some()) {
+        if entry.is_some_and(|entry| entry.in_group(group).is_some()) {
             let message = format!("the target {name} is listed twice, the first entry counts");
             self.warning(node, Some(group), message);
             return None;
         }
         if entry.is_some() {
-            return Some(Data::default());
+            return Some(TargetData::default());
         }
         match Uri::parse(text) {
-            Ok(uri) => Some(Data {
+            Ok(uri) => Some(TargetData {
                 uri: Some(Box::new(uri)),
-                ..Data::default()
+                ..TargetData::default()
             }),
             Err(message) => {
                 self.bad_text(node, group, format!("invalid uri: {message}"));
@@ -132,26 +135,26 @@ impl InventoryReader<'_> {
 
     /// Records the problem of a target that is only a text. It has no usable name.
     fn bad_text(&mut self, node: &Node, group: usize, message: String) {
-        let fault = self.place((node.line, node.column), Some(group), message);
+        let fault = self.problem_at((node.line, node.column), Some(group), message);
         self.fault(None, group, vec![fault]);
     }
 
     fn name_groups(&mut self, names: &mut Names) {
         for group in 0..self.tree.groups.len() {
             let name = self.tree.groups[group].name.clone();
-            let place = self.group_places[group];
+            let node = self.group_nodes[group];
             if self.tree.entries.contains_key(&name) {
                 let message = format!("the group {name} conflicts with a target of the same name");
-                self.problem(place, Some(group), message);
+                self.problem(node, Some(group), message);
             }
             if names.aliases.contains_key(&name) {
                 let message = format!("the group {name} conflicts with an alias of the same name");
-                self.problem(place, Some(group), message);
+                self.problem(node, Some(group), message);
             }
             if let Some(first) = names.groups.get(&name) {
-                let line = self.group_places[*first].line;
+                let line = self.group_nodes[*first].line;
                 let message = format!("the group {name} is defined twice, first at line {line}");
-                self.problem(place, Some(group), message);
+                self.problem(node, Some(group), message);
             } else {
                 names.groups.insert(name, group);
             }
@@ -161,16 +164,16 @@ impl InventoryReader<'_> {
 
 /// Maps the lower-case names of targets and aliases to the positions of the entries.
 pub(super) fn folded(
-    entries: &IndexMap<String, Entry>,
+    entries: &IndexMap<String, TargetEntry>,
     aliases: &IndexMap<String, String>,
 ) -> HashMap<String, Vec<usize>> {
     let mut folded: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
-    for (at, name) in entries.keys().enumerate() {
-        folded.entry(name.to_lowercase()).or_default().push(at);
+    for (index, name) in entries.keys().enumerate() {
+        folded.entry(name.to_lowercase()).or_default().push(index);
     }
     for (alias, name) in aliases {
-        if let Some(at) = entries.get_index_of(name) {
-            folded.entry(alias.to_lowercase()).or_default().push(at);
+        if let Some(index) = entries.get_index_of(name) {
+            folded.entry(alias.to_lowercase()).or_default().push(index);
         }
     }
     folded

@@ -16,12 +16,12 @@ pub struct Overrides {
 
 impl Overrides {
     /// Merges the overrides over the options of a transport.
-    pub(super) fn over(&self, transport: &str, mut options: Hash) -> Hash {
-        let over = match transport {
+    pub(super) fn apply_to(&self, transport: &str, mut options: Hash) -> Hash {
+        let overrides = match transport {
             "remote" => &self.remote,
             _ => &self.options,
         };
-        for (key, value) in over.iter() {
+        for (key, value) in overrides.iter() {
             options.insert(key.clone(), value.clone());
         }
         options

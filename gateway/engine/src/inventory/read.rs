@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Value, did_you_mean};
 
-use super::data::Data;
-use super::error::Problem;
+use super::data::TargetData;
+use super::error::InventoryProblem;
 use super::group::{Group, Tree};
-use super::nodes::{DATA_KEYS, said};
+use super::nodes::{DATA_KEYS, value_of};
 use super::reference_key;
 use super::target_name::illegal;
 const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
@@ -19,14 +19,14 @@ pub(super) struct InventoryReader<'n> {
     pub(super) file: String,
     pub(super) tree: Tree,
     /// The position of each group's name.
-    pub(super) group_places: Vec<&'n Node>,
+    pub(super) group_nodes: Vec<&'n Node>,
     /// Entries that are only a text: a new target, or the name or alias of one that is defined elsewhere.
     pub(super) bare: Vec<(usize, &'n Node)>,
     pub(super) aliases: Vec<Alias<'n>>,
     /// The first position of each reference to a plugin.
-    pub(super) references: HashMap<String, Problem>,
-    pub(super) problems: Vec<Problem>,
-    pub(super) warnings: Vec<Problem>,
+    pub(super) references: HashMap<String, InventoryProblem>,
+    pub(super) problems: Vec<InventoryProblem>,
+    pub(super) warnings: Vec<InventoryProblem>,
 }
 
 /// A further name of a target.
@@ -34,22 +34,22 @@ pub(super) struct Alias<'n> {
     pub(super) group: usize,
     pub(super) alias: String,
     pub(super) target: String,
-    pub(super) place: &'n Node,
+    pub(super) node: &'n Node,
 }
 
 impl<'n> InventoryReader<'n> {
     pub(super) fn new(file: &str, root: &'n Node) -> Self {
-        let mut reading = Self {
+        let mut reader = Self {
             file: file.to_owned(),
             ..Self::default()
         };
         if root.is_undef() {
-            reading.tree.groups.push(group("all".to_owned(), None));
-            reading.group_places.push(root);
+            reader.tree.groups.push(group("all".to_owned(), None));
+            reader.group_nodes.push(root);
         } else {
-            reading.group(root, None);
+            reader.group(root, None);
         }
-        reading
+        reader
     }
 
     pub(super) fn problem(
@@ -58,7 +58,7 @@ impl<'n> InventoryReader<'n> {
         group: Option<usize>,
         message: impl Into<String>,
     ) {
-        let problem = self.place((node.line, node.column), group, message.into());
+        let problem = self.problem_at((node.line, node.column), group, message.into());
         self.problems.push(problem);
     }
 
@@ -68,17 +68,17 @@ impl<'n> InventoryReader<'n> {
         group: Option<usize>,
         message: impl Into<String>,
     ) {
-        let warning = self.place((node.line, node.column), group, message.into());
+        let warning = self.problem_at((node.line, node.column), group, message.into());
         self.warnings.push(warning);
     }
 
-    pub(super) fn place(
+    pub(super) fn problem_at(
         &self,
         (line, column): (u32, u32),
         group: Option<usize>,
         message: String,
-    ) -> Problem {
-        Problem {
+    ) -> InventoryProblem {
+        InventoryProblem {
             file: self.file.clone(),
             line,
             column,
@@ -97,9 +97,10 @@ impl<'n> InventoryReader<'n> {
                     self.problem(plugin, Some(group), message);
                 }
                 Some(_) => {
-                    let place = self.place((node.line, node.column), Some(group), String::new());
+                    let location =
+                        self.problem_at((node.line, node.column), Some(group), String::new());
                     let reference = reference_key(&node.to_value());
-                    self.references.entry(reference).or_insert(place);
+                    self.references.entry(reference).or_insert(location);
                 }
                 None => {}
             }
@@ -122,7 +123,7 @@ impl<'n> InventoryReader<'n> {
                 format!("expected a group to be a mapping, found {found}"),
             );
         };
-        let (name, place) = match (parent, mapping.get("name")) {
+        let (name, name_node) = match (parent, mapping.get("name")) {
             (None, _) => ("all".to_owned(), node),
             (Some(_), None) => {
                 return self.problem(node, parent, "expected a group to have a name");
@@ -139,13 +140,13 @@ impl<'n> InventoryReader<'n> {
         };
         let this = self.tree.groups.len();
         self.tree.groups.push(group(name.clone(), parent));
-        self.group_places.push(place);
+        self.group_nodes.push(name_node);
         if let Some(parent) = parent {
             self.tree.groups[parent].children.push(this);
         }
         if let Some(character) = illegal(&name) {
             self.problem(
-                place,
+                name_node,
                 Some(this),
                 format!("illegal character {character:?} in the group's name"),
             );
@@ -190,11 +191,11 @@ impl<'n> InventoryReader<'n> {
     }
 
     fn list(&mut self, mapping: &'n Mapping, key: &str, group: usize) -> &'n [Node] {
-        let Some(node) = said(mapping, key) else {
+        let Some(node) = value_of(mapping, key) else {
             return &[];
         };
         node.as_sequence().unwrap_or_else(|| {
-            self.wrong(node, key, "a list", Owner::group(group));
+            self.type_problem(node, key, "a list", Owner::group(group));
             &[]
         })
     }
@@ -204,7 +205,7 @@ impl<'n> InventoryReader<'n> {
         mapping: &Mapping,
         known: &[&str],
         group: usize,
-        of: &str,
+        context: &str,
     ) {
         for (node, _) in mapping.iter() {
             let key = node.key.to_string();
@@ -212,9 +213,10 @@ impl<'n> InventoryReader<'n> {
                 continue;
             }
             let hint = did_you_mean(&key, known.iter().copied());
-            let place = (node.line, node.column);
-            let message = format!("unknown key `{key}` in {of}{hint}");
-            self.warnings.push(self.place(place, Some(group), message));
+            let position = (node.line, node.column);
+            let message = format!("unknown key `{key}` in {context}{hint}");
+            self.warnings
+                .push(self.problem_at(position, Some(group), message));
         }
     }
 }
@@ -224,7 +226,7 @@ fn group(name: String, parent: Option<usize>) -> Group {
         name,
         parent,
         children: Vec::new(),
-        data: Data::default(),
+        data: TargetData::default(),
         targets: Vec::new(),
     }
 }

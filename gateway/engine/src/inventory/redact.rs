@@ -5,22 +5,22 @@ use devgate_schemas::{Hash, Key, Value, is_secret_name};
 use super::uri::Uri;
 
 /// Masks secrets and what may be one: marked values, values whose key suggests a secret, and passwords in URIs.
-pub(super) fn redacted(hash: Hash) -> Hash {
-    let show = |(key, value): (Key, Value)| {
+pub(super) fn redact(hash: Hash) -> Hash {
+    let redact_pair = |(key, value): (Key, Value)| {
         let value = if is_secret_name(&key.to_string()) && !is_harmless(&value) {
             value.into_sensitive()
         } else {
-            shown(value)
+            redact_value(value)
         };
         (key, value)
     };
-    hash.into_iter().map(show).collect()
+    hash.into_iter().map(redact_pair).collect()
 }
 
-fn shown(value: Value) -> Value {
+fn redact_value(value: Value) -> Value {
     match value {
-        Value::Hash(hash) => Value::Hash(redacted(hash)),
-        Value::Array(items) => Value::Array(items.into_iter().map(shown).collect()),
+        Value::Hash(hash) => Value::Hash(redact(hash)),
+        Value::Array(items) => Value::Array(items.into_iter().map(redact_value).collect()),
         Value::String(text) if text.contains("://") && text.contains('@') => {
             match Uri::parse(&text) {
                 Ok(uri) => Value::from(uri.to_string()),
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_a_secret_is_not_shown_however_deep() {
+    fn possible_secrets_are_redacted_at_any_depth() {
         let hash: Hash = yaml::from_str(
             "{user: me, password: canary, api_token: canary, enable_secret: {x: canary},
               snmp: [{community: canary, version: 2}], url: 'https://me:canary@h/x',
@@ -55,8 +55,8 @@ mod tests {
               private_key: {key-data: canary}, use_password: true, pinned: yes, author: a}",
         )
         .expect("a hash");
-        let shown = Value::Hash(redacted(hash)).to_json();
-        let text = shown.to_string();
+        let redacted = Value::Hash(redact(hash)).to_json();
+        let text = redacted.to_string();
         assert!(
             !text.contains("canary") && !text.contains("123456"),
             "{text}"
@@ -67,9 +67,9 @@ mod tests {
             ("private-key", "/home/me/key"),
             ("author", "a"),
         ] {
-            assert_eq!(shown[key], expected);
+            assert_eq!(redacted[key], expected);
         }
-        assert_eq!(shown["use_password"], true);
-        assert_eq!(shown["snmp"][0]["version"], 2);
+        assert_eq!(redacted["use_password"], true);
+        assert_eq!(redacted["snmp"][0]["version"], 2);
     }
 }

@@ -6,10 +6,10 @@ use devgate_schemas::did_you_mean;
 use indexmap::IndexMap;
 
 use super::glob::{Glob, TOO_LARGE, is_glob};
-use super::group::Entry;
+use super::group::TargetEntry;
 use super::target_name::target_name;
+use super::target_words::split;
 use super::uri::Uri;
-use super::words::split;
 use super::{Inventory, InventoryError, Listed, Overrides, Target};
 
 /// For how many unknown targets a similar one is searched: each is compared with every name.
@@ -32,9 +32,9 @@ impl Inventory {
         words: &[String],
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
-        let chosen = self.choose(words)?;
-        let mut targets = self.targets(chosen, overrides).await?;
-        self.warn_of_strangers(&mut targets);
+        let selected = self.resolve_words(words)?;
+        let mut targets = self.targets(selected, overrides).await?;
+        self.warn_of_unlisted(&mut targets);
         self.find_namesakes(&mut targets);
         Ok(targets)
     }
@@ -43,22 +43,25 @@ impl Inventory {
     ///
     /// # Errors
     /// Fails as [`select`](Self::select).
-    pub fn glance(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
-        let chosen = self.choose(words)?;
-        Ok(self.seen(&chosen))
+    pub fn select_without_plugins(
+        &self,
+        words: &[String],
+    ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let selected = self.resolve_words(words)?;
+        Ok(self.targets_without_plugins(&selected))
     }
 
     /// Adds a warning to targets that are not in the inventory and are probably mistyped. They are not refused, because
     /// names and addresses need not be in an inventory.
-    fn warn_of_strangers(&self, targets: &mut [Arc<Target>]) {
+    fn warn_of_unlisted(&self, targets: &mut [Arc<Target>]) {
         let is_word = |name: &str| {
             name.chars()
                 .all(|c| c.is_alphanumeric() || "-_".contains(c))
         };
-        let strangers = targets
+        let unlisted = targets
             .iter_mut()
             .filter(|target| target.listed == Listed::No && is_word(&target.name));
-        for target in strangers.take(GUESSES).filter_map(Arc::get_mut) {
+        for target in unlisted.take(GUESSES).filter_map(Arc::get_mut) {
             let groups = self.names.groups.keys();
             let names = groups.chain(self.tree.entries.keys());
             let names = names.chain(self.names.aliases.keys()).map(String::as_str);
@@ -73,27 +76,27 @@ impl Inventory {
 
     /// For unlisted targets, finds a listed target with the same address, which may be the one that was meant.
     fn find_namesakes(&self, targets: &mut [Arc<Target>]) {
-        let strangers = targets.iter_mut();
-        let strangers = strangers.filter(|target| target.listed == Listed::No);
-        for stranger in strangers.take(GUESSES).filter_map(Arc::get_mut) {
-            let Some(uri) = &stranger.uri else { continue };
-            let is_there = |entry: &Entry| {
-                let mut uris = entry.said().filter_map(|data| data.uri.as_deref());
-                uris.any(|other| uri.is_same_place(other))
+        let unlisted = targets.iter_mut();
+        let unlisted = unlisted.filter(|target| target.listed == Listed::No);
+        for target in unlisted.take(GUESSES).filter_map(Arc::get_mut) {
+            let Some(uri) = &target.uri else { continue };
+            let has_same_address = |entry: &TargetEntry| {
+                let mut uris = entry.definitions().filter_map(|data| data.uri.as_deref());
+                uris.any(|other| uri.has_same_address(other))
             };
             let mut entries = self.tree.entries.iter();
-            let namesake = entries.find(|(_, entry)| is_there(entry));
-            stranger.namesake = namesake.map(|(name, _)| name.clone());
+            let namesake = entries.find(|(_, entry)| has_same_address(entry));
+            target.namesake = namesake.map(|(name, _)| name.clone());
         }
     }
 
     /// Returns the names that the words select, each once, in the order of the words, with the URI of those that are
     /// not in the inventory.
-    pub(super) fn choose(
+    pub(super) fn resolve_words(
         &self,
         words: &[String],
     ) -> Result<IndexMap<String, Option<Uri>>, InventoryError> {
-        let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
+        let mut selected: IndexMap<String, Option<Uri>> = IndexMap::new();
         let mut unmatched = Vec::new();
         let words: Vec<String> = words.iter().flat_map(|words| split(words)).collect();
         for (index, word) in words.iter().enumerate() {
@@ -104,10 +107,10 @@ impl Inventory {
             if word == "-" || word.starts_with('@') {
                 return Err(invalid("`-` and `@FILE` are for command lines"));
             }
-            let names = self.named(word).ok_or_else(|| invalid(TOO_LARGE))?;
+            let names = self.names_of_word(word).ok_or_else(|| invalid(TOO_LARGE))?;
             if !names.is_empty() {
                 names.into_iter().for_each(|name| {
-                    chosen.entry(name.to_owned()).or_insert(None);
+                    selected.entry(name.to_owned()).or_insert(None);
                 });
             } else if self.names.groups.contains_key(word) {
                 // An empty group selects nothing, which is no error.
@@ -121,18 +124,18 @@ impl Inventory {
                 let uri = Uri::parse(word).map_err(invalid)?;
                 let name = target_name(word)
                     .map_err(|_| invalid("expected a name in ASCII without control characters"))?;
-                chosen.entry(name).or_insert(Some(uri));
+                selected.entry(name).or_insert(Some(uri));
             }
         }
         if unmatched.is_empty() {
-            Ok(chosen)
+            Ok(selected)
         } else {
             Err(InventoryError::NoMatch(unmatched))
         }
     }
 
     /// Returns the inventory's targets that a word names, or `None` for a pattern that is too large.
-    fn named(&self, word: &str) -> Option<Vec<&str>> {
+    fn names_of_word(&self, word: &str) -> Option<Vec<&str>> {
         if let Some(group) = self.names.groups.get(word) {
             return Some(self.all_members(*group));
         }
@@ -148,7 +151,7 @@ impl Inventory {
             .get(&name.to_lowercase())
             .map_or(&[][..], Vec::as_slice);
         if !folded.is_empty() || !is_glob(word) {
-            return Some(folded.iter().map(|at| self.entry(*at).0).collect());
+            return Some(folded.iter().map(|index| self.entry(*index).0).collect());
         }
         let glob = Glob::new(word)?;
         let groups = self.tree.groups.iter().enumerate();
@@ -171,11 +174,11 @@ impl Inventory {
         Some(found.collect())
     }
 
-    fn entry(&self, at: usize) -> (&str, &Entry) {
+    fn entry(&self, index: usize) -> (&str, &TargetEntry) {
         let (name, entry) = self
             .tree
             .entries
-            .get_index(at)
+            .get_index(index)
             .expect("the index was made of the entries");
         (name, entry)
     }

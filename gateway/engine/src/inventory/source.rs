@@ -10,7 +10,7 @@ use super::InventoryError;
 
 /// The source of an inventory.
 #[derive(Clone)]
-pub enum Source {
+pub enum InventorySource {
     /// A file that was named explicitly. It must exist.
     File(PathBuf),
     /// The project's file. Without it, the inventory is empty.
@@ -21,7 +21,7 @@ pub enum Source {
     Configuration(Sensitive<String>),
 }
 
-impl Source {
+impl InventorySource {
     /// Chooses the source as Bolt does: the environment's inventory, the one that was named, or the project's.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Source {
 }
 
 /// Shows no text, because an inventory may contain secrets.
-impl fmt::Debug for Source {
+impl fmt::Debug for InventorySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) | Self::Default(path) => f.debug_tuple("Source").field(path).finish(),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, Key, RawConnectionInfo, Value};
 use serde_json::{Value as Json, json};
 
-use super::kind::{TRANSPORTS, meant_transport};
-use super::redact::redacted;
+use super::redact::redact;
+use super::target_kind::{TRANSPORTS, suggest_transport};
 use super::uri::Uri;
-use super::{InventoryError, Kind, Problem};
+use super::{InventoryError, InventoryProblem, TargetKind};
 
 /// The option that names a remote target's family or protocol.
 pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
@@ -36,7 +36,7 @@ pub struct Target {
     /// The URI, if an entry has one.
     pub(crate) uri: Option<Uri>,
     /// How the target is reached.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// Variables for plans and templates.
     pub vars: Hash,
     /// The facts from the inventory.
@@ -53,7 +53,7 @@ pub struct Target {
     pub(super) options: Hash,
     /// The options that depend on plugins which have not been called. If `remote-transport` is among them, all options
     /// do.
-    pub(super) open: Vec<String>,
+    pub(super) unresolved: Vec<String>,
 }
 
 /// Whether a target is in the inventory.
@@ -68,25 +68,27 @@ pub enum Listed {
 
 impl Target {
     /// Makes the target unusable. Its known data can still be shown.
-    pub(super) fn broken(self, why: InventoryError) -> Self {
+    pub(super) fn with_fault(self, error: InventoryError) -> Self {
         Self {
-            fault: Some(Arc::new(why)),
+            fault: Some(Arc::new(error)),
             ..self
         }
     }
 
     /// Makes the target unusable because a plugin gave an invalid value.
-    pub(super) fn wrong(self, key: &str, expected: &str) -> Self {
+    pub(super) fn with_type_fault(self, key: &str, expected: &str) -> Self {
         let message = format!(
             "the target {}: expected {key} to be {expected}, a plugin gave something else",
             self.name
         );
-        self.broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
+        self.with_fault(InventoryError::Invalid(vec![InventoryProblem::nowhere(
+            message,
+        )]))
     }
 
     /// Sets the transport and its options: `remote` if the URI or the config says so, whatever the scheme; else the
     /// scheme, else the config, else SSH. (Bolt: `Target#transport`.)
-    pub(super) fn reached(
+    pub(super) fn with_transport(
         self,
         configured: Option<&str>,
         options: impl FnOnce(&str) -> Option<Hash>,
@@ -108,12 +110,12 @@ impl Target {
                 target: self.name.clone(),
                 transport: transport.to_owned(),
                 known: &TRANSPORTS,
-                hint: meant_transport(transport),
+                hint: suggest_transport(transport),
             };
-            return self.broken(error);
+            return self.with_fault(error);
         };
         let Some(options) = options(transport) else {
-            return self.wrong(&format!("config.{transport}"), "a mapping");
+            return self.with_type_fault(&format!("config.{transport}"), "a mapping");
         };
         let text = |key: &str| match options.get(key) {
             None => Ok(None),
@@ -121,19 +123,20 @@ impl Target {
             Some(_) => Err(format!("config.remote.{key}")),
         };
         let kind = match transport {
-            "local" => Kind::Local,
-            "ssh" => Kind::Ssh,
+            "local" => TargetKind::Local,
+            "ssh" => TargetKind::Ssh,
             "remote" => match (text(REMOTE_TRANSPORT), options.get(RUN_ON).map(selection)) {
-                (Err(key), _) => return self.wrong(&key, "a text"),
+                (Err(key), _) => return self.with_type_fault(&key, "a text"),
                 (Ok(_), Some(None)) => {
-                    return self.wrong("config.remote.run-on", "a text or a list of texts");
+                    return self
+                        .with_type_fault("config.remote.run-on", "a text or a list of texts");
                 }
-                (Ok(transport), run_on) => Kind::Remote {
+                (Ok(transport), run_on) => TargetKind::Remote {
                     transport,
                     run_on: run_on.flatten().unwrap_or_else(|| LOCALHOST.to_owned()),
                 },
             },
-            other => Kind::Other(other),
+            other => TargetKind::Other(other),
         };
         Self {
             kind,
@@ -155,10 +158,10 @@ impl Target {
             (key, value)
         };
         let options = self.options.clone().into_iter().map(option).collect();
-        let json = |hash: Hash| Value::Hash(redacted(hash)).to_json();
+        let json = |hash: Hash| Value::Hash(redact(hash)).to_json();
         let mut config = json!({});
         // The kind of an invalid target may be unknown.
-        if self.fault.is_none() || self.kind != Kind::default() {
+        if self.fault.is_none() || self.kind != TargetKind::default() {
             let transport = self.kind.name();
             config = json!({ "transport": transport, transport: json(options) });
         }
@@ -189,23 +192,23 @@ impl Target {
     /// Returns the family or protocol by which a remote target is reached.
     pub fn remote_transport(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Remote { transport, .. } => transport.as_deref(),
-            Kind::Local | Kind::Ssh | Kind::Other(_) => None,
+            TargetKind::Remote { transport, .. } => transport.as_deref(),
+            TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => None,
         }
     }
 
     /// Returns the proxy that runs programs for a remote target. The default is `localhost`.
     pub fn run_on(&self) -> &str {
         match &self.kind {
-            Kind::Remote { run_on, .. } => run_on,
-            Kind::Local | Kind::Ssh | Kind::Other(_) => LOCALHOST,
+            TargetKind::Remote { run_on, .. } => run_on,
+            TargetKind::Local | TargetKind::Ssh | TargetKind::Other(_) => LOCALHOST,
         }
     }
 
     /// Whether this node is one of the proxies.
-    pub(crate) fn is_near(&self) -> bool {
-        let mut words = self.run_on().split([',', ' ', '\n']).map(str::trim);
-        words.any(|word| word == LOCALHOST)
+    pub(crate) fn runs_on_localhost(&self) -> bool {
+        let mut names = self.run_on().split([',', ' ', '\n']).map(str::trim);
+        names.any(|name| name == LOCALHOST)
     }
 
     /// Returns the address for people, without credentials.
@@ -214,25 +217,27 @@ impl Target {
         let text = |key: &str| info.get(key).and_then(Value::as_str);
         let port = info.get("port").and_then(Value::as_integer);
         let port = port.map_or_else(String::new, |port| format!(":{port}"));
-        let way = text("protocol").filter(|way| *way != self.kind.name());
-        let way = way.or_else(|| self.remote_transport()).unwrap_or_default();
+        let transport = text("protocol").filter(|transport| *transport != self.kind.name());
+        let transport = transport
+            .or_else(|| self.remote_transport())
+            .unwrap_or_default();
         let host = text("host").unwrap_or(&self.name);
-        format!("{way}://{host}{port}")
+        format!("{transport}://{host}{port}")
     }
 
     /// Returns the options that are unknown because no plugin was called, or `None` if all options are unknown.
-    pub fn open(&self) -> Option<&[String]> {
-        let all = self.open.iter().any(|name| name == REMOTE_TRANSPORT);
-        (!all).then_some(&self.open)
+    pub fn unresolved(&self) -> Option<&[String]> {
+        let all = self.unresolved.iter().any(|name| name == REMOTE_TRANSPORT);
+        (!all).then_some(&self.unresolved)
     }
 
     /// Returns the protocol: the URI's scheme, unless that only names the transport, or the option.
     pub fn protocol(&self) -> Value {
         let scheme = self.uri.as_ref().and_then(|uri| uri.scheme.as_deref());
-        let is_way =
+        let is_transport =
             |scheme: &&str| *scheme == self.kind.name() || Some(*scheme) == self.remote_transport();
         scheme
-            .filter(|scheme| !is_way(scheme))
+            .filter(|scheme| !is_transport(scheme))
             .map(Value::from)
             .or_else(|| self.options.get("protocol").cloned())
             .or_else(|| scheme.map(Value::from))
@@ -290,7 +295,7 @@ impl Target {
         for (key, value) in facts_of_uri {
             info.insert(key, value.unwrap_or(Value::Undef));
         }
-        if matches!(self.kind, Kind::Remote { .. }) && info.get(RUN_ON).is_none() {
+        if matches!(self.kind, TargetKind::Remote { .. }) && info.get(RUN_ON).is_none() {
             info.insert(RUN_ON, Value::from(self.run_on()));
         }
         RawConnectionInfo::new(

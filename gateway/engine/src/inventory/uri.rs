@@ -24,7 +24,7 @@ pub(crate) struct Uri {
 
 impl Uri {
     /// Whether both lead to the same address with the same scheme, whoever logs in.
-    pub(super) fn is_same_place(&self, other: &Self) -> bool {
+    pub(super) fn has_same_address(&self, other: &Self) -> bool {
         self.host.is_some()
             && (&self.scheme, &self.host, self.port) == (&other.scheme, &other.host, other.port)
     }
@@ -45,8 +45,8 @@ impl Uri {
             None => (None, text),
         };
         let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        let (userinfo, place) = match authority.rsplit_once('@') {
-            Some((userinfo, place)) => (Some(userinfo), place),
+        let (userinfo, host_part) = match authority.rsplit_once('@') {
+            Some((userinfo, host_part)) => (Some(userinfo), host_part),
             // Otherwise half a password would be taken for a host or a path, and shown.
             None if tail.contains('@') => {
                 return Err("expected `/`, `?` and `#` in a user or password as %2F, %3F and %23");
@@ -55,12 +55,12 @@ impl Uri {
         };
         let (user, password) = match userinfo.map(|info| info.split_once(':').unwrap_or((info, "")))
         {
-            Some((user, password)) => (filled(user), filled(password)),
+            Some((user, password)) => (non_empty(user), non_empty(password)),
             None => (None, None),
         };
-        let (host, port) = host_and_port(place)?;
+        let (host, port) = host_and_port(host_part)?;
         let safe = format!(
-            "{}{}{place}{tail}",
+            "{}{}{host_part}{tail}",
             scheme
                 .map(|scheme| format!("{scheme}://"))
                 .unwrap_or_default(),
@@ -70,9 +70,9 @@ impl Uri {
             text: text.to_owned(),
             safe,
             scheme: scheme.map(str::to_ascii_lowercase),
-            user: user.map(decoded).transpose()?,
-            password: password.map(decoded).transpose()?,
-            host: filled(host).map(str::to_owned),
+            user: user.map(percent_decode).transpose()?,
+            password: password.map(percent_decode).transpose()?,
+            host: non_empty(host).map(str::to_owned),
             port,
         })
     }
@@ -107,8 +107,8 @@ fn is_scheme(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
-fn host_and_port(place: &str) -> Result<(&str, Option<u16>), &'static str> {
-    let (host, port) = if let Some(rest) = place.strip_prefix('[') {
+fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), &'static str> {
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, port) = rest
             .split_once(']')
             .ok_or("expected `]` after an IPv6 address")?;
@@ -121,20 +121,20 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), &'static str> {
             },
         )
     } else {
-        match place.split_once(':') {
+        match authority.split_once(':') {
             // A bare IPv6 address: a port cannot be told from it.
             Some((_, rest)) if rest.contains(':') => {
-                return if place
+                return if authority
                     .chars()
                     .all(|c| c.is_ascii_hexdigit() || matches!(c, ':' | '.'))
                 {
-                    Ok((place, None))
+                    Ok((authority, None))
                 } else {
                     Err("expected a host, or a host and a port")
                 };
             }
             Some((host, port)) => (host, Some(port)),
-            None => (place, None),
+            None => (authority, None),
         }
     };
     match port {
@@ -146,12 +146,12 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), &'static str> {
     }
 }
 
-fn filled(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     if text.is_empty() { None } else { Some(text) }
 }
 
 /// Percent-decodes a text. A `%` that starts no code is kept.
-fn decoded(text: &str) -> Result<String, &'static str> {
+fn percent_decode(text: &str) -> Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -89,8 +89,8 @@ impl<'a> TargetJob<'a> {
 
     /// Returns the failure with all secrets known in the run masked.
     pub fn failure_without_secrets(&self, failure: Failure) -> Failure {
-        let told = self.without_secrets(json!(failure));
-        serde_json::from_value(told).unwrap_or(failure)
+        let masked = self.without_secrets(json!(failure));
+        serde_json::from_value(masked).unwrap_or(failure)
     }
 
     /// Returns the text with all secrets known in the run masked.

@@ -131,11 +131,11 @@ impl CatalogReader {
         }
         let mut declared = self.catalog.declared(name, attributes, location, None);
         if contains || is_left_out {
-            let told = declared
+            let messages = declared
                 .problems
                 .iter()
                 .map(|problem| declared.describe(problem));
-            self.problems.extend(told);
+            self.problems.extend(messages);
         }
         let tags = resource["tags"].as_array().into_iter().flatten();
         let tags = tags.filter_map(Json::as_str).map(str::to_lowercase);

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn another_shape_is_told_with_its_place() {
+    fn another_structure_is_reported_with_its_position() {
         let message = |text| {
             read(text, "site.yaml")
                 .expect_err("a wrong shape")

@@ -211,12 +211,13 @@ attributes:
         let meant: Vec<(String, Value)> = ports()
             .iter()
             .map(|port| {
-                let said = attributes(&schema, port).into_iter();
-                let said = said.filter_map(|(name, value)| Some((name, value?.clone())));
-                let said: Hash = said.collect();
+                let attributes = attributes(&schema, port).into_iter();
+                let attributes =
+                    attributes.filter_map(|(name, value)| Some((name, value?.clone())));
+                let attributes: Hash = attributes.collect();
                 (
                     title(&schema, port),
-                    Value::from(Value::Hash(said).to_json()),
+                    Value::from(Value::Hash(attributes).to_json()),
                 )
             })
             .collect();

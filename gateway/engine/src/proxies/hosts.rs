@@ -20,7 +20,7 @@ use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
 use super::{DeviceTurn, DeviceTurns, ProxyLoads};
 use crate::hosts::{HostContext, SshConnections, TaskBudget, TaskHostSettings};
-use crate::inventory::{DeviceKey, Inventory, Kind, Target};
+use crate::inventory::{DeviceKey, Inventory, Target, TargetKind};
 use crate::job::RunContext;
 
 /// How long a host that is no longer needed may take to create the run's directory.
@@ -125,8 +125,8 @@ impl<'v> Hosts<'v> {
     /// Fails when `run-on` names no host that can run tasks, or when the target is none.
     pub(crate) async fn pool(&self, target: &Target) -> Result<Arc<HostPool<'v>>, Failure> {
         let key = match &target.kind {
-            Kind::Remote { run_on, .. } => run_on.as_str(),
-            Kind::Local | Kind::Ssh => {
+            TargetKind::Remote { run_on, .. } => run_on.as_str(),
+            TargetKind::Local | TargetKind::Ssh => {
                 let members = vec![self.member(target)];
                 return Ok(Arc::new(HostPool::new(
                     String::new(),
@@ -135,7 +135,7 @@ impl<'v> Hosts<'v> {
                     self.loads,
                 )));
             }
-            Kind::Other(_) => return Err(run_on::no_runner(target)),
+            TargetKind::Other(_) => return Err(run_on::no_runner(target)),
         };
         let mut pools = self.pools.lock().await;
         let pool = match pools.get(key) {
@@ -213,19 +213,19 @@ fn access(
     let log = |level: Level, message: String| ctx.say(level, message);
     let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
     match &host.kind {
-        Kind::Local => {
+        TargetKind::Local => {
             let settings = TaskHostSettings::local(host, environment, log).map_err(invalid)?;
             host_context.hide(settings.secrets());
             Ok(HostAccess::Local(settings))
         }
-        Kind::Ssh => {
+        TargetKind::Ssh => {
             let (settings, info) = TaskHostSettings::ssh(host, log).map_err(invalid)?;
             host_context.hide(info.secrets());
             let connection = HostSettings::read(&info, environment, log)?;
             let connections = Arc::new(SshConnections::new(connection));
             Ok(HostAccess::Ssh(connections, settings))
         }
-        Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
+        TargetKind::Remote { .. } | TargetKind::Other(_) => Err(run_on::no_runner(host)),
     }
 }
 

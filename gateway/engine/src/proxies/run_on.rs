@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 
-use crate::inventory::{Inventory, Kind, Listed, Overrides, Target};
+use crate::inventory::{Inventory, Listed, Overrides, Target, TargetKind};
 
 /// Returns the hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
 ///
@@ -48,13 +48,13 @@ pub(super) async fn hosts(
             );
             return Err(Failure::new("devgate/unknown-target", message));
         }
-        if let Kind::Other(transport) = host.kind {
+        if let TargetKind::Other(transport) = host.kind {
             return Err(Failure::new(
                 "devgate/no-runner",
                 unsupported_transport(&host.name, transport),
             ));
         }
-        if let Kind::Remote { .. } = host.kind {
+        if let TargetKind::Remote { .. } = host.kind {
             let failure = Failure::new(REMOTE_PROXY, "it is remote");
             return Err(failure.with("proxy", host.name.as_str()));
         }

@@ -10,7 +10,7 @@ use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema};
 use devgate_transports::Connect;
 
 use crate::hosts::{TaskBudget, TaskHostSettings};
-use crate::inventory::{DeviceKey, Kind, Listed, Target};
+use crate::inventory::{DeviceKey, Listed, Target, TargetKind};
 use crate::job::RunId;
 use crate::job::TargetJob;
 use crate::registry::{Registry, RegistryId};
@@ -114,16 +114,16 @@ impl<'r> ConnectionSpec<'r> {
 /// Returns a problem with the connection info of a target, as far as it can be found without contacting a plugin, a
 /// device or a host. Targets of programs are checked once the programs have been asked for their description.
 pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failure> {
-    let open = target.open()?;
+    let unresolved = target.unresolved()?;
     let check = |schema: &TransportSchema, info: RawConnectionInfo| {
-        let verdict = schema.judge(info, open);
+        let verdict = schema.judge(info, unresolved);
         verdict.map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
     };
     let check_all = || {
         if let Some(schema) = TaskHostSettings::schema(target) {
             return check(schema, target.connection_info());
         }
-        let Kind::Remote { transport, .. } = &target.kind else {
+        let TargetKind::Remote { transport, .. } = &target.kind else {
             return Ok(());
         };
         // As in Bolt: tasks that connect on their own need no transport.
@@ -175,7 +175,7 @@ pub(crate) fn no_transport(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return crate::inventory::unknown_target(target);
     }
-    if let Kind::Remote { .. } = target.kind {
+    if let TargetKind::Remote { .. } = target.kind {
         let message = format!(
             "{} has no `remote-transport`: only a task that logs in by itself can reach it; add `config: {{remote: \
              {{remote-transport: FAMILY}}}}` to it in the inventory; `devgate transport list` lists all transports",

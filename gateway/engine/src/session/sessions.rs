@@ -35,7 +35,7 @@ impl<'a, 'v> Sessions<'a, 'v> {
         job: &TargetJob<'_>,
         spec: &ConnectionSpec<'_>,
     ) -> Result<Option<ProxyDialer<'v>>, Failure> {
-        if job.target.is_near() {
+        if job.target.runs_on_localhost() {
             return Ok(None);
         }
         spec.check_proxied(job.target)?;

@@ -3,10 +3,10 @@
 use std::io::Read;
 
 use super::*;
-use crate::inventory::words;
+use crate::inventory::target_words;
 
 #[test]
-fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once() {
+fn words_select_groups_targets_aliases_patterns_and_unlisted_targets_in_order_and_once() {
     let inventory = inventory(NETWORK);
     assert_eq!(
         names(&inventory, &["all"]),
@@ -35,17 +35,17 @@ fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once(
 }
 
 #[test]
-fn a_word_that_nobody_knows_is_warned_of_where_a_name_is_near() {
+fn an_unknown_word_gets_a_warning_if_a_name_is_similar() {
     let inventory = inventory(NETWORK);
     let warnings = |word| one(&inventory, word).warnings.clone();
-    let meant = |name: &str| {
+    let suggestion = |name: &str| {
         vec![format!(
             "it is not in the inventory; did you mean `{name}`?"
         )]
     };
-    assert_eq!(warnings("ruoters"), meant("routers"));
-    assert_eq!(warnings("proxi1"), meant("proxy1"));
-    assert_eq!(warnings("core11"), meant("core1"));
+    assert_eq!(warnings("ruoters"), suggestion("routers"));
+    assert_eq!(warnings("proxi1"), suggestion("proxy1"));
+    assert_eq!(warnings("core11"), suggestion("core1"));
     for word in ["elsewhere", "r1.example.com", "ssh://ruoters", "r1"] {
         assert!(warnings(word).is_empty(), "{word}");
     }
@@ -59,13 +59,13 @@ fn words_come_from_files_and_standard_input_too() -> Result<(), Box<dyn std::err
     let list = "# two routers\nr2 # the second\nr1, proxy1 #r9\n  #edge2.example.com\n";
     std::fs::write(&path, list)?;
     assert_eq!(
-        words(&[format!("@{}", path.display())], nothing)?,
+        target_words(&[format!("@{}", path.display())], nothing)?,
         ["r2", "r1", "proxy1"]
     );
     let stdin: &mut dyn Read = &mut "lab # of all\n".as_bytes();
-    assert_eq!(words(&["-".to_owned()], stdin)?, ["lab"]);
+    assert_eq!(target_words(&["-".to_owned()], stdin)?, ["lab"]);
     let missing = format!("@{}", folder.path().join("none").display());
-    let error = words(&[missing], nothing).expect_err("a refusal");
+    let error = target_words(&[missing], nothing).expect_err("a refusal");
     assert!(matches!(error, InventoryError::Unreadable { .. }));
     for word in ["-", "@targets"] {
         let error = choose(&inventory(NETWORK), &[word]).expect_err("a refusal");
@@ -75,21 +75,21 @@ fn words_come_from_files_and_standard_input_too() -> Result<(), Box<dyn std::err
 }
 
 #[test]
-fn an_address_leads_to_the_target_that_has_it() {
+fn an_address_suggests_the_target_that_has_it() {
     let inventory = inventory(NETWORK);
     let why = |word: &str| crate::inventory::unknown_target(&one(&inventory, word)).msg;
-    let told = why("ssh://192.0.2.2");
+    let message = why("ssh://192.0.2.2");
     assert!(
-        told.contains("did you mean `r2`, which has this URI?"),
-        "{told}"
+        message.contains("did you mean `r2`, which has this URI?"),
+        "{message}"
     );
-    let told = why("ssh://192.0.2.9");
+    let message = why("ssh://192.0.2.9");
     assert!(
-        told.contains("a URI has the settings of the group `all`"),
-        "{told}"
+        message.contains("a URI has the settings of the group `all`"),
+        "{message}"
     );
-    let told = why("r9");
-    assert!(!told.contains("URI"), "{told}");
+    let message = why("r9");
+    assert!(!message.contains("URI"), "{message}");
 }
 
 #[test]

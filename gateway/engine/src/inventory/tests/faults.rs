@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::inventory::Problem;
+use crate::inventory::InventoryProblem;
 
 const FAULTY: &str = "config: {transport: remote, remote: {user: me}}
 groups:
@@ -20,10 +20,10 @@ groups:
 ";
 
 #[test]
-fn a_target_that_is_wrong_is_there_and_cannot_be_used() {
+fn an_invalid_target_exists_and_cannot_be_used() {
     let inventory = inventory(FAULTY);
     let targets = choose(&inventory, &["g"]).expect("targets");
-    let told: Vec<_> = targets
+    let messages: Vec<_> = targets
         .iter()
         .map(|target| {
             let fault = target.fault.as_ref().map(ToString::to_string);
@@ -32,7 +32,7 @@ fn a_target_that_is_wrong_is_there_and_cannot_be_used() {
         .collect();
     let fault = |text: &str| Some(text.to_owned());
     assert_eq!(
-        told,
+        messages,
         [
             ("good", "remote", None),
             (
@@ -91,7 +91,7 @@ fn a_target_that_is_wrong_is_there_and_cannot_be_used() {
 }
 
 #[test]
-fn what_is_wrong_is_known_before_anybody_chooses() {
+fn faults_are_known_before_a_selection() {
     let inventory = inventory(FAULTY);
     let faulty: Vec<_> = inventory.faults().map(|(name, _)| name).collect();
     assert_eq!(
@@ -101,7 +101,7 @@ fn what_is_wrong_is_known_before_anybody_chooses() {
 }
 
 #[test]
-fn strictly_read_a_wrong_target_is_as_bad_as_a_wrong_whole() {
+fn in_strict_mode_an_invalid_target_is_an_error_of_the_inventory() {
     let error = refusal(FAULTY);
     assert_eq!(error.to_string().lines().count(), 4, "{error}");
     assert_eq!(error.details()["path"], json!(["all", "g"]));
@@ -118,7 +118,7 @@ fn strictly_read_a_wrong_target_is_as_bad_as_a_wrong_whole() {
 }
 
 #[test]
-fn a_group_that_is_wrong_is_fatal_and_takes_nothing_along() {
+fn an_invalid_group_is_an_error_of_the_inventory() {
     let read = |text| now(Inventory::parse("inventory.yaml", text, plugins(), false));
     for text in [
         "vars: []\n",
@@ -136,8 +136,8 @@ fn a_group_that_is_wrong_is_fatal_and_takes_nothing_along() {
 }
 
 #[test]
-fn what_stands_nowhere_in_an_inventory_has_no_place_there() {
-    let error = InventoryError::Invalid(vec![Problem::nowhere("it is wrong".to_owned())]);
+fn a_problem_without_a_position_has_no_position_in_the_details() {
+    let error = InventoryError::Invalid(vec![InventoryProblem::nowhere("it is wrong".to_owned())]);
     assert_eq!(
         error.details(),
         json!({ "problems": [{ "msg": "it is wrong" }] })
@@ -145,23 +145,23 @@ fn what_stands_nowhere_in_an_inventory_has_no_place_there() {
 }
 
 #[test]
-fn a_transport_that_is_none_leads_to_the_one_that_was_meant() {
+fn an_unknown_transport_suggests_the_right_one() {
     let fault = |transport: &str| {
         let text = format!("targets: [{{name: x, config: {{transport: {transport}}}}}]");
         let target = one(&inventory(&text), "x");
         target.fault.as_ref().expect("a fault").to_string()
     };
-    let told = fault("rmote");
+    let messages = fault("rmote");
     assert!(
-        told.ends_with("pcp, remote, found `rmote`; did you mean `remote`?"),
-        "{told}"
+        messages.ends_with("pcp, remote, found `rmote`; did you mean `remote`?"),
+        "{messages}"
     );
     for way in ["frr", "netconf"] {
-        let told = fault(way);
+        let messages = fault(way);
         let expected = format!(
             "; to reach a device by `{way}`, write `transport: remote` and `remote: \
              {{remote-transport: {way}}}`"
         );
-        assert!(told.ends_with(&expected), "{told}");
+        assert!(messages.ends_with(&expected), "{messages}");
     }
 }

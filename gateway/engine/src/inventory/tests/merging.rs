@@ -124,10 +124,10 @@ groups:
 fn localhost_is_local_even_where_everything_is_remote() {
     let inventory = inventory("config: {transport: remote}\nvars: {a: 1}\n");
     let localhost = one(&inventory, "localhost");
-    assert_eq!(localhost.kind, Kind::Local);
+    assert_eq!(localhost.kind, TargetKind::Local);
     assert_eq!(localhost.vars.len(), 1);
     let own = super::inventory("targets: [{name: localhost, config: {transport: ssh}}]");
-    assert_eq!(one(&own, "localhost").kind, Kind::Ssh);
+    assert_eq!(one(&own, "localhost").kind, TargetKind::Ssh);
 }
 
 #[test]
@@ -171,5 +171,5 @@ targets:
         ..Overrides::default()
     };
     let targets = now(inventory.select(&words[1..], &local)).expect("targets");
-    assert_eq!(targets[0].kind, Kind::Local);
+    assert_eq!(targets[0].kind, TargetKind::Local);
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use devgate_schemas::Value;
 use futures_util::FutureExt;
 
-use super::{Inventory, InventoryError, Kind, Overrides, Target};
+use super::{Inventory, InventoryError, Overrides, Target, TargetKind};
 use crate::plugins::Plugins;
 use crate::project::Project;
 

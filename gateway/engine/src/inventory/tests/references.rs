@@ -33,7 +33,7 @@ fn fault(target: &Target) -> (&'static str, String) {
 }
 
 #[test]
-fn groups_and_targets_are_looked_up_until_everything_has_a_name() {
+fn lists_of_groups_and_targets_are_resolved_until_everything_has_a_name() {
     let (_folder, inventory) = project(
         "targets:
   - a
@@ -62,7 +62,7 @@ groups: {_plugin: yaml, filepath: groups.yaml}
 }
 
 #[test]
-fn data_are_looked_up_for_targets_that_are_chosen_and_merged_as_if_written() {
+fn references_in_data_are_resolved_for_selected_targets_and_merged_like_literals() {
     let (_folder, inventory) = project(
         "config:
   transport: remote
@@ -108,7 +108,7 @@ targets:
 }
 
 #[test]
-fn nobody_asks_for_what_nothing_shows() {
+fn references_without_influence_are_not_resolved() {
     let (_folder, inventory) = project(
         "config:
   transport: remote
@@ -125,7 +125,7 @@ targets: [{name: a, config: {remote: {user: me}}}, b]
 }
 
 #[test]
-fn each_reference_is_looked_up_once() {
+fn each_reference_is_resolved_once() {
     let (folder, inventory) = project(
         "config: {transport: remote, remote: {user: {_plugin: yaml, filepath: user.yaml}}}
 targets: [a, b]\n",
@@ -187,7 +187,7 @@ targets: [{name: t, config: {remote: {_plugin: yaml, filepath: d.yaml}}}, u]\n",
 }
 
 #[test]
-fn a_list_that_nobody_can_look_up_is_fatal_with_its_place() {
+fn a_list_that_cannot_be_resolved_is_fatal_with_its_position() {
     let error = refusal("groups:\n  - name: g\n    targets: {_plugin: terraform, dir: x}\n");
     assert_eq!(error.kind(), "bolt/unknown-plugin");
     assert!(
@@ -206,7 +206,7 @@ fn a_list_that_nobody_can_look_up_is_fatal_with_its_place() {
 }
 
 #[test]
-fn what_a_plugin_gives_must_fit() {
+fn the_value_of_a_plugin_must_have_the_right_type() {
     let (_folder, inventory) = project(
         "config: {transport: {_plugin: yaml, filepath: list.yaml}}
 groups:
@@ -229,7 +229,7 @@ targets: [d1]\n",
 }
 
 #[test]
-fn what_a_command_line_says_is_not_asked_of_a_plugin() {
+fn an_option_of_the_command_line_is_not_resolved_by_a_plugin() {
     let (_folder, inventory) = project(
         "config: {transport: remote, remote: {user: {_plugin: nobody}}}\ntargets: [a]\n",
         &[],

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use devgate_schemas::{Hash, Key, Value};
 
-use super::fault::{Fault, Source};
+use super::fault::{Fault, SourceText};
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
 use super::unsupported::{self, refused};
 use crate::device_run::{Catalog, Ref, Relation, SourceLocation};
@@ -15,7 +15,7 @@ use crate::device_run::{Catalog, Ref, Relation, SourceLocation};
 /// Fails with all problems of the declarations.
 pub(super) fn catalog(
     statements: &[Statement],
-    source: &Source<'_>,
+    source: &SourceText<'_>,
 ) -> Result<Catalog, Vec<Fault>> {
     let (catalog, main) = Catalog::of_manifest();
     let mut evaluation = Evaluation {
@@ -40,10 +40,10 @@ pub(super) fn catalog(
 }
 
 struct Evaluation<'s> {
-    source: &'s Source<'s>,
+    source: &'s SourceText<'s>,
     variables: HashMap<String, Value>,
     /// The defaults of types. As in Puppet, they apply to resources that are declared later.
-    defaults: HashMap<String, Said>,
+    defaults: HashMap<String, AttributeSet>,
     catalog: Catalog,
     /// The container of the file's resources.
     main: usize,
@@ -54,7 +54,7 @@ struct Evaluation<'s> {
 
 /// Attributes and their positions.
 #[derive(Clone, Default)]
-struct Said {
+struct AttributeSet {
     values: Hash,
     offsets: HashMap<Key, usize>,
 }
@@ -68,7 +68,7 @@ impl Evaluation<'_> {
                 offset,
             } => {
                 let value = self.value(value)?;
-                if is_puppets(name) {
+                if is_puppet_variable(name) {
                     return Err(refused(*offset, unsupported::FACTS));
                 }
                 if self.variables.insert(name.clone(), value).is_some() {
@@ -140,14 +140,14 @@ impl Evaluation<'_> {
             }
         };
         let is_default = |body: &&Body| matches!(body.titles.form, Form::Default);
-        let mut defaults = Said::default();
+        let mut defaults = AttributeSet::default();
         for body in bodies.iter().filter(is_default) {
             defaults = self.attributes(&body.attributes)?;
         }
         let mut declared = Vec::new();
         for body in bodies.iter().filter(|body| !is_default(body)) {
             let mut attributes = self.attributes(&body.attributes)?;
-            lay_under(&mut attributes, &defaults);
+            add_defaults(&mut attributes, &defaults);
             for title in self.titles(&body.titles)? {
                 let name = Ref::new(type_name, title);
                 declared.push(name.clone());
@@ -157,7 +157,7 @@ impl Evaluation<'_> {
         Ok(declared)
     }
 
-    fn declare(&mut self, name: Ref, mut attributes: Said, offset: usize) {
+    fn declare(&mut self, name: Ref, mut attributes: AttributeSet, offset: usize) {
         let location = self.source.location(offset);
         if let Some(first) = self.attribute_locations.get(&name) {
             let message = format!(
@@ -171,7 +171,7 @@ impl Evaluation<'_> {
         self.attribute_locations
             .insert(name.clone(), location.clone());
         if let Some(defaults) = self.defaults.get(&name.type_name) {
-            lay_under(&mut attributes, defaults);
+            add_defaults(&mut attributes, defaults);
         }
         // An undef overrides the default and sets nothing.
         let given = attributes.values.into_iter();
@@ -211,8 +211,8 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    fn attributes(&self, attributes: &[Attribute]) -> Result<Said, Fault> {
-        let mut said = Said::default();
+    fn attributes(&self, attributes: &[Attribute]) -> Result<AttributeSet, Fault> {
+        let mut set = AttributeSet::default();
         for Attribute {
             name,
             value,
@@ -228,14 +228,14 @@ impl Evaluation<'_> {
                 }
             };
             for (key, value) in these {
-                if said.values.insert(key.clone(), value).is_some() {
+                if set.values.insert(key.clone(), value).is_some() {
                     let message = format!("The attribute '{key}' has already been set");
                     return Err(Fault::new(*offset, message));
                 }
-                said.offsets.insert(key, *offset);
+                set.offsets.insert(key, *offset);
             }
         }
-        Ok(said)
+        Ok(set)
     }
 
     fn value(&self, expression: &Expression) -> Result<Value, Fault> {
@@ -246,7 +246,9 @@ impl Evaluation<'_> {
             Form::Text(parts) => self.text(parts),
             Form::Variable(name) => match self.variables.get(name) {
                 Some(value) => Ok(value.clone()),
-                None if is_puppets(name) => Err(refused(expression.offset, unsupported::FACTS)),
+                None if is_puppet_variable(name) => {
+                    Err(refused(expression.offset, unsupported::FACTS))
+                }
                 None => fault(&format!("Unknown variable: '{name}'")),
             },
             Form::Index(of, index) => match (self.value(of)?, self.value(index)?) {
@@ -347,16 +349,16 @@ impl Evaluation<'_> {
 }
 
 /// Whether a variable is one of Puppet's own, or of another scope.
-fn is_puppets(name: &str) -> bool {
+fn is_puppet_variable(name: &str) -> bool {
     name.contains("::") || ["facts", "trusted", "server_facts", "settings"].contains(&name)
 }
 
 /// Adds the missing attributes from the defaults.
-fn lay_under(said: &mut Said, defaults: &Said) {
+fn add_defaults(set: &mut AttributeSet, defaults: &AttributeSet) {
     for (key, value) in defaults.values.iter() {
-        if said.values.get_mut(key).is_none() {
-            said.values.insert(key.clone(), value.clone());
-            said.offsets.extend(
+        if set.values.get_mut(key).is_none() {
+            set.values.insert(key.clone(), value.clone());
+            set.offsets.extend(
                 defaults
                     .offsets
                     .get_key_value(key)

@@ -23,14 +23,14 @@ impl Fault {
 }
 
 /// A file's name and text, which convert offsets to positions.
-pub(super) struct Source<'t> {
+pub(super) struct SourceText<'t> {
     file: Arc<str>,
     text: &'t str,
     /// The offsets of the lines.
     lines: Vec<usize>,
 }
 
-impl<'t> Source<'t> {
+impl<'t> SourceText<'t> {
     pub(super) fn new(file: &str, text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(end, _)| end + 1);
         Self {
@@ -52,7 +52,7 @@ impl<'t> Source<'t> {
     }
 
     pub(super) fn failure(&self, faults: &[Fault]) -> Failure {
-        let told = |fault: &Fault| format!("{}: {}", self.location(fault.offset), fault.message);
-        invalid(&faults.iter().map(told).collect::<Vec<_>>())
+        let message = |fault: &Fault| format!("{}: {}", self.location(fault.offset), fault.message);
+        invalid(&faults.iter().map(message).collect::<Vec<_>>())
     }
 }

@@ -3,7 +3,7 @@
 use devgate_schemas::Value;
 
 use super::fault::Fault;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 
 /// Operators and punctuation. Longer symbols come before their prefixes.
 const SYMBOLS: [&str; 45] = [
@@ -49,7 +49,7 @@ impl<'t> Lexer<'t> {
             match self.rest().chars().next() {
                 Some('{') => depth += 1,
                 Some('}') if is_interpolated && depth == 0 => {
-                    self.push(Kind::End, self.at);
+                    self.push(TokenKind::End, self.at);
                     self.at += 1;
                     return Ok(());
                 }
@@ -61,7 +61,7 @@ impl<'t> Lexer<'t> {
         if is_interpolated {
             return Err(Fault::new(begun, "`${` is not closed by `}`"));
         }
-        self.push(Kind::End, self.at);
+        self.push(TokenKind::End, self.at);
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl<'t> Lexer<'t> {
         &self.text[self.at..]
     }
 
-    pub(super) fn push(&mut self, kind: Kind, offset: usize) {
+    pub(super) fn push(&mut self, kind: TokenKind, offset: usize) {
         self.tokens.push(Token { kind, offset });
     }
 
@@ -91,7 +91,7 @@ impl<'t> Lexer<'t> {
             '$' if variable_length(&rest[1..]) > 0 => {
                 let length = variable_length(&rest[1..]);
                 let name = rest[1..=length].trim_start_matches("::").to_owned();
-                self.push(Kind::Variable(name), self.at);
+                self.push(TokenKind::Variable(name), self.at);
                 self.at += 1 + length;
             }
             'a'..='z' | 'A'..='Z' | '_' => self.word(),
@@ -116,8 +116,8 @@ impl<'t> Lexer<'t> {
         }
         let word = rest[leading..end].to_owned();
         let kind = match word.starts_with(|first: char| first.is_ascii_uppercase()) {
-            true => Kind::TypeName(word),
-            false => Kind::Name(word),
+            true => TokenKind::TypeName(word),
+            false => TokenKind::Name(word),
         };
         self.push(kind, self.at);
         self.at += end;
@@ -152,7 +152,7 @@ impl<'t> Lexer<'t> {
         };
         match value {
             Some(value) if !rest[end..].starts_with('.') => {
-                self.push(Kind::Number(value), self.at);
+                self.push(TokenKind::Number(value), self.at);
                 self.at += end;
                 Ok(())
             }
@@ -172,7 +172,7 @@ impl<'t> Lexer<'t> {
                 "this character means nothing in Puppet's language: texts stand in quotes";
             return Err(Fault::new(self.at, message));
         };
-        self.push(Kind::Symbol(symbol), self.at);
+        self.push(TokenKind::Symbol(symbol), self.at);
         self.at += symbol.len();
         Ok(())
     }

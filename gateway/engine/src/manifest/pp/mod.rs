@@ -30,14 +30,14 @@ mod unsupported;
 use devgate_core::failure::Failure;
 
 use crate::device_run::Catalog;
-use fault::Source;
+use fault::SourceText;
 
 /// Reads the declarations of a `.pp` file.
 ///
 /// # Errors
 /// Fails for unsupported syntax, or with all problems of the declarations, with line and column.
 pub(super) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
-    let source = Source::new(file, text);
+    let source = SourceText::new(file, text);
     let tokens = lexer::tokens(text).map_err(|fault| source.failure(&[fault]))?;
     let statements = parse::statements(tokens).map_err(|fault| source.failure(&[fault]))?;
     evaluate::catalog(&statements, &source).map_err(|faults| source.failure(&faults))

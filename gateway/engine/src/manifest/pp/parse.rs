@@ -6,7 +6,7 @@ use devgate_schemas::Value;
 
 use super::fault::Fault;
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
-use super::token::{Kind, Piece, Token};
+use super::token::{Piece, Token, TokenKind};
 use super::unsupported::{self, refused};
 
 /// How deep lists and hashes may be nested: far deeper than any device needs, and far less than the stack permits.
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) fn statements(tokens: Vec<Token>) -> Result<Vec<Statement>, Fault> {
     let mut parser = Parser::new(tokens);
     let mut statements = Vec::new();
-    while parser.peek().kind != Kind::End {
+    while parser.peek().kind != TokenKind::End {
         if !parser.accept(";") {
             statements.push(parser.statement()?);
         }
@@ -79,7 +79,7 @@ impl Parser {
         match unsupported::of(token) {
             Some(refusal) => refused(token.offset, refusal),
             None => {
-                let message = format!("expected {expected}, found {}", token.described());
+                let message = format!("expected {expected}, found {}", token.describe());
                 Fault::new(token.offset, message)
             }
         }
@@ -88,7 +88,7 @@ impl Parser {
     fn statement(&mut self) -> Result<Statement, Fault> {
         let (first, second) = (self.peek().clone(), self.second().clone());
         match &first.kind {
-            Kind::Variable(name) if second.is("=") => {
+            TokenKind::Variable(name) if second.is("=") => {
                 self.next();
                 self.next();
                 let value = self.expression()?;
@@ -99,11 +99,11 @@ impl Parser {
                     offset,
                 });
             }
-            Kind::Variable(_) => {
+            TokenKind::Variable(_) => {
                 self.next();
                 return Err(self.unexpected("`=` and a value behind the variable"));
             }
-            Kind::TypeName(name) if second.is("{") => {
+            TokenKind::TypeName(name) if second.is("{") => {
                 self.next();
                 self.next();
                 let attributes = self.attributes()?;
@@ -130,10 +130,10 @@ impl Parser {
     fn arrow(&mut self) -> Option<Arrow> {
         let token = self.peek();
         let (is_forward, notifies) = match token.kind {
-            Kind::Symbol("->") => (true, false),
-            Kind::Symbol("~>") => (true, true),
-            Kind::Symbol("<-") => (false, false),
-            Kind::Symbol("<~") => (false, true),
+            TokenKind::Symbol("->") => (true, false),
+            TokenKind::Symbol("~>") => (true, true),
+            TokenKind::Symbol("<-") => (false, false),
+            TokenKind::Symbol("<~") => (false, true),
             _ => return None,
         };
         let offset = self.next().offset;
@@ -147,30 +147,30 @@ impl Parser {
     fn operand(&mut self) -> Result<Operand, Fault> {
         let (first, second) = (self.peek().clone(), self.second().clone());
         match &first.kind {
-            Kind::Name(name) if name == "class" && second.is("{") => {
+            TokenKind::Name(name) if name == "class" && second.is("{") => {
                 Err(refused(first.offset, unsupported::CLASS))
             }
-            Kind::Name(_) if unsupported::of(&first).is_some() => Err(self.unexpected("")),
-            Kind::Name(name) if second.is("{") => {
+            TokenKind::Name(_) if unsupported::of(&first).is_some() => Err(self.unexpected("")),
+            TokenKind::Name(name) if second.is("{") => {
                 self.next();
                 self.next();
                 let type_name = name.clone();
                 let bodies = self.bodies()?;
                 Ok(Operand::Resources { type_name, bodies })
             }
-            Kind::Name(_) => Err(refused(first.offset, unsupported::FUNCTION)),
-            Kind::TypeName(_) if unsupported::of(&second).is_some() => {
+            TokenKind::Name(_) => Err(refused(first.offset, unsupported::FUNCTION)),
+            TokenKind::TypeName(_) if unsupported::of(&second).is_some() => {
                 self.next();
                 Err(self.unexpected(""))
             }
-            Kind::TypeName(_) if second.is("[") => {
+            TokenKind::TypeName(_) if second.is("[") => {
                 let reference = self.expression()?;
                 if self.peek().is("{") {
                     return Err(refused(first.offset, unsupported::OVERRIDE));
                 }
                 Ok(Operand::References(vec![reference]))
             }
-            Kind::Symbol("[") => {
+            TokenKind::Symbol("[") => {
                 self.next();
                 let references = self.items("]", Self::expression)?;
                 if self.peek().is("=") {
@@ -212,9 +212,9 @@ impl Parser {
         loop {
             let token = self.peek().clone();
             let name = match &token.kind {
-                Kind::Name(name) => Some(name.clone()),
-                Kind::Symbol("*") => None,
-                Kind::Symbol("}" | ";") => return Ok(attributes),
+                TokenKind::Name(name) => Some(name.clone()),
+                TokenKind::Symbol("*") => None,
+                TokenKind::Symbol("}" | ";") => return Ok(attributes),
                 _ => return Err(self.unexpected("an attribute's name")),
             };
             self.next();
@@ -263,21 +263,21 @@ impl Parser {
         let token = self.next();
         let offset = token.offset;
         let form = match token.kind {
-            Kind::Number(number) => Form::Literal(number),
-            Kind::Text(pieces) => {
+            TokenKind::Number(number) => Form::Literal(number),
+            TokenKind::Text(pieces) => {
                 Form::Text(pieces.into_iter().map(part).collect::<Result<_, _>>()?)
             }
-            Kind::Variable(name) => {
+            TokenKind::Variable(name) => {
                 let variable = Expression {
                     form: Form::Variable(name),
                     offset,
                 };
                 return self.indexed(variable);
             }
-            Kind::Name(_) if self.peek().is("(") => {
+            TokenKind::Name(_) if self.peek().is("(") => {
                 return Err(refused(offset, unsupported::FUNCTION));
             }
-            Kind::Name(name) => match name.as_str() {
+            TokenKind::Name(name) => match name.as_str() {
                 "true" | "false" => Form::Literal(Value::Boolean(name == "true")),
                 "undef" => Form::Literal(Value::Undef),
                 "default" => Form::Default,
@@ -286,28 +286,28 @@ impl Parser {
                     None => Form::Literal(Value::from(name)),
                 },
             },
-            Kind::TypeName(name) if name == "Sensitive" && self.accept("(") => {
+            TokenKind::TypeName(name) if name == "Sensitive" && self.accept("(") => {
                 let inner = self.expression()?;
                 self.expect(")", "`)` behind the sensitive value")?;
                 Form::Sensitive(Box::new(inner))
             }
-            Kind::TypeName(_) if self.peek().is("(") => {
+            TokenKind::TypeName(_) if self.peek().is("(") => {
                 return Err(refused(offset, unsupported::FUNCTION));
             }
-            Kind::TypeName(type_name) if self.accept("[") => {
+            TokenKind::TypeName(type_name) if self.accept("[") => {
                 let titles = self.items("]", Self::expression)?;
                 Form::Reference { type_name, titles }
             }
-            Kind::TypeName(_) => return Err(refused(offset, unsupported::TYPE_AS_VALUE)),
-            Kind::Symbol("[") => Form::List(self.items("]", Self::expression)?),
-            Kind::Symbol("{") => Form::Hash(self.items("}", Self::pair)?),
-            Kind::Symbol("(") => {
+            TokenKind::TypeName(_) => return Err(refused(offset, unsupported::TYPE_AS_VALUE)),
+            TokenKind::Symbol("[") => Form::List(self.items("]", Self::expression)?),
+            TokenKind::Symbol("{") => Form::Hash(self.items("}", Self::pair)?),
+            TokenKind::Symbol("(") => {
                 let inner = self.expression()?;
                 self.expect(")", "`)`")?;
                 return Ok(inner);
             }
-            Kind::Symbol("-") => Form::Minus(Box::new(self.expression()?)),
-            Kind::Symbol("/") => return Err(refused(offset, unsupported::REGEXP)),
+            TokenKind::Symbol("-") => Form::Minus(Box::new(self.expression()?)),
+            TokenKind::Symbol("/") => return Err(refused(offset, unsupported::REGEXP)),
             other => {
                 let token = Token {
                     kind: other,
@@ -317,7 +317,7 @@ impl Parser {
                     Some(refusal) => refused(offset, refusal),
                     None => Fault::new(
                         offset,
-                        format!("expected a value, found {}", token.described()),
+                        format!("expected a value, found {}", token.describe()),
                     ),
                 });
             }
@@ -351,17 +351,17 @@ fn part(piece: Piece) -> Result<Part, Fault> {
     };
     let is_call = tokens.get(1).is_some_and(|token| token.is("("));
     if let Some(Token {
-        kind: kind @ Kind::Name(_),
+        kind: kind @ TokenKind::Name(_),
         ..
     }) = tokens.first_mut()
         && !is_call
-        && let Kind::Name(name) = mem::replace(kind, Kind::End)
+        && let TokenKind::Name(name) = mem::replace(kind, TokenKind::End)
     {
-        *kind = Kind::Variable(name);
+        *kind = TokenKind::Variable(name);
     }
     let mut parser = Parser::new(tokens);
     let value = parser.expression()?;
-    if parser.peek().kind == Kind::End {
+    if parser.peek().kind == TokenKind::End {
         Ok(Part::Value(value))
     } else {
         Err(parser.unexpected("`}` behind what is interpolated"))

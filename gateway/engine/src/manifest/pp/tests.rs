@@ -256,9 +256,9 @@ fn each_attribute_knows_where_it_stands() {
         attribute_locations,
         ["a.pp:1:5", "a.pp:4:3", "a.pp:2:14", "a.pp:3:7"]
     );
-    let told = declared.describe(&declared.problems[0]);
+    let message = declared.describe(&declared.problems[0]);
     assert!(
-        told.starts_with("a.pp:3:7: T[a]: `schedule` is not known here"),
-        "{told}"
+        message.starts_with("a.pp:3:7: T[a]: `schedule` is not known here"),
+        "{message}"
     );
 }

@@ -2,14 +2,14 @@
 
 use super::fault::Fault;
 use super::lexer::{Lexer, variable_length};
-use super::token::{Kind, Piece, Token};
+use super::token::{Piece, Token, TokenKind};
 
 /// The escapes in double quotes, and in a heredoc with `/`.
 const ESCAPES: &str = "nrtsuL$";
 
 /// The escapes of a text, and whether variables are interpolated.
 #[derive(Clone, Copy)]
-struct Manner<'m> {
+struct EscapeRules<'m> {
     escapes: &'m str,
     quotes: bool,
     interpolates: bool,
@@ -24,7 +24,7 @@ impl Lexer<'_> {
             match c {
                 '\'' => {
                     self.at = offset + 1 + at + 1;
-                    self.push(Kind::Text(vec![Piece::Literal(value)]), offset);
+                    self.push(TokenKind::Text(vec![Piece::Literal(value)]), offset);
                     return Ok(());
                 }
                 '\\' => match chars.next() {
@@ -40,19 +40,19 @@ impl Lexer<'_> {
 
     pub(super) fn double_quoted(&mut self) -> Result<(), Fault> {
         let offset = self.at;
-        let manner = Manner {
+        let rules = EscapeRules {
             escapes: ESCAPES,
             quotes: true,
             interpolates: true,
         };
         let mut pieces = Vec::new();
         self.at += 1;
-        self.pieces(self.text.len(), manner, &mut pieces)?;
+        self.pieces(self.text.len(), rules, &mut pieces)?;
         if self.at == self.text.len() {
             return Err(Fault::new(offset, "the text is not closed by `\"`"));
         }
         self.at += 1;
-        self.push(Kind::Text(pieces), offset);
+        self.push(TokenKind::Text(pieces), offset);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Lexer<'_> {
         };
         let tag = header.split(':').next().unwrap_or_default().trim();
         let quoted = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
-        let manner = Manner {
+        let rules = EscapeRules {
             escapes,
             quotes: false,
             interpolates: quoted.is_some(),
@@ -101,14 +101,14 @@ impl Lexer<'_> {
                 let blank = line.len() - line.trim_start_matches([' ', '\t']).len();
                 self.at = at + blank.min(end.margin);
                 at += line.len();
-                self.pieces(at, manner, &mut pieces)?;
+                self.pieces(at, rules, &mut pieces)?;
             }
             if end.is_trimmed {
                 trim(&mut pieces);
             }
             self.after_heredocs = Some(from + line.len());
             self.at = resume;
-            self.push(Kind::Text(pieces), offset);
+            self.push(TokenKind::Text(pieces), offset);
             return Ok(());
         }
         let message = format!("the heredoc is not ended by a line `{tag}`");
@@ -119,7 +119,7 @@ impl Lexer<'_> {
     fn pieces(
         &mut self,
         stop: usize,
-        manner: Manner<'_>,
+        rules: EscapeRules<'_>,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), Fault> {
         while self.at < stop {
@@ -127,12 +127,12 @@ impl Lexer<'_> {
             let c = rest.chars().next().expect("there is more");
             let variable = variable_length(&rest[c.len_utf8()..]);
             match c {
-                '"' if manner.quotes => return Ok(()),
+                '"' if rules.quotes => return Ok(()),
                 '\\' => {
-                    let length = escape(&rest[1..], manner, pieces);
+                    let length = escape(&rest[1..], rules, pieces);
                     self.at += 1 + length;
                 }
-                '$' if manner.interpolates && rest.starts_with("${") => {
+                '$' if rules.interpolates && rest.starts_with("${") => {
                     let mut inner = Lexer::new(self.text, self.at + 2);
                     inner.run(true)?;
                     if inner.at > stop {
@@ -142,17 +142,17 @@ impl Lexer<'_> {
                     self.at = inner.at;
                     pieces.push(Piece::Code(inner.tokens));
                 }
-                '$' if manner.interpolates && variable > 0 => {
+                '$' if rules.interpolates && variable > 0 => {
                     let name = rest[1..=variable].trim_start_matches("::").to_owned();
                     let offset = self.at;
                     self.at += 1 + variable;
                     pieces.push(Piece::Code(vec![
                         Token {
-                            kind: Kind::Variable(name),
+                            kind: TokenKind::Variable(name),
                             offset,
                         },
                         Token {
-                            kind: Kind::End,
+                            kind: TokenKind::End,
                             offset,
                         },
                     ]));
@@ -209,13 +209,13 @@ fn trim(pieces: &mut [Piece]) {
 }
 
 /// Reads one escape after its backslash, and returns its length in bytes. Unknown escapes stay as they are.
-fn escape(rest: &str, manner: Manner<'_>, pieces: &mut Vec<Piece>) -> usize {
+fn escape(rest: &str, rules: EscapeRules<'_>, pieces: &mut Vec<Piece>) -> usize {
     let value = literal(pieces);
     let Some(c) = rest.chars().next() else {
         value.push('\\');
         return 0;
     };
-    let knows = |letter: char| manner.escapes.contains(letter);
+    let knows = |letter: char| rules.escapes.contains(letter);
     let unescaped = match c {
         'n' | 'r' | 't' | 's' | '$' | 'u' if !knows(c) => None,
         'n' => Some('\n'),
@@ -223,8 +223,8 @@ fn escape(rest: &str, manner: Manner<'_>, pieces: &mut Vec<Piece>) -> usize {
         't' => Some('\t'),
         's' => Some(' '),
         '$' => Some('$'),
-        '\\' if !manner.escapes.is_empty() => Some('\\'),
-        '"' | '\'' if manner.quotes => Some(c),
+        '\\' if !rules.escapes.is_empty() => Some('\\'),
+        '"' | '\'' if rules.quotes => Some(c),
         '\n' if knows('L') => return 1,
         'u' => {
             let (digits, length) = match rest[1..].strip_prefix('{') {

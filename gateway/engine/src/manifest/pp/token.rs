@@ -5,13 +5,13 @@ use devgate_schemas::Value;
 /// A token, and the byte at which it starts.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) offset: usize,
 }
 
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A name, a keyword or a bare word: `frr_interface`, `true`, `a::b`.
     Name(String),
     /// A type's name: `Frr_interface`, `A::B`.
@@ -47,19 +47,19 @@ impl PartialEq for Piece {
 impl Token {
     /// Whether the token is this operator or punctuation.
     pub(super) fn is(&self, symbol: &str) -> bool {
-        matches!(self.kind, Kind::Symbol(found) if found == symbol)
+        matches!(self.kind, TokenKind::Symbol(found) if found == symbol)
     }
 
     /// Describes the token for messages, without its value.
-    pub(super) fn described(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match &self.kind {
-            Kind::Name(_) => "a word".to_owned(),
-            Kind::TypeName(name) => format!("the type `{name}`"),
-            Kind::Variable(name) => format!("`${name}`"),
-            Kind::Number(_) => "a number".to_owned(),
-            Kind::Text(_) => "a text".to_owned(),
-            Kind::Symbol(symbol) => format!("`{symbol}`"),
-            Kind::End => "the end".to_owned(),
+            TokenKind::Name(_) => "a word".to_owned(),
+            TokenKind::TypeName(name) => format!("the type `{name}`"),
+            TokenKind::Variable(name) => format!("`${name}`"),
+            TokenKind::Number(_) => "a number".to_owned(),
+            TokenKind::Text(_) => "a text".to_owned(),
+            TokenKind::Symbol(symbol) => format!("`{symbol}`"),
+            TokenKind::End => "the end".to_owned(),
         }
     }
 }

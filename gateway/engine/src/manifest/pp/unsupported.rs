@@ -1,7 +1,7 @@
 //! Constructs of Puppet's language that declarations do not support: their names, and alternatives.
 
 use super::fault::Fault;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 
 /// A construct and its alternative.
 type Refusal = (&'static str, &'static str);
@@ -46,8 +46,8 @@ pub(super) const FACTS: Refusal = (
 /// Returns the unsupported construct that a token begins.
 pub(super) fn of(token: &Token) -> Option<Refusal> {
     match &token.kind {
-        Kind::Name(name) => keyword(name),
-        Kind::Symbol(symbol) => operator(symbol),
+        TokenKind::Name(name) => keyword(name),
+        TokenKind::Symbol(symbol) => operator(symbol),
         _ => None,
     }
 }

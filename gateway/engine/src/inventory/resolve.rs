@@ -9,12 +9,14 @@ use futures_util::stream::{self, StreamExt};
 use indexmap::IndexMap;
 
 use super::data::without_undef;
-use super::device_conf::Device;
-use super::group::Entry;
+use super::device_conf::ConfiguredDevice;
+use super::group::TargetEntry;
 use super::lookup::Lookup;
 use super::target::{LOCALHOST, Listed, REMOTE_TRANSPORT};
 use super::uri::Uri;
-use super::{Inventory, InventoryError, Overrides, PluginError, Problem, Target, reference_key};
+use super::{
+    Inventory, InventoryError, InventoryProblem, Overrides, PluginError, Target, reference_key,
+};
 
 /// The number of references that are resolved at once.
 const LOOKUPS: usize = 16;
@@ -24,27 +26,27 @@ impl Inventory {
     /// without influence on the result is not resolved.
     pub(super) async fn targets(
         &self,
-        chosen: IndexMap<String, Option<Uri>>,
+        selected: IndexMap<String, Option<Uri>>,
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
-        let devices = chosen.keys().filter_map(|name| self.devices.get(name));
-        join_all(devices.map(Device::prepare)).await;
-        let mut made: Vec<Option<Arc<Target>>> = vec![None; chosen.len()];
-        let mut open: Vec<usize> = (0..chosen.len()).collect();
-        while !open.is_empty() {
+        let devices = selected.keys().filter_map(|name| self.devices.get(name));
+        join_all(devices.map(ConfiguredDevice::prepare)).await;
+        let mut resolved: Vec<Option<Arc<Target>>> = vec![None; selected.len()];
+        let mut unresolved: Vec<usize> = (0..selected.len()).collect();
+        while !unresolved.is_empty() {
             let mut missing: IndexMap<String, Hash> = IndexMap::new();
-            open.retain(|at| {
-                let Some((name, uri)) = chosen.get_index(*at) else {
+            unresolved.retain(|index| {
+                let Some((name, uri)) = selected.get_index(*index) else {
                     return false;
                 };
                 let mut lookup = Lookup::new(&*self.plugins);
                 let target = self.target(name, uri.as_ref(), overrides, &mut lookup);
-                let wanting = lookup.into_missing();
-                if wanting.is_empty() {
-                    made[*at] = Some(Arc::new(target));
+                let missing_references = lookup.into_missing();
+                if missing_references.is_empty() {
+                    resolved[*index] = Some(Arc::new(target));
                     return false;
                 }
-                for reference in wanting {
+                for reference in missing_references {
                     let key = reference_key(&Value::Hash(reference.clone()));
                     missing.entry(key).or_insert(reference);
                 }
@@ -59,17 +61,20 @@ impl Inventory {
                 .collect::<()>()
                 .await;
         }
-        let made: Vec<_> = made.into_iter().flatten().collect();
-        match made.iter().find_map(|target| target.fault.as_ref()) {
+        let resolved: Vec<_> = resolved.into_iter().flatten().collect();
+        match resolved.iter().find_map(|target| target.fault.as_ref()) {
             Some(fault) if self.strict => Err(InventoryError::Strict(Arc::clone(fault))),
-            _ => Ok(made),
+            _ => Ok(resolved),
         }
     }
 
     /// Creates the targets of these names as far as no reference must be resolved.
-    pub(super) fn seen(&self, chosen: &IndexMap<String, Option<Uri>>) -> Vec<Arc<Target>> {
+    pub(super) fn targets_without_plugins(
+        &self,
+        selected: &IndexMap<String, Option<Uri>>,
+    ) -> Vec<Arc<Target>> {
         let overrides = Overrides::default();
-        let made = chosen.iter().map(|(name, uri)| {
+        let resolved = selected.iter().map(|(name, uri)| {
             let mut lookup = Lookup::new(&*self.plugins);
             let target = self.target(name, uri.as_ref(), &overrides, &mut lookup);
             // Whether a plugin exists is known without calling it.
@@ -79,13 +84,13 @@ impl Inventory {
                 .find_map(|reference| Some((reference, self.plugins.unknown_plugin(reference)?)));
             Arc::new(match unknown {
                 Some((reference, error)) => {
-                    let why = self.failed(name, reference, &error);
-                    target.broken(why)
+                    let error = self.failed(name, reference, &error);
+                    target.with_fault(error)
                 }
                 None => target,
             })
         });
-        made.collect()
+        resolved.collect()
     }
 
     /// Creates one target with all known data.
@@ -114,11 +119,11 @@ impl Inventory {
         };
         let faults = entry.map_or(&[][..], |entry| &entry.faults);
         if !faults.is_empty() {
-            return target.broken(InventoryError::Invalid(faults.to_vec()));
+            return target.with_fault(InventoryError::Invalid(faults.to_vec()));
         }
         let filled = self.fill(target, entry, uri, overrides, lookup);
         match lookup.failed() {
-            Some((reference, error)) => filled.broken(self.failed(name, reference, error)),
+            Some((reference, error)) => filled.with_fault(self.failed(name, reference, error)),
             None => filled,
         }
     }
@@ -126,27 +131,27 @@ impl Inventory {
     fn fill(
         &self,
         mut target: Target,
-        entry: Option<&Entry>,
+        entry: Option<&TargetEntry>,
         uri: Option<&Uri>,
         overrides: &Overrides,
         lookup: &mut Lookup<'_>,
     ) -> Target {
-        let groups = self.tree.groups_say(entry, lookup);
+        let groups = self.tree.merged_group_data(entry, lookup);
         let mut data = (*groups).clone();
         if let Some(entry) = entry {
-            let own = self.tree.entries_say(entry, lookup);
+            let own = self.tree.merged_entry_data(entry, lookup);
             data.overlay(&own, lookup);
         }
         target.uri = data.uri.map(|uri| *uri).or_else(|| uri.cloned());
         let config = Value::Hash(data.config);
-        let known = lookup.knows(|lookup| lookup.value(&config).into_owned());
-        let mut open: Vec<String> = Vec::new();
+        let known = lookup.if_known(|lookup| lookup.value(&config).into_owned());
+        let mut unresolved: Vec<String> = Vec::new();
         let mut config = match known {
             Some(Value::Hash(config)) => config,
             Some(Value::Undef) => Hash::new(),
-            Some(_) => return target.wrong("config", "a mapping"),
+            Some(_) => return target.with_type_fault("config", "a mapping"),
             None => {
-                open.push(REMOTE_TRANSPORT.to_owned());
+                unresolved.push(REMOTE_TRANSPORT.to_owned());
                 Hash::new()
             }
         };
@@ -164,32 +169,32 @@ impl Inventory {
         let configured = match &transport {
             Value::Undef => None,
             Value::String(transport) => Some(transport.as_str()),
-            _ => return target.wrong("config.transport", "a text"),
+            _ => return target.with_type_fault("config.transport", "a text"),
         };
-        let mut target = target.reached(configured, |transport| {
+        let mut target = target.with_transport(configured, |transport| {
             let options = config.remove(transport).unwrap_or(Value::Undef);
-            let known = lookup.knows(|lookup| lookup.value(&options).into_owned());
+            let known = lookup.if_known(|lookup| lookup.value(&options).into_owned());
             let options = match known {
                 Some(Value::Hash(options)) => options,
                 Some(Value::Undef) => Hash::new(),
                 Some(_) => return None,
                 None => {
-                    open.push(REMOTE_TRANSPORT.to_owned());
+                    unresolved.push(REMOTE_TRANSPORT.to_owned());
                     Hash::new()
                 }
             };
             // An option of the command line is not resolved by a plugin.
-            let options = overrides.over(transport, options).into_iter();
+            let options = overrides.apply_to(transport, options).into_iter();
             let options = options.filter_map(|(key, value)| {
-                let known = lookup.knows(|lookup| lookup.all(value));
+                let known = lookup.if_known(|lookup| lookup.all(value));
                 if known.is_none() {
-                    open.push(key.to_string());
+                    unresolved.push(key.to_string());
                 }
                 Some((key, known?))
             });
             Some(without_undef(options.collect()))
         });
-        target.open = open;
+        target.unresolved = unresolved;
         if target.fault.is_some() {
             return target;
         }
@@ -209,8 +214,8 @@ impl Inventory {
                 plugin_hooks: data.plugin_hooks,
                 ..target
             },
-            (Err(key), ..) | (_, Err(key), _) => target.wrong(&key, "a mapping"),
-            (.., Err(())) => target.wrong("features", "a list of texts"),
+            (Err(key), ..) | (_, Err(key), _) => target.with_type_fault(&key, "a mapping"),
+            (.., Err(())) => target.with_type_fault("features", "a list of texts"),
         }
     }
 
@@ -219,12 +224,12 @@ impl Inventory {
         let key = reference_key(&Value::Hash(reference.clone()));
         let message = format!("the target {name}: {error}");
         let problem = match self.references.get(&key) {
-            Some(place) => Problem {
+            Some(location) => InventoryProblem {
                 message,
-                ..place.clone()
+                ..location.clone()
             },
             // The reference came from another plugin.
-            None => Problem::nowhere(message),
+            None => InventoryProblem::nowhere(message),
         };
         let kind = error.kind();
         InventoryError::Plugin { kind, problem }

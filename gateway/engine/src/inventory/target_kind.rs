@@ -9,7 +9,7 @@ pub(super) const TRANSPORTS: [&str; 9] = [
 
 /// How a target is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TargetKind {
     /// As a process on this host.
     Local,
     /// Over SSH.
@@ -25,13 +25,13 @@ pub enum Kind {
     Other(&'static str),
 }
 
-impl Default for Kind {
+impl Default for TargetKind {
     fn default() -> Self {
         Self::Other("unknown")
     }
 }
 
-impl Kind {
+impl TargetKind {
     /// Returns the transport's name in an inventory.
     pub fn name(&self) -> &'static str {
         match self {
@@ -44,12 +44,12 @@ impl Kind {
 }
 
 /// Suggests a transport for an unknown name. Transports of devices are named one level below, as `remote-transport`.
-pub(super) fn meant_transport(named: &str) -> String {
+pub(super) fn suggest_transport(named: &str) -> String {
     let protocols = devgate_transports::all().iter();
-    let mut ways = protocols
+    let mut transports = protocols
         .map(|connect| connect.schema().name())
         .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name));
-    if ways.any(|way| way == named) {
+    if transports.any(|transport| transport == named) {
         return format!(
             "; to reach a device by `{named}`, write `transport: remote` and `remote: \
              {{remote-transport: {named}}}`"

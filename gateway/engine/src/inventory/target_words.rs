@@ -12,9 +12,12 @@ use super::InventoryError;
 ///
 /// # Errors
 /// Fails when an input cannot be read.
-pub fn words(given: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, InventoryError> {
+pub fn target_words(
+    arguments: &[String],
+    stdin: &mut dyn Read,
+) -> Result<Vec<String>, InventoryError> {
     let mut all = Vec::new();
-    for word in given {
+    for word in arguments {
         if word == "-" {
             let text = reading::text_of(&mut *stdin).map_err(InventoryError::Stdin)?;
             all.extend(split(&without_comments(&text)));
@@ -38,16 +41,16 @@ pub fn words(given: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, Inve
 
 /// Removes comments: everything on a line from a `#` that begins a word.
 fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut text_left = String::with_capacity(text.len());
     for line in text.lines() {
         let begins = |(at, _): &(usize, &str)| {
             at == &0 || line[..*at].ends_with(|c: char| c.is_whitespace() || c == ',')
         };
         let comment = line.match_indices('#').find(begins);
-        kept.push_str(comment.map_or(line, |(at, _)| &line[..at]));
-        kept.push('\n');
+        text_left.push_str(comment.map_or(line, |(at, _)| &line[..at]));
+        text_left.push('\n');
     }
-    kept
+    text_left
 }
 
 /// Splits at commas and white space, but not within braces: `{a,b}` is one pattern.
