@@ -17,7 +17,7 @@ use devgate_transports::Mode;
 
 use crate::complete;
 use crate::session::source;
-use crate::targets::Direct;
+use crate::targets::DirectOption;
 use crate::terminal_view::TerminalView;
 
 #[derive(Args, Debug)]
@@ -27,7 +27,7 @@ pub struct Run {
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: String,
     #[command(flatten)]
-    direct: Direct,
+    direct: DirectOption,
     /// Refuse `devgate session exec --config` and `devgate session set`, as in a task under --noop
     #[arg(long)]
     noop: bool,
@@ -42,13 +42,13 @@ impl Run {
         context: &CommandContext,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let target = source::one(context, &self.target, self.direct).await?;
+        let target = source::one_target(context, &self.target, self.direct).await?;
         let run = context.begin(None);
         let job = run.job(&target);
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
-        let shown = self.program[0].display().to_string();
+        let program_name = self.program[0].display().to_string();
         let ctx = job.context();
-        let lent = async |socket: Option<&str>| {
+        let run_program = async |socket: Option<&str>| {
             let socket = socket.context("there is no shared session")?;
             let program = Program {
                 words: self.program,
@@ -59,22 +59,22 @@ impl Run {
                 stdin: None,
             };
             // It shares our stderr.
-            context.logger.queue().settle();
-            let mut listener = SignalListener::hear()?;
+            context.logger.queue().drain_blocking();
+            let mut listener = SignalListener::listen()?;
             process::attached(&program, async || listener.signal().await)
                 .await
-                .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
+                .map_err(|error| Failure::other(format!("cannot run {program_name}: {error}")))
         };
         let lender = SessionBroker::new(&context.engine.services.sessions, RetryScope::Request);
         let lending = async {
             job.prepare().await?;
             let spec = ConnectionSpec::from_here(&job)?;
-            lender.lend(&ctx, &spec, mode, lent).await
+            lender.lend(&ctx, &spec, mode, run_program).await
         };
-        let shown = &mut TerminalView::new(&context.logger, printer);
+        let view = &mut TerminalView::new(&context.logger, printer);
         // Signals go to the program after it was started. Before, they end this process.
-        let (exit, asked) = follow_until(context, &run, shown, lending, None, |_| None).await?;
+        let (exit, signal) = follow_until(context, &run, view, lending, None, |_| None).await?;
         let of_program = || ExitStatus::Code(u8::try_from(exit.code()).unwrap_or(u8::MAX));
-        Ok(asked.map_or_else(of_program, ExitStatus::Interrupted))
+        Ok(signal.map_or_else(of_program, ExitStatus::Interrupted))
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Claim {
 }
 
 /// The name of folders that are not transactions yet.
-pub(super) const UNFINISHED: &str = ".claim-";
+pub(super) const UNFINISHED_PREFIX: &str = ".claim-";
 
 impl Spool {
     /// Claims an ID for an action, on the disk, before anything is started.
@@ -77,12 +77,12 @@ impl Transaction {
         };
         // The folder is complete when it is renamed. The rename is the claim.
         let folder = tempfile::Builder::new()
-            .prefix(UNFINISHED)
+            .prefix(UNFINISHED_PREFIX)
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(&spool.folder)?;
-        output::keep_schema(folder.path(), &call.action().results)?;
+        output::save_schema(folder.path(), &call.action().results)?;
         metadata.write(folder.path())?;
-        // A folder takes the place of an empty one, which is nobody's transaction; never of this one's.
+        // A rename replaces an empty folder, which is not a transaction.
         if let Some(earlier) = spool.find(&self.id) {
             return Ok(Claim::Repeated(earlier));
         }
