@@ -34,7 +34,7 @@ fn no_circle_holds_more_than_three_files() {
     let wide: Vec<String> = circles(&arrows)
         .into_iter()
         .filter(|circle| circle.len() > CIRCLE)
-        .map(|circle| shown(&circle, &arrows))
+        .map(|circle| described(&circle, &arrows))
         .collect();
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
@@ -52,12 +52,12 @@ fn no_room_imports_from_a_room_above_it() {
             }
         }
     }
-    let wrong: Vec<String> = circles(&rooms)
+    let problems: Vec<String> = circles(&rooms)
         .into_iter()
         .filter(|circle| circle.len() > 1)
-        .map(|circle| shown(&circle, &rooms))
+        .map(|circle| described(&circle, &rooms))
         .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn reached<'a>(arrows: &'a Arrows, from: &'a String) -> BTreeSet<&'a String> {
 }
 
 /// Describes a circle: each of its arrows, with the imported names.
-fn shown(circle: &BTreeSet<String>, arrows: &Arrows) -> String {
+fn described(circle: &BTreeSet<String>, arrows: &Arrows) -> String {
     let mut text = format!("{} import one another:", circle.len());
     for from in circle {
         for (to, names) in arrows.get(from).into_iter().flatten() {

@@ -381,12 +381,12 @@ fn the_project_speaks_of_itself_alone() {
     ];
     for word in words.map(|halves| halves.concat()) {
         for path in files("") {
-            let place = text(&path)
+            let location = text(&path)
                 .to_lowercase()
                 .lines()
                 .position(|line| line.contains(&word));
             assert_eq!(
-                place,
+                location,
                 None,
                 "{}: the line after this one says {word:?}",
                 name(&path)

@@ -15,20 +15,20 @@ struct Row {
     document: &'static str,
     command: &'static str,
     on: Scene,
-    says: &'static [&'static str],
+    expected: &'static [&'static str],
 }
 
 const fn row(
     document: &'static str,
     command: &'static str,
     on: Scene,
-    says: &'static [&'static str],
+    expected: &'static [&'static str],
 ) -> Row {
     Row {
         document,
         command,
         on,
-        says,
+        expected,
     }
 }
 
@@ -428,10 +428,10 @@ fn every_command_of_the_documents_is_run_or_has_a_reason_why_not() {
     let cannot = CANNOT
         .iter()
         .map(|(document, command, _)| (*document, *command));
-    let known: BTreeSet<(&str, &str)> = rows.chain(every).chain(cannot).collect();
-    let unknown: Vec<_> = written.difference(&known).collect();
+    let listed: BTreeSet<(&str, &str)> = rows.chain(every).chain(cannot).collect();
+    let unknown: Vec<_> = written.difference(&listed).collect();
     assert!(unknown.is_empty(), "neither run nor listed: {unknown:#?}");
-    let stale: Vec<_> = known.difference(&written).collect();
+    let stale: Vec<_> = listed.difference(&written).collect();
     assert!(stale.is_empty(), "in no document: {stale:#?}");
     assert!(
         written.len() > 45,
@@ -447,39 +447,39 @@ fn every_command_of_the_documents_is_run_or_has_a_reason_why_not() {
 /// Runs the commands of a scene; gives what is wrong.
 fn play(scene: Scene, written: &[(String, String)]) -> Vec<String> {
     let mut stage: Stage = scene.stage();
-    let mut wrong = Vec::new();
+    let mut problems = Vec::new();
     let every = EVERY_ENTRY.iter().filter(|_| stage.is_entry);
-    let every = every.map(|(command, says)| (PROTOCOLS, *command, *says));
+    let every = every.map(|(command, expected)| (PROTOCOLS, *command, *expected));
     let rows = ROWS.iter().filter(|row| row.on == scene);
-    let rows = rows.map(|row| (row.document, row.command, row.says));
-    for (document, command, says) in every.chain(rows).collect::<Vec<_>>() {
-        let whole = written
+    let rows = rows.map(|row| (row.document, row.command, row.expected));
+    for (document, command, expected) in every.chain(rows).collect::<Vec<_>>() {
+        let full = written
             .iter()
-            .find(|(place, whole)| place == document && first_line(whole) == command);
-        let Some((_, whole)) = whole else {
-            wrong.push(format!("{document} has no command {command}"));
+            .find(|(location, full)| location == document && first_line(full) == command);
+        let Some((_, full)) = full else {
+            problems.push(format!("{document} has no command {command}"));
             continue;
         };
-        let run = stage.run(whole);
-        let missing: Vec<_> = says
+        let run = stage.run(full);
+        let missing: Vec<_> = expected
             .iter()
             .filter(|text| !run.stdout.contains(**text) && !run.stderr.contains(**text))
             .collect();
         if run.code() != Some(0) || !missing.is_empty() {
-            wrong.push(format!(
+            problems.push(format!(
                 "{document}: $ {command}\nit should end with 0 and say {missing:?}:\n{run}"
             ));
         }
-        stage.note(command, &run);
+        stage.record(command, &run);
     }
-    wrong.extend(stage.end());
-    wrong
+    problems.extend(stage.end());
+    problems
 }
 
 #[test]
 fn commands_of_the_documents_run_on_the_devices_of_the_lab() {
     let written = all_commands();
-    let wrong: Vec<String> = std::thread::scope(|scope| {
+    let problems: Vec<String> = std::thread::scope(|scope| {
         let players: Vec<_> = ALL
             .iter()
             .map(|scene| (scene, scope.spawn(|| play(*scene, &written))))
@@ -493,5 +493,5 @@ fn commands_of_the_documents_run_on_the_devices_of_the_lab() {
             })
             .collect()
     });
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }

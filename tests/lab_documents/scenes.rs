@@ -11,7 +11,7 @@ use super::{NETCONF, PROTOCOLS, PROXIES, REST, SECRETS};
 use crate::lab_hosts;
 use crate::support::blocks;
 use crate::support::http::Server;
-use crate::support::lab::{Device, alone, lab, powerdns, text};
+use crate::support::lab::{Device, lab, lock_exclusively, powerdns, text};
 use crate::support::ovsdb::vsctl;
 use crate::support::project::Project;
 use crate::support::run::Run;
@@ -81,7 +81,7 @@ pub(super) struct Stage {
     /// What must still succeed behind the commands: they have done what they should, or it is undone.
     last: Option<&'static str>,
     /// Kept for as long as it is used: leases and servers.
-    kept: Vec<Box<dyn Any>>,
+    resources: Vec<Box<dyn Any>>,
 }
 
 /// The inventory of a document that has this text.
@@ -115,7 +115,7 @@ impl Stage {
             variables: Vec::new(),
             words: Vec::new(),
             last: None,
-            kept: Vec::new(),
+            resources: Vec::new(),
         }
     }
 
@@ -147,13 +147,13 @@ impl Stage {
     }
 
     /// The hosts that the user knows.
-    fn knows(self, file: &str) -> Self {
-        let known = fs::read_to_string(file).expect("the lab has known hosts");
-        self.file("home/.ssh/known_hosts", &known)
+    fn with_known_hosts(self, file: &str) -> Self {
+        let known_hosts = fs::read_to_string(file).expect("the lab has known hosts");
+        self.file("home/.ssh/known_hosts", &known_hosts)
     }
 
-    fn keeping(mut self, kept: impl Any) -> Self {
-        self.kept.push(Box::new(kept));
+    fn with_resource(mut self, resources: impl Any) -> Self {
+        self.resources.push(Box::new(resources));
         self
     }
 
@@ -169,14 +169,14 @@ impl Stage {
             .chain([command])
             .collect();
         self.project.write("command.sh", &format!("{script}\n"));
-        self.project.start_alone(&["bash", "command.sh"])
+        self.project.run_program(&["bash", "command.sh"])
     }
 
     /// Takes what later commands need from what one has said.
-    pub(super) fn note(&mut self, command: &str, run: &Run) {
+    pub(super) fn record(&mut self, command: &str, run: &Run) {
         if command.contains("age-keygen") {
-            let said = run.stdout.clone() + &run.stderr;
-            let (_, key) = said.split_once("Public key: ").expect("a public key");
+            let output = run.stdout.clone() + &run.stderr;
+            let (_, key) = output.split_once("Public key: ").expect("a public key");
             let key = key.lines().next().expect("a line");
             self.words.push(("age1...".to_owned(), key.to_owned()));
         }
@@ -199,7 +199,7 @@ fn in_clear(port: &impl std::fmt::Display) -> String {
 fn served(name: &str, host: &str, server: Server, tls: &str) -> Stage {
     let reached = in_clear(&server.port);
     let changes = [(&*format!("host: {host}"), &*reached), (tls, "")];
-    Stage::of(PROTOCOLS, &format!("name: {name}\n"), &changes).keeping(server)
+    Stage::of(PROTOCOLS, &format!("name: {name}\n"), &changes).with_resource(server)
 }
 
 /// A NETCONF server of the lab, for this scene alone.
@@ -215,20 +215,21 @@ fn netconf(document: &str, host: &str, name: &str, mark: &str) -> Stage {
         (KEY, text(&lab, "private_key")),
     ];
     Stage::of(document, mark, &changes)
-        .knows(text(&lab, "known_hosts"))
-        .keeping(alone(device))
+        .with_known_hosts(text(&lab, "known_hosts"))
+        .with_resource(lock_exclusively(device))
 }
 
 /// A command line behind SSH: the document's address becomes the device's.
 fn command_line(document: &str, mark: &str, device: &Device) -> Stage {
     let reached = format!("host: 127.0.0.1\nport: {}", device.port("port"));
-    Stage::of(document, mark, &[("host: 192.0.2.10", &reached)]).knows(device.known_hosts())
+    Stage::of(document, mark, &[("host: 192.0.2.10", &reached)])
+        .with_known_hosts(device.known_hosts())
 }
 
 /// A zone that the documents speak of, on a server that this scene has for itself.
 fn with_zone(stage: Stage, lab: &Value) -> Stage {
     let stage = stage
-        .keeping(alone(lab))
+        .with_resource(lock_exclusively(lab))
         .variable("DNS_KEY", text(lab, "key"))
         .file(
             "rrsets.json",
@@ -252,7 +253,7 @@ fn ssh_host(name: &str, port: &impl std::fmt::Display, key: &str, known: &str) -
 }
 
 fn proxies() -> Stage {
-    let alone = lab_hosts::ALONE
+    let guard = lab_hosts::EXCLUSIVE
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     let (lab, device) = (lab("hosts"), Device::lease());
@@ -297,8 +298,8 @@ fn proxies() -> Stage {
             "#!/bin/sh\nname=$(sed -n 's/.*\"_target\":{[^}]*\"name\":\"\\([^\"]*\\)\".*/\\1/p')\n\
              printf '{\"done\": \"ran for %s\"}\\n' \"$name\"\n",
         )
-        .keeping(device)
-        .keeping(alone)
+        .with_resource(device)
+        .with_resource(guard)
 }
 
 fn pxp() -> Stage {
@@ -321,12 +322,12 @@ fn pxp() -> Stage {
         .word("/srv/net", &folder_text)
         .word("/opt/puppetlabs/pxp-agent/modules", "agent/modules")
         .word("/etc/puppetlabs/pxp-agent/modules", "agent/config")
-        .keeping(device)
+        .with_resource(device)
 }
 
 fn caddy() -> Stage {
     let lab = lab("caddy");
-    let mut stage = Stage::new().keeping(alone(&lab));
+    let mut stage = Stage::new().with_resource(lock_exclusively(&lab));
     stage.project.add_target(
         "proxy",
         json!({ "remote-transport": "rest", "protocol": "http", "host": text(&lab, "host"), "port": lab["port"],
@@ -361,7 +362,7 @@ fn junos() -> Stage {
         ("user: admin", &*user),
         (&*format!("private_key: {KEY}"), &*password),
     ];
-    Stage::of(NETCONF, "name: r1\n", &changes).knows(text(&lab, "known_hosts"))
+    Stage::of(NETCONF, "name: r1\n", &changes).with_known_hosts(text(&lab, "known_hosts"))
 }
 
 /// A server with what the page changes and asks for.
@@ -399,24 +400,24 @@ impl Scene {
                 let uri = format!("ssh://127.0.0.1:{}", device.port("port"));
                 let changes = [("ssh://192.0.2.1", &*uri), (KEY, device.private_key())];
                 Stage::of(PROTOCOLS, "name: r1\n", &changes)
-                    .knows(device.known_hosts())
+                    .with_known_hosts(device.known_hosts())
                     .file(
                         "routes.yaml",
                         "frr_static_route: { 10.77.0.0/16 via Null0: {} }\n",
                     )
-                    .keeping(device)
+                    .with_resource(device)
             }
             Self::CommandLine => {
                 let device = Device::lease();
                 command_line(PROTOCOLS, "name: sw1\n", &device)
                     .variable("SW_PASSWORD", device.password())
-                    .keeping(device)
+                    .with_resource(device)
             }
             Self::Age => {
                 let device = Device::lease();
                 let mut stage = command_line(SECRETS, "_plugin: age", &device)
                     .word("the password", device.password())
-                    .keeping(device);
+                    .with_resource(device);
                 stage.last = Some("devgate verify -t sw1");
                 stage
             }
@@ -425,7 +426,7 @@ impl Scene {
                 let reached = format!("host: 127.0.0.1\nport: {}", device.port("vty_port"));
                 Stage::of(PROTOCOLS, "name: old1\n", &[("host: 192.0.2.11", &reached)])
                     .variable("LINE_PASSWORD", device.secret("vty_password"))
-                    .keeping(device)
+                    .with_resource(device)
             }
             Self::Ietf => {
                 let mut stage = netconf(PROTOCOLS, "192.0.2.20", "candidate", "name: r2\n")
@@ -445,10 +446,10 @@ impl Scene {
                 let lab = lab("restconf");
                 let pki = text(&lab, "pki");
                 let reached = format!("host: 127.0.0.1\nport: {}", lab["tls_port"]);
-                let shown = format!(
+                let output = format!(
                     "ssl_ca_file: {pki}/ca.pem\nssl_cert_file: {pki}/client.pem\nssl_key_file: {pki}/client.key"
                 );
-                let changes = [("host: r3.example.com", &*reached), (AUTHORITY, &*shown)];
+                let changes = [("host: r3.example.com", &*reached), (AUTHORITY, &*output)];
                 Stage::of(PROTOCOLS, "name: r3\n", &changes).variable("R3_PASSWORD", "unused")
             }
             Self::Restconf => {
