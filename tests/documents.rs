@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use fancy_regex::Regex;
 use serde_json::Value;
 
-use crate::blocks::{Block, files_below, blocks, documents, root, text};
+use crate::blocks::{Block, blocks, documents, files_below, root, text};
 use crate::folder::{Project, document};
 use crate::switches::Switch;
 
@@ -240,7 +240,10 @@ fn commands_and_options_that_the_documents_name_exist() {
 #[test]
 fn messages_of_the_troubleshooting_are_in_the_sources() {
     let layers = ["schemas", "transports", "devices", "gateway"].map(|layer| root().join(layer));
-    let sources: Vec<PathBuf> = layers.iter().flat_map(|layer| files_below(layer, "rs")).collect();
+    let sources: Vec<PathBuf> = layers
+        .iter()
+        .flat_map(|layer| files_below(layer, "rs"))
+        .collect();
     let sources: String = sources.iter().map(|path| text(path)).collect();
     let broken = Regex::new(r"\\\n\s*").expect("a pattern of ours");
     let sources = plain(&broken.replace_all(&sources, ""));

@@ -110,7 +110,7 @@ impl Demo {
         printer: &Printer,
         run: impl AsyncFn(Vec<OsString>) -> Result<ExitStatus, Failure>,
     ) -> Result<ExitStatus, Failure> {
-        let begun = Instant::now();
+        let started = Instant::now();
         if let Some(folder) = &self.keep
             && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
         {
@@ -175,7 +175,7 @@ impl Demo {
         printer.line(format!(
             "The demo took {}. Next: `devgate practice` runs a switch to try your own commands on; `devgate --help` \
              lists all commands.",
-            printer::seconds(begun.elapsed())
+            printer::seconds(started.elapsed())
         ));
         Ok(exit_status)
     }

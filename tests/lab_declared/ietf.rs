@@ -58,7 +58,11 @@ fn what_a_device_refuses_is_named_and_the_rest_of_its_set_is_made() {
     assert_eq!(server.interface("set3"), "nothing");
     assert!(server.interface("set4").contains("softwareLoopback"));
     let one = json!({ "ietf_interface": { "set4": { "type": "softwareLoopback" } } });
-    assert_eq!(requests_of(&mut project, &one).len(), 1, "one question a type");
+    assert_eq!(
+        requests_of(&mut project, &one).len(),
+        1,
+        "one question a type"
+    );
     let removal = (0..5).map(|number| (format!("set{number}"), json!({ "ensure": "absent" })));
     let removal: serde_json::Map<String, Value> = removal.collect();
     assert_eq!(

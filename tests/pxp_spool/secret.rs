@@ -46,7 +46,10 @@ fn secrets_are_in_no_file_no_list_of_processes_and_no_message() {
         "trace",
     ];
     ask(&status);
-    assert_eq!(command_line_and_environment(&spool.supervisor("x")).len(), 2);
+    assert_eq!(
+        command_line_and_environment(&spool.supervisor("x")).len(),
+        2
+    );
     for process in fs::read_dir("/proc").expect("/proc is there").flatten() {
         for text in command_line_and_environment(&process.file_name().to_string_lossy()) {
             assert!(!text.contains(SECRET), "{text}");

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 pub(super) struct ResultPrinter<'a> {
     printer: &'a Printer,
     action: Action,
-    begun: Instant,
+    started: Instant,
     statuses: Vec<(String, Status)>,
     ended: bool,
 }
@@ -79,7 +79,7 @@ impl<'a> ResultPrinter<'a> {
         Self {
             printer,
             action,
-            begun: Instant::now(),
+            started: Instant::now(),
             statuses: Vec::new(),
             ended: false,
         }
@@ -121,7 +121,7 @@ impl<'a> ResultPrinter<'a> {
     /// Prints the summary, with the reason if the run was interrupted.
     pub(super) fn end(mut self, interruption: Option<Failure>) {
         self.ended = true;
-        let elapsed = self.begun.elapsed();
+        let elapsed = self.started.elapsed();
         let count = self.statuses.len();
         match self.printer.format() {
             Format::Human

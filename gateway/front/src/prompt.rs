@@ -28,8 +28,8 @@ impl SecretPrompt for TerminalPrompt {
 
 /// The controlling terminal of this process, else stdin if it is a terminal.
 pub fn terminal() -> io::Result<File> {
-    let own = OpenOptions::new().read(true).write(true).open("/dev/tty");
-    own.or_else(|error| {
+    let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    tty.or_else(|error| {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             Ok(File::from(stdin.as_fd().try_clone_to_owned()?))
@@ -97,7 +97,7 @@ mod tests {
             tcgetattr(terminal).map(|now| now.local_flags.contains(LocalFlags::ECHO))
         };
         assert!(echo(&terminal)?);
-        let asking = read_secret(terminal.try_clone()?, "Password: ".to_owned());
+        let answering = read_secret(terminal.try_clone()?, "Password: ".to_owned());
         let typing = async {
             // The question is only asked once nothing is shown any more.
             let mut screen_text = [0; 10];
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(&screen_text.await??, b"Password: ");
             user.write_all(b"a canary\n")
         };
-        let (answer, typed) = tokio::join!(asking, typing);
+        let (answer, typed) = tokio::join!(answering, typing);
         typed?;
         assert_eq!(answer?.reveal_json(), "a canary");
         assert!(echo(&terminal)?);

@@ -45,9 +45,9 @@ impl Filter {
     /// # Errors
     /// [`FilterError`].
     pub(super) fn parse(text: &str) -> Result<Self, FilterError> {
-        let begun = text.trim_start();
-        let start = text.len() - begun.len();
-        let (word, expression) = begun.split_once(' ').unwrap_or((begun, ""));
+        let trimmed = text.trim_start();
+        let start = text.len() - trimmed.len();
+        let (word, expression) = trimmed.split_once(' ').unwrap_or((trimmed, ""));
         if word.is_empty() {
             return Err(FilterError::Incomplete);
         }

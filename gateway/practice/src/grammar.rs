@@ -71,8 +71,8 @@ pub(super) fn parse<'r>(
 /// # Errors
 /// As [`parse`].
 pub(super) fn expected(rules: &[&Rule], line: &str) -> Result<Vec<&'static str>, ParseError> {
-    let begun = line.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-    let (before, word) = line.split_at(begun);
+    let word_start = line.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let (before, word) = line.split_at(word_start);
     let partial = match_words(rules, before)?;
     let mut tokens = partial.tokens();
     if word.is_empty() {

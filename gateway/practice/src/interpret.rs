@@ -117,7 +117,7 @@ fn read_filter(rule: &Rule, text: &str, column: usize) -> Result<Filter, LineErr
     if !rule.pattern.starts_with("show ") {
         return Err(invalid(column));
     }
-    Filter::parse(text).map_err(|bad| match bad {
+    Filter::parse(text).map_err(|error| match error {
         FilterError::InvalidAt(offset) => invalid(column + 1 + offset),
         FilterError::Incomplete => LineError::Parse(ParseError::Incomplete),
         FilterError::Expression => LineError::BadExpression,

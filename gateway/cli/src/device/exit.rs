@@ -136,7 +136,7 @@ mod tests {
     }
     #[test]
     fn drift_has_its_own_code_if_requested() {
-        let noted = |drift, detailed, puppet, failed| {
+        let status_of = |drift, detailed, puppet, failed| {
             let codes = ExitCodes {
                 detailed_exitcodes: detailed,
                 puppet_exitcodes: puppet,
@@ -151,12 +151,15 @@ mod tests {
             let status = [Status::Success, Status::Failure][usize::from(failed)];
             codes.exit_status(&summary(vec![(String::new(), status)]), changes)
         };
-        assert_eq!(noted(false, true, false, false), ExitStatus::Success);
+        assert_eq!(status_of(false, true, false, false), ExitStatus::Success);
         for (detailed, puppet) in [(false, false), (true, false), (false, true)] {
-            assert_eq!(noted(true, detailed, puppet, false), ExitStatus::Code(2));
+            assert_eq!(
+                status_of(true, detailed, puppet, false),
+                ExitStatus::Code(2)
+            );
         }
-        assert_eq!(noted(true, false, false, true), ExitStatus::Failure);
-        assert_eq!(noted(true, true, false, true), ExitStatus::Code(3));
-        assert_eq!(noted(true, false, true, true), ExitStatus::Code(1));
+        assert_eq!(status_of(true, false, false, true), ExitStatus::Failure);
+        assert_eq!(status_of(true, true, false, true), ExitStatus::Code(3));
+        assert_eq!(status_of(true, false, true, true), ExitStatus::Code(1));
     }
 }

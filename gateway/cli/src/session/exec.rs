@@ -154,21 +154,21 @@ fn device_words(
     if before.is_some_and(|at| arguments[at] == "--") {
         return Ok(words);
     }
-    let (mut ours, mut theirs) = (words, Vec::new());
-    if let Some(at) = ours.iter().position(|word| word == "--") {
-        theirs = ours.split_off(at);
-        theirs.remove(0);
+    let (mut checked, mut literal) = (words, Vec::new());
+    if let Some(at) = checked.iter().position(|word| word == "--") {
+        literal = checked.split_off(at);
+        literal.remove(0);
     }
     let is_option = |word: &&String| word.starts_with("--") || (*word == "-t" && !has_session);
-    if let Some(option) = ours.iter().find(is_option) {
+    if let Some(option) = checked.iter().find(is_option) {
         let message = format!(
             "`{option}` is after the command, where devgate reads no options: put it before the command, or after \
              `--` to send it to the device; nothing was sent"
         );
         return Err(Failure::new("devgate/usage", message));
     }
-    ours.append(&mut theirs);
-    Ok(ours)
+    checked.append(&mut literal);
+    Ok(checked)
 }
 
 /// Lines of stdin, each as soon as it was read. Blank lines may belong to a banner.

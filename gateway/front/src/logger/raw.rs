@@ -17,7 +17,7 @@ use crate::options::LogLevel;
 
 /// Sends the events of `tracing` to a logger.
 pub(super) fn install(logger: &Logger, min_level: LogLevel) {
-    let own = match min_level {
+    let our_level = match min_level {
         LogLevel::Trace => "trace",
         LogLevel::Debug => "debug",
         LogLevel::Info => "info",
@@ -31,8 +31,9 @@ pub(super) fn install(logger: &Logger, min_level: LogLevel) {
     } else {
         "off"
     };
-    let filter =
-        format!("{libraries},devgate={own},devgate_transports={own},devgate_devices={own}");
+    let filter = format!(
+        "{libraries},devgate={our_level},devgate_transports={our_level},devgate_devices={our_level}"
+    );
     // A second logger in one process (in tests) keeps the subscriber of the first.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))

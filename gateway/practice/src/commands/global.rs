@@ -134,11 +134,11 @@ fn route(switch: &mut Switch, _: &mut Vty, arguments: &Arguments) -> Reply {
     if !is_contiguous(mask) || prefix & !mask != Ipv4Addr::UNSPECIFIED {
         return Reply::line("%Inconsistent address and mask");
     }
-    let own = |address| {
+    let is_own = |address| {
         let mut interfaces = switch.running.interfaces.values();
         interfaces.any(|interface| interface.address.is_some_and(|(own, _)| own == address))
     };
-    if matches!(arguments.next_hop, NextHop::Address(address) if own(address)) {
+    if matches!(arguments.next_hop, NextHop::Address(address) if is_own(address)) {
         return Reply::line("%Invalid next hop address (it's this router)");
     }
     // An explicit distance cannot be 0.

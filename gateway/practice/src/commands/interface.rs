@@ -222,9 +222,9 @@ fn address(switch: &mut Switch, vty: &mut Vty, arguments: &Arguments) -> Reply {
         return Reply::line(format!("Bad mask /{length} for address {address}"));
     }
     for (other, interface) in &switch.running.interfaces {
-        if let Some((theirs, their_mask)) = interface.address
+        if let Some((other_address, other_mask)) = interface.address
             && *other != name
-            && address & mask & their_mask == theirs & mask & their_mask
+            && address & mask & other_mask == other_address & mask & other_mask
         {
             return Reply::line(format!("% {} overlaps with {other}", address & mask));
         }

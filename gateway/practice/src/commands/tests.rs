@@ -50,7 +50,7 @@ fn output(line: &str) -> String {
 
 #[test]
 fn a_port_keeps_its_configuration() {
-    for (lines, kept) in [
+    for (lines, config) in [
         (
             &[
                 "description to the roof",
@@ -111,10 +111,10 @@ fn a_port_keeps_its_configuration() {
             "",
         ),
     ] {
-        assert_eq!(port(lines), (kept.to_owned(), String::new()), "{lines:?}");
+        assert_eq!(port(lines), (config.to_owned(), String::new()), "{lines:?}");
     }
-    let (kept, output) = port(&["shutdown", "default interface gi0/3"]);
-    assert_eq!(kept, "");
+    let (config, output) = port(&["shutdown", "default interface gi0/3"]);
+    assert_eq!(config, "");
     assert_eq!(
         output,
         "Interface GigabitEthernet0/3 set to default configuration\n"
@@ -165,15 +165,15 @@ fn addresses_that_cannot_be_are_refused() {
             "Command rejected: Gi0/3 not a switching port.\n",
         ),
     ] {
-        let (kept, output) = port(&["no switchport", line]);
+        let (config, output) = port(&["no switchport", line]);
         assert_eq!(
-            (kept.as_str(), output.as_str()),
+            (config.as_str(), output.as_str()),
             ("no switchport\nno ip address", refusal)
         );
     }
-    let (kept, output) = port(&["ip address 10.0.0.1 255.0.0.0"]);
+    let (config, output) = port(&["ip address 10.0.0.1 255.0.0.0"]);
     assert_eq!(
-        (kept.as_str(), output.as_str()),
+        (config.as_str(), output.as_str()),
         ("", "% IP addresses may not be configured on L2 links.\n")
     );
 }
@@ -192,21 +192,26 @@ fn routes_come_and_go_by_prefix_and_next_hop() {
         "ip route 10.0.0.0 255.0.0.0 192.0.2.1",
         "ip route 10.0.0.0 255.0.0.0 null0 250",
     ];
-    let kept = |kept: &[&str]| (kept.iter().map(|&s| s.to_owned()).collect(), String::new());
+    let config = |config: &[&str]| {
+        (
+            config.iter().map(|&s| s.to_owned()).collect(),
+            String::new(),
+        )
+    };
     assert_eq!(
         routes(&two),
-        kept(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0 250"])
+        config(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0 250"])
     );
     let then = |line| routes(&[two[0], two[1], line]);
     assert_eq!(
         then("ip route 10.0.0.0 255.0.0.0 Null0"),
-        kept(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0"])
+        config(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0"])
     );
     assert_eq!(
         then("no ip route 10.0.0.0 255.0.0.0 Null0 250"),
-        kept(&["0.0.0 255.0.0.0 192.0.2.1"])
+        config(&["0.0.0 255.0.0.0 192.0.2.1"])
     );
-    assert_eq!(then("no ip route 10.0.0.0 255.0.0.0"), kept(&[]));
+    assert_eq!(then("no ip route 10.0.0.0 255.0.0.0"), config(&[]));
     let missing = "%No matching route to delete\n";
     assert_eq!(then("no ip route 10.0.0.0 255.0.0.0 Null0 7").1, missing);
     assert_eq!(output("no ip route 10.0.0.0 255.0.0.0"), missing);

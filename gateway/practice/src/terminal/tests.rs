@@ -64,10 +64,10 @@ fn enable_asks_three_times_and_shows_no_password() {
     let mut terminal = Terminal::new("admin", Mode::User);
     let mut switch = switch();
     let refused = typed(&mut terminal, &mut switch, "en\nwrong\nwrong\nwrong\n");
-    let asked = "Password: \r\n".repeat(3);
+    let prompts = "Password: \r\n".repeat(3);
     assert_eq!(
         refused,
-        format!("en\r\n{asked}% Access denied\r\n\r\npractice>")
+        format!("en\r\n{prompts}% Access denied\r\n\r\npractice>")
     );
     assert_eq!(
         typed(&mut terminal, &mut switch, "en\ncanarz\x08y\n"),
@@ -144,12 +144,12 @@ fn output_longer_than_the_screen_waits_for_a_key() {
     let page = typed(&mut terminal, &mut switch, " ");
     assert_eq!(page.matches("\r\n").count(), 4, "{page}");
     assert_eq!(typed(&mut terminal, &mut switch, "q"), "<no more>practice#");
-    let whole = typed(
+    let full = typed(
         &mut terminal,
         &mut switch,
         "terminal length 0\nshow startup-config\n",
     );
-    assert!(whole.ends_with("end\r\n\r\npractice#") && !whole.contains("More"));
+    assert!(full.ends_with("end\r\n\r\npractice#") && !full.contains("More"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(super) struct Nonblocking {
 pub(super) struct TransactionRequest {
     spool: Spool,
     id: TransactionId,
-    keep: Duration,
+    retention: Duration,
 }
 
 impl Nonblocking {
@@ -69,7 +69,7 @@ impl Nonblocking {
         Ok(Some(TransactionRequest {
             spool: Spool::make(&folder)?,
             id: self.transaction.unwrap_or_else(TransactionId::new),
-            keep: self.keep,
+            retention: self.keep,
         }))
     }
 }
@@ -96,7 +96,7 @@ impl TransactionRequest {
         logger: &Logger,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let removed = self.spool.remove_old(self.keep).await;
+        let removed = self.spool.remove_old(self.retention).await;
         let problems = removed.unwrap_or_else(|error| {
             let message = format!("cannot remove old transactions: {error}");
             vec![(Level::Warning, message)]

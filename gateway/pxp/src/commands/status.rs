@@ -95,7 +95,7 @@ pub(super) fn as_text(report: &TransactionReport) -> String {
     let mut text = format!("{}: {}", report.transaction_id, report.status);
     if let Some(details) = &report.details {
         text.push_str(&format!(" ({} {})", details.module, details.action));
-        if let (Some(why), spool::Status::Running) = (details.ending, report.status) {
+        if let (Some(why), spool::TransactionStatus::Running) = (details.ending, report.status) {
             text.push_str(&format!(", is being ended ({why})"));
         }
     }

@@ -81,7 +81,7 @@ impl<'s> Schemas<'s> {
         let reference = schema.get("$ref").and_then(Json::as_str);
         let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
         if let Some(resolved) = pointer.and_then(|pointer| self.document.pointer(pointer))
-            && !found.iter().any(|known| std::ptr::eq(*known, resolved))
+            && !found.iter().any(|seen| std::ptr::eq(*seen, resolved))
         {
             self.resolve(resolved, remaining, found);
         }

@@ -9,7 +9,7 @@ use devgate_schemas::Level;
 
 use crate::host::spool::claim::UNFINISHED_PREFIX;
 use crate::host::spool::id::TransactionId;
-use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::metadata::{TransactionMetadata, TransactionStatus};
 use crate::host::spool::transaction::Spool;
 
 /// The name of folders that are being removed.
@@ -24,7 +24,7 @@ impl Spool {
     ///
     /// # Errors
     /// The spool cannot be read.
-    pub(crate) async fn remove_old(&self, keep: Duration) -> io::Result<Vec<(Level, String)>> {
+    pub(crate) async fn remove_old(&self, retention: Duration) -> io::Result<Vec<(Level, String)>> {
         let mut problems = Vec::new();
         // Only one process removes at a time. Else another one could remove a new transaction with the same ID.
         let lock = File::open(&self.folder)?;
@@ -42,7 +42,7 @@ impl Spool {
                 if age > DAY {
                     remove(&entry.path(), &mut problems);
                 }
-            } else if age > keep
+            } else if age > retention
                 && let Ok(id) = name.parse()
             {
                 self.remove(id, &mut problems).await;
@@ -57,7 +57,7 @@ impl Spool {
             return;
         }
         match transaction.state().await {
-            Ok(metadata) if metadata.status == Status::Running => {}
+            Ok(metadata) if metadata.status == TransactionStatus::Running => {}
             Ok(_) => {
                 // The folder is renamed before its files are removed, so that no partial transaction is visible.
                 let aside = tempfile::Builder::new()

@@ -11,7 +11,7 @@ use devgate_schemas::{Mask, Sensitive};
 
 use crate::host::describe;
 use crate::host::spool::handover::Handover;
-use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::metadata::{TransactionMetadata, TransactionStatus};
 use crate::host::spool::output::digest;
 use crate::host::spool::pid;
 use crate::host::spool::start::not_started;
@@ -64,7 +64,7 @@ impl Transaction {
     /// Records this process as its supervisor.
     fn take_over(&self) -> Result<TransactionMetadata, String> {
         let mut metadata = TransactionMetadata::read(&self.folder, &self.id)?;
-        if metadata.attended_by.is_some() || metadata.status != Status::Running {
+        if metadata.attended_by.is_some() || metadata.status != TransactionStatus::Running {
             return Err("it was started before".to_owned());
         }
         let written = Identity::own().and_then(|own| {

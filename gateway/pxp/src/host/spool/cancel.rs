@@ -7,7 +7,7 @@ use devgate_engine::process::Identity;
 use nix::sys::signal::Signal;
 
 use crate::host::call::GRACE;
-use crate::host::spool::metadata::{EndReason, Status, TransactionMetadata};
+use crate::host::spool::metadata::{EndReason, TransactionMetadata, TransactionStatus};
 use crate::host::spool::pid;
 use crate::host::spool::transaction::{Transaction, pause};
 
@@ -23,19 +23,19 @@ impl Transaction {
     /// # Errors
     /// It cannot be ended, or its end cannot be recorded.
     pub(crate) async fn cancel(&self) -> Result<bool, Failure> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut signalled: Option<Identity> = None;
         // An unknown transaction cannot be ended.
         while let Ok(metadata) = self.state().await {
             match (metadata.status, &signalled) {
-                (Status::Running, _) => {}
-                (Status::Unknown, Some(_)) => {
+                (TransactionStatus::Running, _) => {}
+                (TransactionStatus::Unknown, Some(_)) => {
                     let problem =
                         format!("its metadata in {} do not show it", self.folder.display());
                     return Err(self.unrecorded(&problem));
                 }
-                (Status::Unknown, None) => return self.end_remaining(&metadata).await,
-                (Status::Success | Status::Failure, signalled) => {
+                (TransactionStatus::Unknown, None) => return self.end_remaining(&metadata).await,
+                (TransactionStatus::Success | TransactionStatus::Failure, signalled) => {
                     return Ok(signalled.is_some() && metadata.was_cancelled());
                 }
             }
@@ -46,7 +46,7 @@ impl Transaction {
                         // A stopped process gets no signal until it continues.
                         self.signal(supervisor, Signal::SIGCONT)?;
                         signalled = Some(supervisor.clone());
-                    } else if begun.elapsed() > TIME_LIMIT {
+                    } else if started.elapsed() > TIME_LIMIT {
                         self.signal(supervisor, Signal::SIGKILL)?;
                     }
                 }
@@ -55,7 +55,7 @@ impl Transaction {
                 _ if self.end_remaining(&metadata).await? => return Ok(true),
                 _ => {}
             }
-            if begun.elapsed() > 2 * TIME_LIMIT {
+            if started.elapsed() > 2 * TIME_LIMIT {
                 return Err(self.not_cancelled("it still runs"));
             }
             pause(CHECK_INTERVAL).await;
@@ -78,7 +78,7 @@ impl Transaction {
         }
         let why = EndReason::Cancelled;
         let mut metadata = metadata.clone();
-        metadata.status = Status::Running;
+        metadata.status = TransactionStatus::Running;
         metadata.execution_error = None;
         self.record_ending(&mut metadata, why);
         let remaining = process.end(GRACE).await;

@@ -12,7 +12,7 @@ use nix::unistd::{Uid, User};
 
 use crate::host::Call;
 use crate::host::spool::id::TransactionId;
-use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::metadata::{TransactionMetadata, TransactionStatus};
 use crate::host::spool::output;
 use crate::host::spool::transaction::{Spool, Transaction};
 
@@ -61,7 +61,7 @@ impl Transaction {
             request_id: uuid::Uuid::new_v4().to_string(),
             notify_outcome: false,
             start: to_the_nanosecond(SystemTime::now()),
-            status: Status::Running,
+            status: TransactionStatus::Running,
             end: None,
             results_are_valid: None,
             exitcode: None,

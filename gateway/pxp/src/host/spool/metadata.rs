@@ -29,7 +29,7 @@ pub(crate) struct TransactionMetadata {
     /// The outcome is reported only on request.
     pub(super) notify_outcome: bool,
     pub(super) start: String,
-    pub(crate) status: Status,
+    pub(crate) status: TransactionStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub(crate) struct TransactionMetadata {
 /// The status of a transaction, in the terms of PXP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+pub(crate) enum TransactionStatus {
     Running,
     Success,
     Failure,
@@ -140,9 +140,9 @@ impl TransactionMetadata {
     /// Records the result of an ended action.
     pub(super) fn record_verdict(&mut self, verdict: &Verdict, at: SystemTime) {
         self.status = if verdict.is_success() {
-            Status::Success
+            TransactionStatus::Success
         } else {
-            Status::Failure
+            TransactionStatus::Failure
         };
         self.end = Some(to_the_nanosecond(at));
         self.exitcode = verdict.exit.map(Exit::code);
@@ -152,7 +152,7 @@ impl TransactionMetadata {
 
     /// Records a failure, regardless of the output. Its time may be unknown.
     pub(super) fn record_failure(&mut self, why: String, at: Option<SystemTime>) {
-        self.status = Status::Failure;
+        self.status = TransactionStatus::Failure;
         self.end = at.map(to_the_nanosecond);
         self.results_are_valid = Some(false);
         self.execution_error = Some(why);
@@ -160,14 +160,14 @@ impl TransactionMetadata {
 
     /// Whether it was cancelled before it ended by itself.
     pub(super) fn was_cancelled(&self) -> bool {
-        self.status == Status::Failure
+        self.status == TransactionStatus::Failure
             && self.ending == Some(EndReason::Cancelled)
             && self.exitcode.is_none()
     }
 
     /// Records that its result is unknown.
     pub(super) fn record_unknown(&mut self, why: &str) {
-        self.status = Status::Unknown;
+        self.status = TransactionStatus::Unknown;
         self.execution_error = Some(why.to_owned());
     }
 }
@@ -195,7 +195,7 @@ impl fmt::Display for EndReason {
     }
 }
 
-impl Status {
+impl TransactionStatus {
     /// Whether no failure is known.
     pub(crate) fn is_good(self) -> bool {
         matches!(self, Self::Running | Self::Success)
@@ -207,7 +207,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for TransactionStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Running => "running",

@@ -26,6 +26,6 @@ pub(crate) use self::attend::attend;
 pub(crate) use self::claim::Claim;
 pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
-pub(crate) use self::metadata::Status;
+pub(crate) use self::metadata::TransactionStatus;
 pub(crate) use self::report::TransactionReport;
 pub(crate) use self::transaction::{Spool, Transaction, folder};

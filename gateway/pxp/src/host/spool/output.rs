@@ -172,9 +172,9 @@ fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
 /// The hash that proves that the output was not changed.
 pub(super) fn digest(written: &[CapturedOutput; 2]) -> String {
     let mut hash = Sha256::new();
-    for one in written {
-        hash.update(one.bytes.len().to_le_bytes());
-        hash.update(&one.bytes);
+    for output in written {
+        hash.update(output.bytes.len().to_le_bytes());
+        hash.update(&output.bytes);
     }
     hexadecimal(hash.finalize())
 }

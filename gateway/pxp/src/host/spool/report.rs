@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::host::spool::id::TransactionId;
-use crate::host::spool::metadata::{EndReason, Status, TransactionMetadata};
+use crate::host::spool::metadata::{EndReason, TransactionMetadata, TransactionStatus};
 use crate::host::spool::transaction::Transaction;
 use crate::host::verdict::EXECUTION_ERROR;
 
@@ -14,7 +14,7 @@ use crate::host::verdict::EXECUTION_ERROR;
 #[derive(Debug, Serialize)]
 pub(crate) struct TransactionReport {
     pub(crate) transaction_id: TransactionId,
-    pub(crate) status: Status,
+    pub(crate) status: TransactionStatus,
     #[serde(flatten)]
     pub(crate) details: Option<ReportDetails>,
     /// Why it failed, or why its status is unknown, with the message of pxp-agent.
@@ -78,7 +78,7 @@ impl Transaction {
                 let error = metadata.execution_error.clone();
                 (metadata.status, Some(ReportDetails::of(metadata)), error)
             }
-            Err(problem) => (Status::Unknown, None, Some(problem)),
+            Err(problem) => (TransactionStatus::Unknown, None, Some(problem)),
         };
         TransactionReport {
             transaction_id: self.id.clone(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use devgate_schemas::task::Exit;
 
-use crate::host::spool::metadata::{EndReason, Status, TransactionMetadata};
+use crate::host::spool::metadata::{EndReason, TransactionMetadata, TransactionStatus};
 use crate::host::spool::pid;
 use crate::host::spool::transaction::{Transaction, pause};
 
@@ -76,14 +76,14 @@ impl Transaction {
         let read = || TransactionMetadata::read(&self.folder, &self.id);
         let mut metadata = read()?;
         loop {
-            if metadata.status != Status::Running || metadata.is_supervised() {
+            if metadata.status != TransactionStatus::Running || metadata.is_supervised() {
                 return Ok((metadata, true));
             }
             // Before a supervisor ended, it may have recorded the end, or another one may have followed it.
             let current = read()?;
             let same_supervisor = current.attended_by == metadata.attended_by;
             metadata = current;
-            if same_supervisor && metadata.status == Status::Running {
+            if same_supervisor && metadata.status == TransactionStatus::Running {
                 return Ok((metadata, false));
             }
         }

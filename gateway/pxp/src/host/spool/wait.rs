@@ -92,9 +92,9 @@ impl Transaction {
     /// then may be a service.
     async fn wait_for_descendants(&self, child: &Recorded) -> Exit {
         let no_descendant = async {
-            let begun = Instant::now();
+            let started = Instant::now();
             // This checks all processes of this node.
-            while child.lives_on().await && begun.elapsed() < MAX_HANDOVER_TIME {
+            while child.lives_on().await && started.elapsed() < MAX_HANDOVER_TIME {
                 pause(LINGER_TIME).await;
             }
         };

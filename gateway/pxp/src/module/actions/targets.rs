@@ -79,7 +79,7 @@ impl TargetSelection {
     pub(super) fn concurrency(&self, work: &ActionContext<'_>) -> Option<NonZeroUsize> {
         let wanted = work.context.requested_concurrency(self.concurrency);
         match work.limits.concurrency {
-            Some(most) => Some(wanted.min(most)),
+            Some(max) => Some(wanted.min(max)),
             None => self.concurrency,
         }
     }
