@@ -165,11 +165,11 @@ fn commands_of_the_documents_run_and_print_what_is_shown() {
             if block.language != "console" {
                 continue;
             }
-            for output in commands(&block) {
+            for command in commands(&block) {
                 seen += 1;
-                if let Err(problem) = walkthrough.run(&output) {
+                if let Err(problem) = walkthrough.run(&command) {
                     let (path, line) = (path.display(), block.line);
-                    problems.push(format!("{path}:{line}: $ {}: {problem}", output.command));
+                    problems.push(format!("{path}:{line}: $ {}: {problem}", command.command));
                 }
             }
         }
@@ -199,9 +199,9 @@ fn commands_and_options_that_the_documents_name_exist() {
         let mut lines: Vec<String> = Vec::new();
         for block in blocks(&document) {
             if block.language == "sh" || block.language == "console" {
-                let shown_text = block.text.lines().map(|line| line.trim_start_matches("$ "));
+                let typed = block.text.lines().map(|line| line.trim_start_matches("$ "));
                 lines.extend(
-                    shown_text
+                    typed
                         .filter(|l| l.starts_with("devgate "))
                         .map(str::to_owned),
                 );
@@ -210,10 +210,10 @@ fn commands_and_options_that_the_documents_name_exist() {
         let found = inline.captures_iter(document.as_str());
         lines.extend(found.map(|found| plain(&found.expect("it is matched")[1])));
         for line in lines {
-            let output = line.split([';', '|', '#']).next().unwrap_or_default();
-            let output = output.split(" -- ").next().unwrap_or_default();
+            let command = line.split([';', '|', '#']).next().unwrap_or_default();
+            let command = command.split(" -- ").next().unwrap_or_default();
             let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-            let words: Vec<&str> = output.split(' ').skip(1).take_while(is_word).collect();
+            let words: Vec<&str> = command.split(' ').skip(1).take_while(is_word).collect();
             // The command is both words of `task run`, but only one word of `verify`; the rest are its
             // arguments.
             let Some(text) = (1..=words.len().min(2)).rev().find_map(|count| {
@@ -225,7 +225,7 @@ fn commands_and_options_that_the_documents_name_exist() {
                 problems.push(format!("{}: no such command: {line}", path.display()));
                 continue;
             };
-            for found in option.find_iter(output) {
+            for found in option.find_iter(command) {
                 let found = found.expect("it is matched").as_str();
                 seen += 1;
                 if !text.contains(found) && !common.contains(found) {

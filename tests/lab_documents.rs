@@ -15,7 +15,7 @@ use rows::{CANNOT, EVERY_ENTRY, PROTOCOLS, ROWS};
 use scenes::{ALL, Scene};
 use stage::Stage;
 
-/// The first line of a command, without the remark behind it.
+/// The first line of a command, without its comment.
 fn first_line(command: &str) -> &str {
     let line = command.lines().next().unwrap_or_default();
     line.split("  #").next().unwrap_or_default().trim_end()
@@ -91,7 +91,7 @@ fn every_command_of_the_documents_is_run_or_has_a_reason_why_not() {
     );
 }
 
-/// Runs the commands of a scene; gives what is wrong.
+/// Runs the commands of a scene. Returns the problems.
 fn play(scene: Scene, written: &[(String, String)]) -> Vec<String> {
     let mut stage: Stage = scene.stage();
     let mut problems = Vec::new();
@@ -102,7 +102,7 @@ fn play(scene: Scene, written: &[(String, String)]) -> Vec<String> {
     for (document, command, expected) in every.chain(rows).collect::<Vec<_>>() {
         let full = written
             .iter()
-            .find(|(location, full)| location == document && first_line(full) == command);
+            .find(|(name, full)| name == document && first_line(full) == command);
         let Some((_, full)) = full else {
             problems.push(format!("{document} has no command {command}"));
             continue;

@@ -122,10 +122,10 @@ impl Scene {
                 let lab = lab("restconf");
                 let pki = text(&lab, "pki");
                 let reached = format!("host: 127.0.0.1\nport: {}", lab["tls_port"]);
-                let output = format!(
+                let tls = format!(
                     "ssl_ca_file: {pki}/ca.pem\nssl_cert_file: {pki}/client.pem\nssl_key_file: {pki}/client.key"
                 );
-                let changes = [("host: r3.example.com", &*reached), (AUTHORITY, &*output)];
+                let changes = [("host: r3.example.com", &*reached), (AUTHORITY, &*tls)];
                 Stage::of(PROTOCOLS, "name: r3\n", &changes).variable("R3_PASSWORD", "unused")
             }
             Self::Restconf => {

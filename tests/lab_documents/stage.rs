@@ -14,11 +14,11 @@ pub(super) struct Stage {
     /// Whether its inventory is an entry of the page about protocols, which says what to do with each.
     pub(super) is_entry: bool,
     variables: Vec<(&'static str, String)>,
-    /// What stands in the commands, and what it is here.
+    /// The words of the commands to replace, and their replacements.
     words: Vec<(String, String)>,
-    /// What must still succeed behind the commands: they have done what they should, or it is undone.
+    /// A last command that must succeed: it checks or undoes the effect of the others.
     pub(super) last: Option<&'static str>,
-    /// Kept for as long as it is used: leases and servers.
+    /// Leases and servers, which live as long as this stage.
     resources: Vec<Box<dyn Any>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn entry(document: &str, mark: &str) -> String {
     block.text
 }
 
-/// A text in which something stands that becomes something else; each line of that has the same indentation.
+/// Replaces a part of a text. Each line of the replacement gets the same indentation.
 pub(super) fn changed(text: &str, from: &str, to: &str) -> String {
     let begin = text
         .find(from)
@@ -57,7 +57,7 @@ impl Stage {
         }
     }
 
-    /// A project whose inventory is that of a document, but for these parts.
+    /// A project with the inventory of a document, with these parts replaced.
     pub(super) fn of(document: &str, mark: &str, changes: &[(&str, &str)]) -> Self {
         let mut stage = Self::new();
         let mut inventory = entry(document, mark);
@@ -90,12 +90,12 @@ impl Stage {
         self.file("home/.ssh/known_hosts", &known_hosts)
     }
 
-    pub(super) fn with_resource(mut self, resources: impl Any) -> Self {
-        self.resources.push(Box::new(resources));
+    pub(super) fn with_resource(mut self, resource: impl Any) -> Self {
+        self.resources.push(Box::new(resource));
         self
     }
 
-    /// Runs a command as it stands in a document.
+    /// Runs a command of a document.
     pub(super) fn run(&mut self, command: &str) -> Run {
         let mut command = command.to_owned();
         for (from, to) in &self.words {
@@ -110,7 +110,7 @@ impl Stage {
         self.project.run_program(&["bash", "command.sh"])
     }
 
-    /// Takes what later commands need from what one has said.
+    /// Remembers the output of a command that later commands need.
     pub(super) fn record(&mut self, command: &str, run: &Run) {
         if command.contains("age-keygen") {
             let output = run.stdout.clone() + &run.stderr;
@@ -120,7 +120,7 @@ impl Stage {
         }
     }
 
-    /// What is wrong behind the commands.
+    /// Runs the last command. Returns its problem, if any.
     pub(super) fn end(mut self) -> Option<String> {
         let last = self.last?;
         let run = self.run(last);
