@@ -2,12 +2,12 @@
 //! defines it, so that no `pub use` hides it. Rooms, the top modules of a crate, import downwards only, and
 //! no circle holds more than three files.
 
-#[path = "arrows/house.rs"]
-mod house;
+#[path = "arrows/module_graph.rs"]
+mod module_graph;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use house::{Arrows, House};
+use module_graph::{Arrows, ModuleGraph};
 
 /// The maximum number of files in an import circle.
 const CIRCLE: usize = 3;
@@ -17,22 +17,22 @@ const LINES: usize = 400;
 
 #[test]
 fn no_circle_holds_more_than_three_files() {
-    let arrows = House::read().arrows();
-    let wide: Vec<String> = circles(&arrows)
+    let arrows = ModuleGraph::read().arrows();
+    let large_circles: Vec<String> = circles(&arrows)
         .into_iter()
         .filter(|circle| circle.len() > CIRCLE)
         .map(|circle| described(&circle, &arrows))
         .collect();
-    assert!(wide.is_empty(), "{}", wide.join("\n"));
+    assert!(large_circles.is_empty(), "{}", large_circles.join("\n"));
 }
 
 #[test]
 fn no_room_imports_from_a_room_above_it() {
-    let house = House::read();
+    let graph = ModuleGraph::read();
     let mut rooms: Arrows = BTreeMap::new();
-    for (from, to) in house.arrows() {
+    for (from, to) in graph.arrows() {
         for (to, names) in to {
-            let (from, to) = (house.room(&from), house.room(&to));
+            let (from, to) = (graph.room(&from), graph.room(&to));
             if from != to {
                 let names_of = rooms.entry(from).or_default().entry(to).or_default();
                 names_of.extend(names);
@@ -49,7 +49,7 @@ fn no_room_imports_from_a_room_above_it() {
 
 #[test]
 fn no_source_file_is_longer_than_one_can_read() {
-    let long: Vec<String> = House::read()
+    let long: Vec<String> = ModuleGraph::read()
         .modules
         .iter()
         .map(|module| (&module.file, module.lines))

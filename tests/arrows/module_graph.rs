@@ -39,15 +39,15 @@ pub(super) struct Module {
 }
 
 /// All modules of all crates.
-pub(super) struct House {
+pub(super) struct ModuleGraph {
     pub(super) modules: Vec<Module>,
     /// The root module of each crate, by the crate's name.
     roots: BTreeMap<String, usize>,
 }
 
-impl House {
+impl ModuleGraph {
     pub(super) fn read() -> Self {
-        let mut house = Self {
+        let mut graph = Self {
             modules: Vec::new(),
             roots: BTreeMap::new(),
         };
@@ -58,10 +58,10 @@ impl House {
                 .into_iter()
                 .find(|file| file.exists())
                 .expect("a crate has a root");
-            let module = house.read_file(None, &top, &source);
-            house.roots.insert((*name).to_owned(), module);
+            let module = graph.read_file(None, &top, &source);
+            graph.roots.insert((*name).to_owned(), module);
         }
-        house
+        graph
     }
 
     fn read_file(&mut self, parent: Option<usize>, file: &Path, folder: &Path) -> usize {
@@ -96,7 +96,7 @@ impl House {
                 syn::Item::Use(import) => self.import(module, &mut Vec::new(), import.tree),
                 item => {
                     self.modules[module].items.extend(defined(&item));
-                    let mut seen = Paths(Vec::new());
+                    let mut seen = PathCollector(Vec::new());
                     seen.visit_item(&item);
                     self.modules[module].paths.append(&mut seen.0);
                 }
@@ -162,27 +162,27 @@ impl House {
             return None;
         }
         match first.as_str() {
-            "crate" => self.within(self.top(module), rest, depth),
-            "self" => self.within(module, rest, depth),
-            "super" => self.within(self.modules[module].parent?, rest, depth),
-            name => match self.within(module, path, depth) {
+            "crate" => self.resolve_in(self.top(module), rest, depth),
+            "self" => self.resolve_in(module, rest, depth),
+            "super" => self.resolve_in(self.modules[module].parent?, rest, depth),
+            name => match self.resolve_in(module, path, depth) {
                 Some(found) => Some(found),
-                None => self.within(*self.roots.get(name)?, rest, depth),
+                None => self.resolve_in(*self.roots.get(name)?, rest, depth),
             },
         }
     }
 
-    fn within(&self, module: usize, path: &[String], depth: usize) -> Option<(usize, String)> {
+    fn resolve_in(&self, module: usize, path: &[String], depth: usize) -> Option<(usize, String)> {
         let (first, rest) = path.split_first()?;
         let here = &self.modules[module];
         if first == "super" {
-            return self.within(here.parent?, rest, depth);
+            return self.resolve_in(here.parent?, rest, depth);
         }
         if here.items.contains(first) {
             return Some((module, first.clone()));
         }
         if let Some(child) = here.children.get(first) {
-            return self.within(*child, rest, depth);
+            return self.resolve_in(*child, rest, depth);
         }
         if let Some(import) = here.imports.get(first) {
             // `use x::y`, where this import itself introduces `x`, would lead back here.
@@ -233,9 +233,9 @@ impl House {
 }
 
 /// Collects the paths in an item, including those in macros.
-struct Paths(Vec<Vec<String>>);
+struct PathCollector(Vec<Vec<String>>);
 
-impl<'ast> Visit<'ast> for Paths {
+impl<'ast> Visit<'ast> for PathCollector {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         self.0.push(
             path.segments
@@ -252,7 +252,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-impl Paths {
+impl PathCollector {
     fn tokens(&mut self, text: &str) {
         let words: Vec<&str> = text.split_whitespace().collect();
         let mut path: Vec<String> = Vec::new();
