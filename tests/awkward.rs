@@ -59,7 +59,7 @@ async fn output_comes_in_every_bad_way() {
 }
 
 #[tokio::test]
-async fn a_channel_or_the_whole_connection_ends_amid_the_output() {
+async fn a_channel_or_the_whole_connection_ends_during_the_output() {
     let device = Awkward::start();
     for (command, stays) in [("show drop-channel", true), ("show drop-connection", false)] {
         let mut shell = Shell::of(device.port(), "admin", PASSWORD).await;
@@ -170,11 +170,11 @@ async fn only_the_password_opens_and_some_want_it_by_keyboard() {
     let mut client = connected(device.port()).await;
     let refused = client.authenticate_password("keyboard", PASSWORD).await;
     assert!(matches!(refused, Ok(AuthResult::Failure { .. })));
-    let asked = client
+    let request = client
         .authenticate_keyboard_interactive_start("keyboard", None)
         .await;
     assert!(matches!(
-        asked,
+        request,
         Ok(KeyboardInteractiveAuthResponse::InfoRequest { .. })
     ));
     let answers = vec![PASSWORD.to_owned()];
@@ -188,18 +188,21 @@ async fn only_the_password_opens_and_some_want_it_by_keyboard() {
 }
 
 #[tokio::test]
-async fn a_connection_is_reset_amid_configuration_and_what_was_heard_is_known() {
+async fn a_connection_is_reset_during_configuration_and_the_received_lines_are_known() {
     let device = Awkward::start();
     let mut shell = Shell::of(device.port(), "resets-2", PASSWORD).await;
     shell
         .send("configure terminal\rvlan 7\rname seven\rvlan 8\r")
         .await;
     shell.until("what is never shown").await;
-    let heard = device.heard();
-    let lines: Vec<&str> = heard.iter().map(|heard| heard.line.as_str()).collect();
+    let received = device.received();
+    let lines: Vec<&str> = received
+        .iter()
+        .map(|received| received.line.as_str())
+        .collect();
     assert_eq!(lines, ["configure terminal", "vlan 7", "name seven"]);
-    assert!(heard.iter().all(|heard| heard.connection == 1));
-    assert!(heard.is_sorted_by_key(|heard| heard.at));
-    assert_eq!(device.times_heard("vlan 7"), 1);
+    assert!(received.iter().all(|received| received.connection == 1));
+    assert!(received.is_sorted_by_key(|received| received.at));
+    assert_eq!(device.count_received("vlan 7"), 1);
     assert!(device.known_hosts().starts_with("[127.0.0.1]:"));
 }

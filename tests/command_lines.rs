@@ -21,7 +21,7 @@ use std::fs::{self, File};
 
 use serde_json::json;
 
-use folder::{Project, document, words_of};
+use folder::{Project, document, messages_of};
 
 #[test]
 fn results_that_cannot_be_printed_are_no_success() {
@@ -40,8 +40,8 @@ fn results_that_cannot_be_printed_are_no_success() {
             .output()
             .expect("the binary starts");
         assert_eq!(output.status.code(), Some(1), "{words:?}");
-        let said = words_of(&output);
-        assert!(said.contains("No space left"), "{words:?}: {said}");
+        let text = messages_of(&output);
+        assert!(text.contains("No space left"), "{words:?}: {text}");
     }
 }
 
@@ -112,7 +112,7 @@ fn a_manifest_that_says_one_resource_twice_is_refused_before_a_device_is_asked()
 }
 
 #[test]
-fn a_name_that_is_no_targets_is_told_as_such() {
+fn a_name_that_is_no_targets_is_reported_as_such() {
     let project = Project::new();
     let inventory = r#"{"version": 2, "targets": ["r1"]}"#;
     project.write("inventory.yaml", inventory);
@@ -160,7 +160,7 @@ fn doing_nothing_is_no_success_unless_somebody_says_so() {
             allowed.status.code(),
             Some(0),
             "{verbs:?}: {}",
-            words_of(&allowed)
+            messages_of(&allowed)
         );
         assert_eq!(document(&allowed)["target_count"], 0);
     }
@@ -174,7 +174,7 @@ fn doing_nothing_is_no_success_unless_somebody_says_so() {
 }
 
 #[test]
-fn a_missing_inventory_is_told_and_no_success() {
+fn a_missing_inventory_is_reported_and_no_success() {
     let project = Project::new();
     fs::remove_file(project.0.path().join("inventory.yaml")).expect("it is there");
     for command in [
@@ -185,7 +185,7 @@ fn a_missing_inventory_is_told_and_no_success() {
     ] {
         let output = project.devgate(command);
         assert_eq!(output.status.code(), Some(1), "{command:?}");
-        assert!(words_of(&output).contains("/inventory.yaml does not exist"));
+        assert!(messages_of(&output).contains("/inventory.yaml does not exist"));
     }
 }
 
@@ -202,9 +202,12 @@ fn the_devices_of_a_device_conf_belong_to_all() {
         "--format",
         "json",
     ];
-    let shown = document(&project.devgate(&show));
+    let response = document(&project.devgate(&show));
     let all = json!(["r1", "r2", "sw1"]);
-    assert_eq!((&shown["targets"], &shown["groups"]["all"]), (&all, &all));
+    assert_eq!(
+        (&response["targets"], &response["groups"]["all"]),
+        (&all, &all)
+    );
     fs::remove_file(project.0.path().join("inventory.yaml")).expect("it is there");
     project.task("quiet", "");
     let run = [
@@ -217,16 +220,16 @@ fn the_devices_of_a_device_conf_belong_to_all() {
         "device.conf",
     ];
     let output = project.devgate(&[&run[..], &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     assert_eq!(document(&output)["items"][0]["target"], "sw1");
 }
 
 #[test]
 fn what_changes_nothing_takes_no_noop() {
     let project = Project::new();
-    for look in [&["--facts"][..], &["--resource", "frr_interface"]] {
-        let output = project.devgate(&[&["device", "-t", "r1", "--noop"], look].concat());
-        assert_eq!(output.status.code(), Some(1), "{look:?}");
+    for check in [&["--facts"][..], &["--resource", "frr_interface"]] {
+        let output = project.devgate(&[&["device", "-t", "r1", "--noop"], check].concat());
+        assert_eq!(output.status.code(), Some(1), "{check:?}");
     }
 }
 
@@ -245,12 +248,12 @@ fn no_more_targets_are_worked_on_than_files_can_be_open_for() {
     });
     project.write("inventory.yaml", &inventory.to_string());
     let output = project
-        .started_by(&limited, &[&words[..], &["-t", "all"]].concat())
+        .command_under(&limited, &[&words[..], &["-t", "all"]].concat())
         .output()
         .expect("sh starts");
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     assert_eq!(document(&output)["target_count"], 60);
-    assert!(words_of(&output).contains("`ulimit -n`"));
+    assert!(messages_of(&output).contains("`ulimit -n`"));
 }
 
 #[test]
@@ -259,13 +262,13 @@ fn a_family_that_is_wrong_stops_only_those_who_ask_for_it() {
     project.task("hello", "#!/bin/sh\necho hello\n");
     let family = "modules/m/devices/mine/family.yaml";
     project.write(family, "name: mine\nprotocoll: ssh_cli\n");
-    let place = "mine/family.yaml:2:1";
+    let location = "mine/family.yaml:2:1";
 
     let tasks = project.devgate(&["task", "show"]);
     assert!(tasks.status.success());
-    assert_eq!(words_of(&tasks), "", "nobody asked for it");
+    assert_eq!(messages_of(&tasks), "", "nobody asked for it");
     let families = project.devgate(&["family", "list"]);
-    assert!(families.status.success() && words_of(&families).contains(place));
+    assert!(families.status.success() && messages_of(&families).contains(location));
     for asking in [
         &["transport", "show", "mine"][..],
         &["family", "test"],
@@ -273,10 +276,10 @@ fn a_family_that_is_wrong_stops_only_those_who_ask_for_it() {
     ] {
         let refused = project.devgate(asking);
         assert_eq!(refused.status.code(), Some(1), "{asking:?}");
-        let words = words_of(&refused);
+        let messages = messages_of(&refused);
         assert!(
-            words.contains("family `mine` cannot be used"),
-            "{asking:?}: {words}"
+            messages.contains("family `mine` cannot be used"),
+            "{asking:?}: {messages}"
         );
     }
 }

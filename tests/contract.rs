@@ -17,9 +17,9 @@ const AT_ONCE: Duration = Duration::from_secs(4);
 const SOON: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
-struct Deaf;
+struct IgnoreEvents;
 
-impl EventSink for Deaf {
+impl EventSink for IgnoreEvents {
     fn emit(&self, _: Event) {}
 }
 
@@ -38,15 +38,15 @@ fn every_transport_has_a_peer() {
 }
 
 #[tokio::test]
-async fn a_session_verifies_tells_typed_facts_and_closes() {
-    over_all(async |peer, ctx, session| {
+async fn a_session_verifies_reports_typed_facts_and_closes() {
+    for_all_sessions(async |peer, ctx, session| {
         session.verify(ctx).await.expect("it is alive");
         let facts = session.facts(ctx).await.expect("it tells facts");
         let facts = Value::Hash(facts.into_hash()).to_json();
         let (fact, has_type) = peer.fact;
-        let told = facts.pointer(fact);
+        let message = facts.pointer(fact);
         assert!(
-            told.is_some_and(has_type),
+            message.is_some_and(has_type),
             "{fact} of {}: {facts:#}",
             peer.protocol
         );
@@ -56,8 +56,8 @@ async fn a_session_verifies_tells_typed_facts_and_closes() {
 }
 
 #[tokio::test]
-async fn a_peer_that_has_died_is_found_out_and_left_at_once() {
-    over_all(async |peer, ctx, session| {
+async fn a_peer_that_has_died_is_detected_and_left_at_once() {
+    for_all_sessions(async |peer, ctx, session| {
         peer.link.fault("reset");
         dead(peer, ctx, &*session).await;
         closes_at_once(peer, ctx, session).await;
@@ -66,8 +66,8 @@ async fn a_peer_that_has_died_is_found_out_and_left_at_once() {
 }
 
 #[tokio::test]
-async fn a_peer_that_has_fallen_silent_is_found_out_and_left_at_once() {
-    over_all(async |peer, ctx, session| {
+async fn a_peer_that_has_fallen_silent_is_detected_and_left_at_once() {
+    for_all_sessions(async |peer, ctx, session| {
         peer.link.fault("halfopen");
         dead(peer, ctx, &*session).await;
         closes_at_once(peer, ctx, session).await;
@@ -77,7 +77,7 @@ async fn a_peer_that_has_fallen_silent_is_found_out_and_left_at_once() {
 
 #[tokio::test]
 async fn a_session_with_a_peer_that_is_gone_closes_without_asking_it() {
-    over_all(async |peer, ctx, session| {
+    for_all_sessions(async |peer, ctx, session| {
         peer.link.fault("halfopen");
         closes_at_once(peer, ctx, session).await;
     })
@@ -96,24 +96,24 @@ async fn closes_at_once(peer: &Peer, ctx: &Context<'_>, session: Box<dyn Transpo
 }
 
 /// Opens a session with every peer, and passes it to `act`.
-async fn over_all(act: impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>)) {
+async fn for_all_sessions(act: impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>)) {
     let transports = all();
     let opened = ALL.iter().map(|(protocol, make)| {
         let found = transports
             .iter()
             .find(|connect| connect.schema().name() == *protocol);
         let connect = found.unwrap_or_else(|| panic!("there is no transport {protocol}"));
-        over(&**connect, make(), &act)
+        for_session(&**connect, make(), &act)
     });
     futures_util::future::join_all(opened).await;
 }
 
-async fn over(
+async fn for_session(
     connect: &dyn Connect,
     mut peer: Peer,
     act: &impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>),
 ) {
-    peer.be_hasty();
+    peer.use_short_limits();
     let Value::Hash(info) = Value::from(peer.info.clone()) else {
         panic!("connection info is an object");
     };
@@ -124,10 +124,10 @@ async fn over(
     // All peers and clients start at once: connecting has plenty of time, only the session's actions have
     // little.
     let retry_budget = RetryBudget::new();
-    let ctx = Context::new("peer", &Deaf, &retry_budget);
+    let ctx = Context::new("peer", &IgnoreEvents, &retry_budget);
     let session = connect.connect(&ctx, &info).await;
     let session = session.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
     let retry_budget = RetryBudget::at_most(Duration::from_secs(3));
-    let ctx = Context::new("peer", &Deaf, &retry_budget);
+    let ctx = Context::new("peer", &IgnoreEvents, &retry_budget);
     act(&peer, &ctx, session).await;
 }

@@ -42,12 +42,12 @@ fn project(devices: &[&Device]) -> (Project, String) {
 
 fn items(document: &Value) -> Vec<(&str, &str)> {
     let items = document["items"].as_array().expect("items is a list");
-    let mut shown: Vec<(&str, &str)> = items
+    let mut output: Vec<(&str, &str)> = items
         .iter()
         .filter_map(|item| Some((item["target"].as_str()?, item["status"].as_str()?)))
         .collect();
-    shown.sort_unstable();
-    shown
+    output.sort_unstable();
+    output
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn devices_of_a_device_conf_are_targets_of_every_command() {
     project
         .devgate(&format!("verify -t sw* {deviceconfig}"))
         .succeeded()
-        .says(&[
+        .shows(&[
             "Successful on 2 targets",
             "the entry of the inventory is used",
         ]);
@@ -73,7 +73,7 @@ fn devices_of_a_device_conf_are_targets_of_every_command() {
     project
         .devgate(&format!("device -t sw1 {deviceconfig} -r frr_interface -v"))
         .succeeded()
-        .says(&[
+        .shows(&[
             "frr_interface { 'swp1':",
             "retrieving resource: frr_interface from sw1 at frr://127.0.0.1:",
         ]);
@@ -94,7 +94,7 @@ fn devices_of_a_device_conf_are_targets_of_every_command() {
     project
         .devgate(&format!("device -t sw9 {deviceconfig} -f"))
         .failed()
-        .says(&[&format!(
+        .shows(&[&format!(
             "Target device / certificate 'sw9' not found in {conf}"
         )]);
 }
@@ -159,15 +159,15 @@ fn two_runs_never_change_one_device_at_once() {
     project
         .devgate(&format!("{apply} --busy refuse"))
         .failed()
-        .says(&["another run is changing the device (process "]);
+        .shows(&["another run is changing the device (process "]);
     project
         .devgate(&format!("{apply} --busy wait=1"))
         .failed()
-        .says(&["waiting for it, at most 1 s", "nothing was done"]);
+        .shows(&["waiting for it, at most 1 s", "nothing was done"]);
     let mut waiting = project.start(&format!("{apply} --busy wait --format json"));
     waiting.wait_for("another run is changing the device");
     device.fault("accept");
-    first.finish().succeeded().says(&["1 changed"]);
+    first.finish().succeeded().shows(&["1 changed"]);
     let summary = waiting.finish().succeeded().item()["value"]["summary"].clone();
     assert_eq!(summary["changed"], 0, "{summary}");
     let absent = "frr_static_route { '10.72.0.0/16 via Null0': ensure => absent }\n";
@@ -178,7 +178,7 @@ fn two_runs_never_change_one_device_at_once() {
 }
 
 #[test]
-fn what_is_wrong_with_a_device_conf_is_told_in_puppets_words() {
+fn what_is_wrong_with_a_device_conf_is_reported_with_puppets_message() {
     let mut project = Project::new();
     for (text, expected) in [
         (
@@ -209,12 +209,12 @@ fn what_is_wrong_with_a_device_conf_is_told_in_puppets_words() {
         let run = project
             .devgate(&format!("device --deviceconfig {path} --facts"))
             .failed();
-        run.says(&[&expected
+        run.shows(&[&expected
             .replace("F:", &format!("{path}:"))
             .replace(" in F", &format!(" in {path}"))]);
     }
     project
         .devgate("device --deviceconfig /nowhere/device.conf --facts")
         .failed()
-        .says(&["No device found in /nowhere/device.conf"]);
+        .shows(&["No device found in /nowhere/device.conf"]);
 }

@@ -13,35 +13,36 @@
 //!   output; `DEVGATE_GOLDENS=write` regenerates them.
 //! - A ```text block of troubleshooting.md is a message; its parts between `…` must occur in the sources.
 
+mod reference;
+
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use fancy_regex::Regex;
-use serde_json::Value;
 
-use crate::blocks::{Block, below, blocks, documents, root, text};
-use crate::folder::{Project, document};
+use crate::blocks::{Block, blocks, documents, files_below, root, text};
+use crate::folder::Project;
 use crate::switches::Switch;
+use reference::MADE;
 
 /// The address of the switch in the documents.
 const SWITCH: &str = "127.0.0.1:2222";
 
 /// The mark for omitted text.
-const LEFT_OUT: char = '…';
+const ELLIPSIS: char = '…';
 
 /// A command of a document, what it is said to print, and how it is said to end.
-struct Said<'d> {
+struct DocumentedCommand<'d> {
     command: &'d str,
     lines: Vec<&'d str>,
     exit: i32,
 }
 
-fn commands(block: &Block) -> Vec<Said<'_>> {
-    let mut all: Vec<Said<'_>> = Vec::new();
+fn commands(block: &Block) -> Vec<DocumentedCommand<'_>> {
+    let mut all: Vec<DocumentedCommand<'_>> = Vec::new();
     for line in block.text.lines() {
         if let Some(command) = line.strip_prefix("$ ") {
-            all.push(Said {
+            all.push(DocumentedCommand {
                 command,
                 lines: Vec::new(),
                 exit: 0,
@@ -66,12 +67,12 @@ fn plain(text: &str) -> String {
 }
 
 /// A folder in which a document's commands run, and its switch, if any.
-struct Reader {
+struct Walkthrough {
     project: Project,
     switch: Option<(Switch, String)>,
 }
 
-impl Reader {
+impl Walkthrough {
     fn new() -> Self {
         let project = Project::new();
         project.write("home/.keep", "");
@@ -87,22 +88,22 @@ impl Reader {
     }
 
     /// Returns a text of the document with the real address of the switch.
-    fn here(&self, text: &str) -> String {
+    fn localized(&self, text: &str) -> String {
         match &self.switch {
             Some((_, address)) => text.replace(SWITCH, address),
             None => text.to_owned(),
         }
     }
 
-    fn lay(&self, block: &Block) {
+    fn write_file(&self, block: &Block) {
         if let Some(file) = block.file() {
-            self.project.write(file, &self.here(&block.text));
+            self.project.write(file, &self.localized(&block.text));
         }
     }
 
     /// Runs a command and compares its output. Returns a description of the difference.
-    fn run(&mut self, said: &Said<'_>) -> Result<(), String> {
-        if said.command.starts_with("devgate practice") {
+    fn run(&mut self, command: &DocumentedCommand<'_>) -> Result<(), String> {
+        if command.command.starts_with("devgate practice") {
             self.start();
             return Ok(());
         }
@@ -110,10 +111,10 @@ impl Reader {
         let binary = Path::new(env!("CARGO_BIN_EXE_devgate"));
         let bin = binary.parent().expect("it is in a folder").display();
         let path = std::env::var("PATH").unwrap_or_default();
-        let line = format!("exec 2>&1\n{}", self.here(said.command));
+        let line = format!("exec 2>&1\n{}", self.localized(command.command));
         let output = self
             .project
-            .started_by(&["sh", "-c", &line], &[])
+            .command_under(&["sh", "-c", &line], &[])
             .env("PATH", format!("{bin}:{path}"))
             .env("HOME", folder.join("home"))
             .env("XDG_STATE_HOME", folder.join("state"))
@@ -126,13 +127,13 @@ impl Reader {
             Some((_, address)) => printed.replace(address, SWITCH),
             None => printed,
         };
-        if output.status.code() != Some(said.exit) {
+        if output.status.code() != Some(command.exit) {
             return Err(format!("it ends with {}:\n{printed}", output.status));
         }
-        let mut left = printed.lines().map(plain);
-        for expected in &said.lines {
-            let parts: Vec<String> = expected.split(LEFT_OUT).map(plain).collect();
-            if !left.any(|line| parts.iter().all(|part| line.contains(part))) {
+        let mut remaining = printed.lines().map(plain);
+        for expected in &command.lines {
+            let parts: Vec<String> = expected.split(ELLIPSIS).map(plain).collect();
+            if !remaining.any(|line| parts.iter().all(|part| line.contains(part))) {
                 return Err(format!("it does not print {expected:?} there:\n{printed}"));
             }
         }
@@ -144,34 +145,36 @@ impl Reader {
 fn commands_of_the_documents_run_and_print_what_is_shown() {
     let continues = Regex::new(r"\A<!-- continues (\S+) -->").expect("a pattern of ours");
     let mut seen = 0;
-    let mut wrong = Vec::new();
+    let mut problems = Vec::new();
     for path in documents() {
         let document = text(&path);
-        let mut reader = Reader::new();
+        let mut walkthrough = Walkthrough::new();
         if let Some(captures) = continues
             .captures(document.as_str())
             .expect("it is matched")
         {
             let folder = path.parent().expect("it is in a folder");
-            reader.start();
+            walkthrough.start();
             let before = text(&folder.join(&captures[1]));
-            blocks(&before).iter().for_each(|block| reader.lay(block));
+            blocks(&before)
+                .iter()
+                .for_each(|block| walkthrough.write_file(block));
         }
         for block in blocks(&document) {
-            reader.lay(&block);
+            walkthrough.write_file(&block);
             if block.language != "console" {
                 continue;
             }
-            for said in commands(&block) {
+            for command in commands(&block) {
                 seen += 1;
-                if let Err(problem) = reader.run(&said) {
+                if let Err(problem) = walkthrough.run(&command) {
                     let (path, line) = (path.display(), block.line);
-                    wrong.push(format!("{path}:{line}: $ {}: {problem}", said.command));
+                    problems.push(format!("{path}:{line}: $ {}: {problem}", command.command));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
     assert!(seen > 60, "only {seen} commands were run");
 }
 
@@ -189,16 +192,16 @@ fn commands_and_options_that_the_documents_name_exist() {
     let option = Regex::new(r"(?<=\s)--[a-z][a-z0-9_-]*").expect("a pattern of ours");
     let common = help(&project, &["options"]).expect("there is help");
     let mut helps: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
-    let mut wrong = Vec::new();
+    let mut problems = Vec::new();
     let mut seen = 0;
     for path in documents() {
         let document = text(&path);
         let mut lines: Vec<String> = Vec::new();
         for block in blocks(&document) {
             if block.language == "sh" || block.language == "console" {
-                let shown = block.text.lines().map(|line| line.trim_start_matches("$ "));
+                let typed = block.text.lines().map(|line| line.trim_start_matches("$ "));
                 lines.extend(
-                    shown
+                    typed
                         .filter(|l| l.starts_with("devgate "))
                         .map(str::to_owned),
                 );
@@ -207,10 +210,10 @@ fn commands_and_options_that_the_documents_name_exist() {
         let found = inline.captures_iter(document.as_str());
         lines.extend(found.map(|found| plain(&found.expect("it is matched")[1])));
         for line in lines {
-            let said = line.split([';', '|', '#']).next().unwrap_or_default();
-            let said = said.split(" -- ").next().unwrap_or_default();
+            let command = line.split([';', '|', '#']).next().unwrap_or_default();
+            let command = command.split(" -- ").next().unwrap_or_default();
             let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-            let words: Vec<&str> = said.split(' ').skip(1).take_while(is_word).collect();
+            let words: Vec<&str> = command.split(' ').skip(1).take_while(is_word).collect();
             // The command is both words of `task run`, but only one word of `verify`; the rest are its
             // arguments.
             let Some(text) = (1..=words.len().min(2)).rev().find_map(|count| {
@@ -219,26 +222,29 @@ fn commands_and_options_that_the_documents_name_exist() {
                 let known = helps.entry(key).or_insert_with(|| help(&project, words));
                 known.clone()
             }) else {
-                wrong.push(format!("{}: no such command: {line}", path.display()));
+                problems.push(format!("{}: no such command: {line}", path.display()));
                 continue;
             };
-            for found in option.find_iter(said) {
+            for found in option.find_iter(command) {
                 let found = found.expect("it is matched").as_str();
                 seen += 1;
                 if !text.contains(found) && !common.contains(found) {
-                    wrong.push(format!("{}: no {found}: {line}", path.display()));
+                    problems.push(format!("{}: no {found}: {line}", path.display()));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(seen > 60, "only {seen} options were found");
 }
 
 #[test]
 fn messages_of_the_troubleshooting_are_in_the_sources() {
     let layers = ["schemas", "transports", "devices", "gateway"].map(|layer| root().join(layer));
-    let sources: Vec<PathBuf> = layers.iter().flat_map(|layer| below(layer, "rs")).collect();
+    let sources: Vec<PathBuf> = layers
+        .iter()
+        .flat_map(|layer| files_below(layer, "rs"))
+        .collect();
     let sources: String = sources.iter().map(|path| text(path)).collect();
     let broken = Regex::new(r"\\\n\s*").expect("a pattern of ours");
     let sources = plain(&broken.replace_all(&sources, ""));
@@ -249,7 +255,7 @@ fn messages_of_the_troubleshooting_are_in_the_sources() {
         .collect();
     assert_eq!(messages.len(), 25, "messages are explained");
     for message in messages {
-        for part in message.text.split(LEFT_OUT).map(plain) {
+        for part in message.text.split(ELLIPSIS).map(plain) {
             let is_long = part.len() >= 10;
             assert!(
                 !is_long || sources.contains(&part),
@@ -295,11 +301,14 @@ fn links_of_the_documents_lead_somewhere() {
             } else {
                 path.parent().expect("it is in a folder").join(file)
             };
-            let place = format!("{}: {found}", path.display());
-            assert!(target.exists(), "{place} is not there");
+            let location = format!("{}: {found}", path.display());
+            assert!(target.exists(), "{location} is not there");
             if !anchor.is_empty() {
                 let anchors = anchors(&text(&target));
-                assert!(anchors.iter().any(|a| a == anchor), "{place}: {anchors:?}");
+                assert!(
+                    anchors.iter().any(|a| a == anchor),
+                    "{location}: {anchors:?}"
+                );
             }
         }
     }
@@ -319,8 +328,11 @@ fn documents_use_the_words_of_the_field() {
         for (number, line) in document.lines().enumerate() {
             in_block ^= line.starts_with("```");
             let found = odd.is_match(line).expect("it is matched");
-            let place = format!("{}:{}", path.display(), number + 1);
-            assert!(in_block || !found, "{place}: report, print, show: {line}");
+            let location = format!("{}:{}", path.display(), number + 1);
+            assert!(
+                in_block || !found,
+                "{location}: report, print, show: {line}"
+            );
         }
     }
 }
@@ -329,174 +341,4 @@ fn documents_use_the_words_of_the_field() {
 fn the_readme_is_short() {
     let readme = text(&root().join("README.md"));
     assert!(readme.lines().count() <= 150, "README.md is too long");
-}
-
-/// The first line of a generated file.
-const MADE: &str = "<!-- Made by the program, and checked by tests/documents.rs: DEVGATE_GOLDENS=write makes it anew. -->";
-
-/// Formats a text as a table cell.
-fn cell(text: &str) -> String {
-    plain(text).replace('|', "\\|")
-}
-
-/// Returns the text of a member; empty if there is none.
-fn member<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name].as_str().unwrap_or_default()
-}
-
-/// Returns the JSON output of `show`, or `None` if the subject is unknown.
-fn shown(project: &Project, words: &[&str]) -> Option<Value> {
-    let output = project.devgate(&[words, &["--format", "json"]].concat());
-    output.status.success().then(|| document(&output))
-}
-
-/// Returns the names in a list of pairs.
-fn names(list: &Value) -> Vec<String> {
-    let pairs = list.as_array().expect("it is a list");
-    let name = |pair: &Value| pair[0].as_str().expect("a name is a text").to_owned();
-    pairs.iter().map(name).collect()
-}
-
-/// Returns a table row for each attribute of connection info or of a type.
-fn rows(attributes: &Value, leave: impl Fn(&str, &Value) -> bool) -> String {
-    let attributes = attributes.as_object().expect("attributes have names");
-    let mut table = String::new();
-    for (name, attribute) in attributes {
-        if leave(name, attribute) {
-            continue;
-        }
-        let default = match &attribute["default"] {
-            Value::Null => String::new(),
-            default => format!("`{}`", cell(&default.to_string())),
-        };
-        let mut notes: Vec<&str> = Vec::new();
-        notes.extend(attribute["behaviour"].as_str());
-        let is_needed = default.is_empty() && !member(attribute, "type").starts_with("Optional[");
-        notes.extend(is_needed.then_some("required"));
-        notes.extend((attribute["sensitive"] == true).then_some("secret"));
-        let (kind, desc) = (member(attribute, "type"), member(attribute, "desc"));
-        table += &format!(
-            "| `{name}` | `{}` | {default} | {} | {} |\n",
-            cell(kind),
-            notes.join(", "),
-            cell(desc)
-        );
-    }
-    if table.is_empty() {
-        return table;
-    }
-    format!("| Name | Type | Default | | Meaning |\n|---|---|---|---|---|\n{table}\n")
-}
-
-/// Returns the commands that a help text lists.
-fn listed(help: &str) -> Vec<&str> {
-    let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
-    let list = list.split("\n\n").next().unwrap_or_default();
-    let named = list.lines().filter_map(|line| line.strip_prefix("  "));
-    named
-        .filter_map(|line| line.split(' ').next())
-        .filter(|name| !name.is_empty() && *name != "help")
-        .collect()
-}
-
-fn commands_md(project: &Project) -> String {
-    let mut page = format!("{MADE}\n# Commands\n\n");
-    let mut add = |words: &[&str]| {
-        let text = help(project, words).expect("there is help");
-        let name = words.join(" ");
-        page += &format!("## devgate {name}\n\n```text\n{}\n```\n\n", text.trim());
-        text
-    };
-    add(&["options"]);
-    let all = help(project, &[]).expect("there is help");
-    for name in listed(&all) {
-        let text = add(&[name]);
-        for part in listed(&text) {
-            add(&[name, part]);
-        }
-    }
-    page.trim_end().to_owned() + "\n"
-}
-
-fn settings_md(project: &Project) -> String {
-    let mut page = format!(
-        "{MADE}\n# Settings of protocols and families\n\n\
-         What `config.remote` of a target may contain, beside `remote-transport` and the \
-         [options of tasks and sessions](inventory.md).\n\n"
-    );
-    let list = shown(project, &["transport", "list"]).expect("there are transports");
-    for name in names(&list["transports"]) {
-        let transport = shown(project, &["transport", "show", &name]).expect("it is known");
-        page += &format!("## {name}\n\n{}\n\n", plain(member(&transport, "desc")));
-        let family = shown(project, &["family", "show", &name]);
-        let protocol = family.as_ref().map(|family| member(family, "protocol"));
-        let base = protocol.map(|protocol| {
-            page += &format!("The settings are those of [{protocol}](#{protocol})");
-            let base = shown(project, &["transport", "show", protocol]).expect("it is known");
-            base["connection_info"].clone()
-        });
-        let own = rows(&transport["connection_info"], |name, attribute| {
-            base.as_ref().is_some_and(|base| base[name] == *attribute)
-        });
-        page += match (&base, own.is_empty()) {
-            (Some(_), true) => ".\n\n",
-            (Some(_), false) => ", and these:\n\n",
-            (None, _) => "",
-        };
-        page += &own;
-        let groups = transport["groups"].as_array().into_iter().flatten();
-        for (rule, members) in groups.filter_map(Value::as_object).flatten() {
-            let members = members.as_array().into_iter().flatten();
-            let members: Vec<String> = members
-                .filter_map(Value::as_str)
-                .map(|name| format!("`{name}`"))
-                .collect();
-            let rule = rule.replace('_', " ");
-            page += &format!("Rule: {rule} {}.\n\n", members.join(", "));
-        }
-    }
-    page.trim_end().to_owned() + "\n"
-}
-
-fn types_md(project: &Project) -> String {
-    let mut page = format!("{MADE}\n# Resource types\n\n");
-    let list = shown(project, &["type", "list"]).expect("there are types");
-    for name in names(&list["types"]) {
-        let (family, name) = name.split_once('/').expect("a family has it");
-        let shown = shown(project, &["type", "show", name]).expect("it is known");
-        page += &format!(
-            "## {name}\n\nFamily `{family}`. {}\n\n",
-            plain(member(&shown, "desc"))
-        );
-        page += &rows(&shown["attributes"], |_, _| false);
-        if shown["example"].is_object() {
-            page += &format!("```json\n{:#}\n```\n\n", shown["example"]);
-        }
-    }
-    page.trim_end().to_owned() + "\n"
-}
-
-#[test]
-fn the_reference_is_what_the_program_says() {
-    let project = Project::new();
-    let pages = [
-        ("commands.md", commands_md(&project)),
-        ("settings.md", settings_md(&project)),
-        ("types.md", types_md(&project)),
-    ];
-    for (name, page) in pages {
-        let path = root().join("docs/reference").join(name);
-        if std::env::var_os("DEVGATE_GOLDENS").is_some_and(|wish| wish == "write") {
-            fs::write(&path, &page).expect("a page can be written");
-        }
-        let kept = text(&path);
-        let differs = kept
-            .lines()
-            .zip(page.lines())
-            .find(|(kept, page)| kept != page);
-        assert!(
-            kept == page,
-            "{name} is not what the program says: {differs:?}; DEVGATE_GOLDENS=write"
-        );
-    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::http::{Answer, Server};
+use crate::support::http::{HttpResponse, Server};
 use crate::support::programs::{PASSWORD, is_running, program, project};
 use crate::support::project::Project;
 
@@ -83,30 +83,30 @@ fn a_program_is_a_transport_like_any_other() {
         project
             .devgate("transport list")
             .succeeded()
-            .says(&["panel ", "patch panel"]);
+            .shows(&["panel ", "patch panel"]);
         project
             .devgate("transport show panel")
             .succeeded()
-            .says(&["password: String[1] (sensitive, required)", "task-timeout"]);
+            .shows(&["password: String[1] (sensitive, required)", "task-timeout"]);
         project
             .devgate("family show panel")
             .succeeded()
-            .says(&["protocol: program", "panel_port"]);
+            .shows(&["protocol: program", "panel_port"]);
         project.devgate("verify -t panel1").succeeded();
         // Each command first asks for the transport's schema.
         project
             .devgate("session exec -t panel1 show version")
             .failed()
-            .says(&["transport `panel` has no command line"]);
+            .shows(&["transport `panel` has no command line"]);
         project
             .devgate("session get -t panel1 /")
             .failed()
-            .says(&["transport `panel` has no data"]);
+            .shows(&["transport `panel` has no data"]);
         project.devgate("session run -t panel1 -- true").succeeded();
         project
             .devgate("type list")
             .succeeded()
-            .says(&["panel/panel_port"]);
+            .shows(&["panel/panel_port"]);
         let facts = project.devgate("facts -t panel1 --format json").succeeded();
         let facts = &facts.item()["value"];
         assert_eq!(facts["os"]["release"]["full"], "1.2", "{facts}");
@@ -114,7 +114,7 @@ fn a_program_is_a_transport_like_any_other() {
         project
             .devgate("facts -t panel1 --log-level debug")
             .succeeded()
-            .says(&["debug: panel1: read "]);
+            .shows(&["debug: panel1: read "]);
         panel.change(|data| data["password"] = json!("another canary"));
         let refused = project.devgate("verify -t panel1 --format json").failed();
         let error = &refused.item()["value"]["_error"];
@@ -135,23 +135,23 @@ fn a_program_is_a_resource_type_like_any_other() {
         project
             .devgate("type list")
             .succeeded()
-            .says(&["panel/panel_port"]);
+            .shows(&["panel/panel_port"]);
         project
             .devgate("type show panel_port")
             .succeeded()
-            .says(&["serial: Optional[Integer] (read_only)"]);
-        let shown = project
+            .shows(&["serial: Optional[Integer] (read_only)"]);
+        let document = project
             .devgate("device -t panel1 --resource panel_port a1 --format json")
             .succeeded();
         assert_eq!(
-            shown.item()["value"]["resources"][0]["label"],
+            document.item()["value"]["resources"][0]["label"],
             "CORE",
-            "{shown}"
+            "{document}"
         );
         project
             .devgate("device -t panel1 --resource panel_port a8")
             .failed()
-            .says(&["there is no panel_port[a8] on panel1"]);
+            .shows(&["there is no panel_port[a8] on panel1"]);
 
         let wanted = json!({
             "a1": { "to": "b7", "speed": 100 },
@@ -229,7 +229,7 @@ fn the_example_keeps_to_the_contract_of_pxp_modules_too() {
             .join(name);
         let path = path.to_str().expect("it is text");
         for words in ["", "metadata"] {
-            let run = panel.project.start_alone(&[path, words]).succeeded();
+            let run = panel.project.run_program(&[path, words]).succeeded();
             assert_eq!(run.stderr, "", "nothing may be on stderr");
             let metadata = run.json();
             assert!(metadata["description"].is_string(), "{metadata}");
@@ -282,7 +282,7 @@ with open("starts", "a") as starts:
     project
         .devgate(&format!("device -t t --apply {manifest}"))
         .succeeded()
-        .says(&["2 unchanged"]);
+        .shows(&["2 unchanged"]);
     let starts = fs::read_to_string(project.path().join("starts")).expect("it was started");
     let [pid, "ended"] = *starts.lines().collect::<Vec<_>>() else {
         panic!("expected one start and its end: {starts}");
@@ -292,7 +292,7 @@ with open("starts", "a") as starts:
 
 #[test]
 fn a_program_manages_resources_beside_what_is_declared_over_a_protocol() {
-    let server = Server::start(|_| Some(Answer::json(200, &json!({ "alive": true }))));
+    let server = Server::start(|_| Some(HttpResponse::json(200, &json!({ "alive": true }))));
     let kind = "#!/usr/bin/env python3
 import json, sys
 given = json.load(sys.stdin)['input']
@@ -316,15 +316,15 @@ else:
     });
     project.add_target("t", info);
     project.devgate("verify -t t").succeeded();
-    assert!(!server.asked().is_empty(), "the protocol was spoken");
-    let shown = project
+    assert!(!server.requests().is_empty(), "the protocol was spoken");
+    let document = project
         .devgate("device -t t --resource a_port --format json")
         .succeeded();
     let name = format!("127.0.0.1 {}", PASSWORD.len());
     assert_eq!(
-        shown.item()["value"]["resources"],
+        document.item()["value"]["resources"],
         json!([{ "name": name }]),
-        "{shown}"
+        "{document}"
     );
     let got = project.devgate("session get -t t /").succeeded();
     assert!(got.stdout.contains("alive"), "{got}");

@@ -9,7 +9,7 @@ use crate::support::programs::{PASSWORD, is_running, program, project, transport
 use crate::support::run::Run;
 
 #[test]
-fn a_program_that_breaks_its_contract_is_told_by_file_action_and_what_was_expected() {
+fn a_program_that_breaks_its_contract_is_reported_by_file_action_and_what_was_expected() {
     let once = [
         (
             "true",
@@ -90,11 +90,11 @@ fn a_program_that_breaks_its_contract_is_told_by_file_action_and_what_was_expect
         .map(|case| (false, case))
         .into_iter()
         .chain(staying.map(|case| (true, case)));
-    for (stays, (script, told)) in all {
+    for (stays, (script, expected)) in all {
         let script = format!("echo $$ > pid; {script}");
         let mut project = project(&[]);
         let path = program(&mut project, "transport", &transport(stays, &script));
-        let target = if told.contains("within") {
+        let target = if expected.contains("within") {
             "hasty"
         } else {
             "t"
@@ -103,7 +103,7 @@ fn a_program_that_breaks_its_contract_is_told_by_file_action_and_what_was_expect
             .devgate(&format!("facts -t {target} --format json"))
             .failed();
         let words = failed.item()["value"]["_error"]["msg"].to_string();
-        assert!(words.contains(told), "{script}: {words}");
+        assert!(words.contains(expected), "{script}: {words}");
         assert!(
             words.contains(&format!("{} facts: ", path.display())),
             "{script}: {words}"
@@ -123,7 +123,7 @@ fn a_program_that_does_not_say_what_it_is_stops_only_those_who_ask_for_it() {
         ))
     };
     let family = "name: bad\ndesc: x\nprotocol: rest\n";
-    for (programs, told) in [
+    for (programs, expected) in [
         (
             vec![("transport", schema("no"))],
             "transport schema: expected one JSON object on stdout",
@@ -189,11 +189,11 @@ fn a_program_that_does_not_say_what_it_is_stops_only_those_who_ask_for_it() {
         project
             .devgate("verify -t t")
             .failed()
-            .says(&["family `bad` cannot be used: ", told]);
+            .shows(&["family `bad` cannot be used: ", expected]);
         project
             .devgate("family list")
             .succeeded()
-            .says(&["family of `bad`: ", told, "frr "]);
+            .shows(&["family of `bad`: ", expected, "frr "]);
         project.devgate("transport show frr").succeeded();
     }
     let mut project = project(&[("transport", good.as_str())]);
@@ -201,7 +201,7 @@ fn a_program_that_does_not_say_what_it_is_stops_only_those_who_ask_for_it() {
     project
         .devgate("verify -t t")
         .failed()
-        .says(&["types/a_port is not executable"]);
+        .shows(&["types/a_port is not executable"]);
 }
 
 /// Returns a program of the type `a_port`, persistent or not, that gives the same answer to everything.
@@ -219,9 +219,9 @@ esac
 }
 
 #[test]
-fn rows_that_do_not_keep_to_their_type_are_told() {
+fn rows_that_do_not_keep_to_their_type_are_reported() {
     for stays in [false, true] {
-        for (results, told) in [
+        for (results, expected) in [
             (
                 r#"{"resources": [{"name": 5, "key": "canary"}]}"#,
                 "name: 5 (expects a String value, got Integer)",
@@ -251,7 +251,7 @@ fn rows_that_do_not_keep_to_their_type_are_told() {
             project
                 .devgate("device -t t --resource a_port")
                 .failed()
-                .says(&[told]);
+                .shows(&[expected]);
         }
         let transport = transport(false, "echo '{}'");
         let kind = kind(stays, r#"{"resources": []}"#);
@@ -260,7 +260,7 @@ fn rows_that_do_not_keep_to_their_type_are_told() {
         project
             .devgate(&format!("device -t t --apply {manifest}"))
             .failed()
-            .says(&[
+            .shows(&[
                 "a_port canonicalize: expected as many `resources` as it was given, 1, it gave 0",
             ]);
     }
@@ -293,9 +293,9 @@ fn a_row_that_is_wrong_hides_no_other() {
         ("types/a_port", &kind(false, rows)),
     ]);
     let names = |run: &Run| -> Vec<String> {
-        let shown = run.item()["value"]["resources"].clone();
-        let shown = shown.as_array().expect("resources").iter();
-        shown.map(|row| row["name"].to_string()).collect()
+        let output = run.item()["value"]["resources"].clone();
+        let output = output.as_array().expect("resources").iter();
+        output.map(|row| row["name"].to_string()).collect()
     };
     let show = "device -t t --resource a_port --format json";
     let some = project.devgate(show);
@@ -308,7 +308,7 @@ fn a_row_that_is_wrong_hides_no_other() {
         .devgate(&format!("{show} --rows warning"))
         .succeeded();
     assert_eq!(names(&warned).len(), 3);
-    let warned = warned.says(&["warning", "colour"]);
+    let warned = warned.shows(&["warning", "colour"]);
     assert!(warned.item()["value"].get("_error").is_none(), "{warned}");
     assert_eq!(
         names(&project.devgate(&format!("{show} --rows off")).succeeded()).len(),
@@ -317,11 +317,11 @@ fn a_row_that_is_wrong_hides_no_other() {
     project
         .devgate("device -t t --resource a_port c")
         .succeeded()
-        .says(&["'c'"]);
+        .shows(&["'c'"]);
     let one = project.devgate("device -t t --resource a_port b").failed();
-    one.says(&["colour"]);
+    one.shows(&["colour"]);
     project
         .devgate("device -t t --resource a_port d")
         .failed()
-        .says(&["there is no a_port[d]"]);
+        .shows(&["there is no a_port[d]"]);
 }

@@ -9,7 +9,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 use serde_json::json;
 
-use super::folder::{Project, words_of};
+use super::folder::{Project, messages_of};
 
 /// A file that never ends.
 const ENDLESS: &str = "/dev/zero";
@@ -33,21 +33,24 @@ fn what_never_ends_is_read_up_to_a_limit_that_is_named() {
         let stdin = fs::File::open(ENDLESS).expect("there is one");
         let output = project.command(words).stdin(stdin).output();
         let output = output.expect("the binary starts");
-        let told = words_of(&output);
-        assert_eq!(output.status.code(), Some(1), "{words:?}: {told}");
-        assert!(told.contains("larger than 64 MiB"), "{words:?}: {told}");
+        let message = messages_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {message}");
+        assert!(
+            message.contains("larger than 64 MiB"),
+            "{words:?}: {message}"
+        );
         let name = if words.contains(&"-") || words[0] == "schema" {
             "std"
         } else {
             ENDLESS
         };
-        let is_named = told.contains(name) || told.contains("standard input");
-        assert!(is_named, "{words:?}: {told}");
+        let is_named = message.contains(name) || message.contains("standard input");
+        assert!(is_named, "{words:?}: {message}");
     }
 }
 
 #[test]
-fn a_pipe_without_a_writer_is_waited_for_with_a_word_until_somebody_writes_or_stops_it() {
+fn a_pipe_without_a_writer_is_waited_for_with_a_message_until_somebody_writes_or_stops_it() {
     let project = Project::new();
     let pipe = project.0.path().join("pipe");
     mkfifo(&pipe, Mode::S_IRUSR | Mode::S_IWUSR).expect("a folder takes pipes");
@@ -60,10 +63,10 @@ fn a_pipe_without_a_writer_is_waited_for_with_a_word_until_somebody_writes_or_st
             .spawn();
         let mut child = child.expect("the binary starts");
         let mut words = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut told = String::new();
-        while !told.contains("waiting for somebody to write into pipe") {
-            let read = words.read_line(&mut told).expect("a pipe can be read");
-            assert!(read > 0, "{told}");
+        let mut message = String::new();
+        while !message.contains("waiting for somebody to write into pipe") {
+            let read = words.read_line(&mut message).expect("a pipe can be read");
+            assert!(read > 0, "{message}");
         }
         if is_stopped {
             let pid = Pid::from_raw(child.id().try_into().expect("a process's number"));
@@ -72,21 +75,21 @@ fn a_pipe_without_a_writer_is_waited_for_with_a_word_until_somebody_writes_or_st
             fs::write(&pipe, &inventory).expect("somebody reads");
         }
         let output = child.wait_with_output().expect("it is our child");
-        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.success(), !is_stopped, "{told}");
-        assert_eq!(shown.contains("r7"), !is_stopped, "{shown}");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.success(), !is_stopped, "{message}");
+        assert_eq!(text.contains("r7"), !is_stopped, "{text}");
     }
 }
 
 #[test]
-fn what_a_shell_puts_in_the_place_of_a_file_is_read_as_one() {
+fn what_a_shell_passes_instead_of_a_file_is_read_as_one() {
     let project = Project::new();
     let line = format!(
         "{} inventory show -i <(echo '{{targets: [r8]}}')",
         env!("CARGO_BIN_EXE_devgate")
     );
-    let output = project.started_by(&["bash", "-c", &line], &[]).output();
+    let output = project.command_under(&["bash", "-c", &line], &[]).output();
     let output = output.expect("a shell starts");
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("r8"), "{shown}{}", words_of(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("r8"), "{text}{}", messages_of(&output));
 }

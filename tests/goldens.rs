@@ -17,7 +17,7 @@ use crate::folder::Project;
 use crate::switches::Switch;
 
 /// Patterns that vary between runs, and their replacements.
-const VARIES: [(&str, &str); 8] = [
+const VARIABLE_PARTS: [(&str, &str); 8] = [
     (
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
         "UUID",
@@ -44,26 +44,26 @@ fn goldens() -> PathBuf {
 /// Compares a text with the golden file of this name, or writes the file.
 fn assert_golden(name: &str, found: &str) {
     let path = goldens().join(name);
-    if std::env::var_os("DEVGATE_GOLDENS").is_some_and(|wish| wish == "write") {
+    if std::env::var_os("DEVGATE_GOLDENS").is_some_and(|mode| mode == "write") {
         fs::write(&path, found).expect("a golden can be written");
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let differs = kept.lines().zip(found.lines()).position(|(a, b)| a != b);
-    let at = differs.unwrap_or_else(|| kept.lines().count().min(found.lines().count()));
-    let lines = [kept.as_str(), found].map(|text| text.lines().nth(at).unwrap_or("(the end)"));
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    let differs = golden.lines().zip(found.lines()).position(|(a, b)| a != b);
+    let at = differs.unwrap_or_else(|| golden.lines().count().min(found.lines().count()));
+    let lines = [golden.as_str(), found].map(|text| text.lines().nth(at).unwrap_or("(the end)"));
     let same = lines[0].chars().zip(lines[1].chars());
     let same = same.take_while(|(a, b)| a == b).count();
-    let shown = lines.map(|line| {
+    let output = lines.map(|line| {
         let around = line.chars().skip(same.saturating_sub(60)).take(160);
         around.collect::<String>()
     });
     assert!(
-        kept == found,
+        golden == found,
         "{name}, line {}, from character {same} on, is not what was promised\n  kept:  {}\n  found: {}\n\
          if that is on purpose: DEVGATE_GOLDENS=write",
         at + 1,
-        shown[0],
-        shown[1]
+        output[0],
+        output[1]
     );
 }
 
@@ -71,7 +71,7 @@ fn assert_golden(name: &str, found: &str) {
 struct Bench {
     project: Project,
     _switch: Switch,
-    varies: Vec<(Regex, String)>,
+    variable_parts: Vec<(Regex, String)>,
 }
 
 impl Bench {
@@ -89,15 +89,19 @@ impl Bench {
             project.write(&name.to_string_lossy(), &text);
         }
         let own = [(format!(r"\b{port}\b"), "PORT".to_owned())];
-        let varies = VARIES.map(|(pattern, stands)| (pattern.to_owned(), stands.to_owned()));
-        let varies = varies.into_iter().chain(own).map(|(pattern, stands)| {
-            let pattern = Regex::new(&pattern).expect("a pattern of ours");
-            (pattern, stands)
-        });
+        let variable_parts = VARIABLE_PARTS
+            .map(|(pattern, replacement)| (pattern.to_owned(), replacement.to_owned()));
+        let variable_parts = variable_parts
+            .into_iter()
+            .chain(own)
+            .map(|(pattern, replacement)| {
+                let pattern = Regex::new(&pattern).expect("a pattern of ours");
+                (pattern, replacement)
+            });
         Self {
             project,
             _switch: switch,
-            varies: varies.collect(),
+            variable_parts: variable_parts.collect(),
         }
     }
 
@@ -109,7 +113,7 @@ impl Bench {
         let path = std::env::var("PATH").unwrap_or_default();
         let output = self
             .project
-            .started_by(&["sh", "-c", line], &[])
+            .command_under(&["sh", "-c", line], &[])
             .env("PATH", format!("{bin}:{path}"))
             .env("HOME", folder.join("home"))
             .env("XDG_STATE_HOME", folder.join("state"))
@@ -127,9 +131,9 @@ impl Bench {
             if let Some(name) = name.filter(|_| !stream.is_empty()) {
                 text += &format!("[{name}]\n");
             }
-            let shown = self.constant(&String::from_utf8_lossy(stream));
-            text += &shown;
-            if !shown.is_empty() && !shown.ends_with('\n') {
+            let shown_text = self.constant(&String::from_utf8_lossy(stream));
+            text += &shown_text;
+            if !shown_text.is_empty() && !shown_text.ends_with('\n') {
                 text += "[no line end]\n";
             }
         }
@@ -140,8 +144,10 @@ impl Bench {
     fn constant(&self, text: &str) -> String {
         let folder = self.project.0.path().display().to_string();
         let mut text = text.replace(&folder, "PROJECT");
-        for (pattern, stands) in &self.varies {
-            text = pattern.replace_all(&text, stands.as_str()).into_owned();
+        for (pattern, replacement) in &self.variable_parts {
+            text = pattern
+                .replace_all(&text, replacement.as_str())
+                .into_owned();
         }
         text
     }
@@ -169,9 +175,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn command_lines_print_what_was_promised() {
     let mut seen = 0;
     for path in files(&goldens().join("command_lines")) {
-        let kept = fs::read_to_string(&path).expect("it is a text");
+        let golden = fs::read_to_string(&path).expect("it is a text");
         let bench = Bench::start();
-        let lines = kept.lines().filter_map(|line| line.strip_prefix("$ "));
+        let lines = golden.lines().filter_map(|line| line.strip_prefix("$ "));
         let found: String = lines.map(|line| bench.run(line)).collect();
         seen += found.matches("\n[exit ").count();
         let name = path.file_name().expect("it has a name").to_string_lossy();

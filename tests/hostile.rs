@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::http::{Answer, Asked, Server};
+use crate::support::http::{HttpRequest, HttpResponse, Server};
 use crate::support::project::Project;
 use crate::support::run::Run;
 
@@ -16,7 +16,10 @@ const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{1b}[c\u{202e}txt\u{2
 const SHOWN: &str = r"\u001b[2J\u001b]0;owned\u0007\u009b31m\u001b[c\u202etxt\u2066 a\u000db\u007f";
 
 /// Creates a project with a device `device` of the transport `rest` with a password, simulated by `answer`.
-fn rest(settings: Value, answer: impl FnMut(&Asked) -> Option<Answer> + Send + 'static) -> Project {
+fn rest(
+    settings: Value,
+    answer: impl FnMut(&HttpRequest) -> Option<HttpResponse> + Send + 'static,
+) -> Project {
     let server = Server::start(answer);
     let mut info = json!({
         "remote-transport": "rest", "protocol": "http", "host": "127.0.0.1", "port": server.port,
@@ -51,11 +54,11 @@ fn is_harmless(run: &Run) {
 
 #[test]
 fn what_a_terminal_would_act_upon_is_shown_in_results_and_errors() {
-    let project = rest(json!({}), |asked| {
-        Some(match asked.path.as_str() {
-            "/text" => Answer::new(200, TEXT, format!("one\ttwo\r\n{EVIL}\n")),
-            "/json" => Answer::json(200, &json!({ "a": EVIL })),
-            _ => Answer::new(500, TEXT, EVIL),
+    let project = rest(json!({}), |request| {
+        Some(match request.path.as_str() {
+            "/text" => HttpResponse::new(200, TEXT, format!("one\ttwo\r\n{EVIL}\n")),
+            "/json" => HttpResponse::json(200, &json!({ "a": EVIL })),
+            _ => HttpResponse::new(500, TEXT, EVIL),
         })
     });
     for colour in ["never", "always"] {
@@ -107,23 +110,23 @@ fn an_answer_that_would_take_gigabytes_is_not_read() {
         format!("[{}0]", "0,".repeat(6_000_000)),
         format!("<x>{}</x>", "<a/>".repeat(3_000_000)),
     ];
-    let project = rest(json!({}), move |asked| {
-        let body = &bodies[usize::from(asked.path == "/xml")];
-        Some(Answer::new(200, "application/json", body.clone()))
+    let project = rest(json!({}), move |request| {
+        let body = &bodies[usize::from(request.path == "/xml")];
+        Some(HttpResponse::new(200, "application/json", body.clone()))
     });
     for path in ["/json", "/xml"] {
         project
             .devgate(&format!("session get -t device {path}"))
             .failed()
-            .says(&["sent more than 2000000 values", "`answer_limit`"]);
+            .shows(&["sent more than 2000000 values", "`answer_limit`"]);
     }
 }
 
 #[test]
 fn what_a_server_echoes_of_the_password_is_masked_in_keys_and_in_other_spellings() {
-    let project = rest(json!({}), |asked| {
+    let project = rest(json!({}), |request| {
         let password = "canary p&ss?>";
-        let basic = asked.header("authorization").to_owned();
+        let basic = request.header("authorization").to_owned();
         let body = json!({
             password: 1,
             "basic": basic,
@@ -133,8 +136,8 @@ fn what_a_server_echoes_of_the_password_is_masked_in_keys_and_in_other_spellings
             "html": "<p>canary p&amp;ss?&gt;</p>",
             "user": "operator",
         });
-        let status = if asked.path == "/error" { 500 } else { 200 };
-        Some(Answer::json(status, &body))
+        let status = if request.path == "/error" { 500 } else { 200 };
+        Some(HttpResponse::json(status, &body))
     });
     for path in ["/x", "/error"] {
         for format in ["human", "json"] {

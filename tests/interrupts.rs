@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use super::folder::{Project, document, wait_for_the_end_of};
+use super::folder::{Project, document, wait_for_end};
 
 /// Starts a task on `r1` and `r2`, one after the other. Sends each signal after the previous one was
 /// acknowledged on stderr, and then creates a file `go`. Returns the output.
@@ -30,24 +30,24 @@ fn interrupted(project: &Project, words: &[&str], signals: &[(Signal, &str)]) ->
     });
     wait_for(project, "begun");
     let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut heard = String::new();
+    let mut received = String::new();
     for (signal, answer) in signals {
         let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
         kill(pid, *signal).expect("it is our child");
-        let from = heard.len();
-        while !heard[from..].contains(answer) {
-            let read = stderr.read_line(&mut heard).expect("a pipe can be read");
-            assert!(read > 0, "nothing like {answer:?} in {heard}");
+        let from = received.len();
+        while !received[from..].contains(answer) {
+            let read = stderr.read_line(&mut received).expect("a pipe can be read");
+            assert!(read > 0, "nothing like {answer:?} in {received}");
         }
     }
     project.write("go", "");
     let mut rest = Vec::new();
     stderr.read_to_end(&mut rest).expect("a pipe can be read");
-    heard.push_str(&String::from_utf8_lossy(&rest));
+    received.push_str(&String::from_utf8_lossy(&rest));
     Output {
         status: child.wait().expect("it is a child"),
         stdout: reader.join().expect("the reader does not panic"),
-        stderr: heard.into_bytes(),
+        stderr: received.into_bytes(),
     }
 }
 
@@ -78,13 +78,13 @@ fn errors(document: &Value) -> Vec<(&str, &Value)> {
 #[track_caller]
 fn assert_nothing_is_left(project: &Project) {
     let child = fs::read_to_string(project.0.path().join("begun")).expect("a child was started");
-    wait_for_the_end_of(child.trim());
-    let left: Vec<_> = fs::read_dir(project.0.path().join("tmp"))
+    wait_for_end(child.trim());
+    let remaining: Vec<_> = fs::read_dir(project.0.path().join("tmp"))
         .expect("the folder is there")
         .map(|entry| entry.expect("an entry").file_name())
         .filter(|name| name != OsStr::new(".keep"))
         .collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert!(remaining.is_empty(), "{remaining:?}");
 }
 
 /// Starts a child, records its process ID, and waits for it.
@@ -170,7 +170,7 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     let (project, dir) = project(PATIENT);
     let words = ["task", "run", "m::long", "-t", "all", &dir];
     let child = project
-        .started_by(&["nohup"], &words)
+        .command_under(&["nohup"], &words)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -237,11 +237,11 @@ fn a_reader_who_reads_nothing_does_not_keep_a_run_from_being_stopped() {
     wait_for(&project, "begun");
     let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
     kill(pid, Signal::SIGINT).expect("it is our child");
-    let begun = Instant::now();
+    let start = Instant::now();
     let ended = loop {
         match child.try_wait().expect("it is a child") {
             Some(status) => break status,
-            None if begun.elapsed() > Duration::from_secs(120) => {
+            None if start.elapsed() > Duration::from_secs(120) => {
                 child.kill().expect("it is our child");
                 panic!("it waits for its reader");
             }

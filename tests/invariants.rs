@@ -1,60 +1,14 @@
 //! Properties of the source code: its layers, the only places for dangerous operations, and the only places
 //! that reveal secrets.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "invariants/reveals.rs"]
+mod reveals;
+#[path = "invariants/sources.rs"]
+mod sources;
 
-/// The places that inspect secrets or send them to a device or a child: each file, and its calls outside
-/// tests.
-const REVEALS: &[(&str, usize)] = &[
-    ("devices/src/declared/body.rs", 1),
-    ("devices/src/declared/netconf.rs", 1),
-    ("devices/src/declared/provider.rs", 1),
-    ("devices/src/line.rs", 2),
-    ("devices/src/rollback/cli.rs", 1),
-    ("devices/src/rollback/netconf.rs", 1),
-    ("devices/src/template/scope.rs", 4),
-    ("gateway/practice/src/serve.rs", 2),
-    ("gateway/practice/src/server/session.rs", 1),
-    ("gateway/practice/src/switch.rs", 1),
-    ("gateway/engine/src/external/program.rs", 1),
-    ("gateway/engine/src/inventory/source.rs", 1),
-    ("gateway/engine/src/process/dialogue.rs", 1),
-    ("gateway/engine/src/process/recorded.rs", 1),
-    ("gateway/engine/src/process/reexec.rs", 1),
-    ("gateway/engine/src/process/run.rs", 3),
-    ("gateway/engine/src/process/spawn.rs", 1),
-    ("gateway/engine/src/tasks/invocation.rs", 2),
-    ("schemas/src/fuzz.rs", 1),
-    ("schemas/src/mask.rs", 1),
-    ("schemas/src/task/parameter.rs", 1),
-    ("schemas/src/transport_schema/read.rs", 1),
-    ("schemas/src/types/secret.rs", 1),
-    ("schemas/src/value.rs", 3),
-    ("transports/src/line.rs", 2),
-    ("transports/src/info.rs", 1),
-    ("transports/src/netconf/change.rs", 1),
-    ("transports/src/ovsdb/data.rs", 2),
-    ("transports/src/snmp/agent.rs", 1),
-    ("transports/src/snmp/usm.rs", 4),
-    ("transports/src/ssh/auth.rs", 1),
-    ("transports/src/ssh/auth/answers.rs", 1),
-    ("transports/src/ssh/identities.rs", 2),
-    ("transports/src/ssh/private_key.rs", 4),
-    ("transports/src/f5/session.rs", 1),
-    ("transports/src/http/login.rs", 2),
-    ("transports/src/http/request.rs", 1),
-    ("transports/src/http/send.rs", 1),
-    ("transports/src/http/settings.rs", 3),
-    ("transports/src/panos/session.rs", 2),
-    ("transports/src/rest/session.rs", 1),
-    ("transports/src/restconf/session.rs", 1),
-    ("transports/src/tls/pem.rs", 2),
-    ("transports/src/ssh/read.rs", 1),
-    ("gateway/engine/src/hosts/shell/script.rs", 2),
-    ("gateway/engine/src/hosts/shell/running_script.rs", 2),
-];
+use std::fs;
+
+use sources::{assert_absent, dependencies, files, name, root, text};
 
 /// The crates from the lowest to the highest, each with the workspace crates that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -247,29 +201,6 @@ fn nobody_but_front_ends_looks_at_the_surroundings_of_the_process() {
 }
 
 #[test]
-fn secrets_are_revealed_only_where_this_list_says() {
-    let mut found = BTreeMap::new();
-    for (layer, _) in LAYERS {
-        for source in files(&format!("{layer}/src")) {
-            let calls = code(&source)
-                .map(|line| calls_of("reveal", line) + calls_of("reveal_json", line))
-                .sum();
-            if calls > 0 {
-                found.insert(name(&source), calls);
-            }
-        }
-    }
-    let expected: BTreeMap<String, usize> = REVEALS
-        .iter()
-        .map(|(file, calls)| ((*file).to_owned(), *calls))
-        .collect();
-    assert_eq!(
-        found, expected,
-        "who reveals secrets has changed (left: found): is each call needed?"
-    );
-}
-
-#[test]
 fn sources_open_with_what_they_are_for() {
     let silent: Vec<String> = files("")
         .into_iter()
@@ -381,108 +312,16 @@ fn the_project_speaks_of_itself_alone() {
     ];
     for word in words.map(|halves| halves.concat()) {
         for path in files("") {
-            let place = text(&path)
+            let location = text(&path)
                 .to_lowercase()
                 .lines()
                 .position(|line| line.contains(&word));
             assert_eq!(
-                place,
+                location,
                 None,
                 "{}: the line after this one says {word:?}",
                 name(&path)
             );
         }
     }
-}
-
-/// Fails for each line of code below `folder` that contains one of `words`, except in tests and in the
-/// files of `except`.
-fn assert_absent(folder: &str, words: &[&str], except: &[&str]) {
-    let mut found = Vec::new();
-    for path in files(folder)
-        .into_iter()
-        .filter(|path| !except.contains(&name(path).as_str()))
-    {
-        let lines = code(&path).filter(|line| words.iter().any(|word| line.contains(word)));
-        found.extend(lines.map(|line| format!("{}: {}", name(&path), line.trim())));
-    }
-    assert!(
-        found.is_empty(),
-        "{words:?} must not appear here:\n{}",
-        found.join("\n")
-    );
-}
-
-/// Returns the lines of a source before its tests, without comments; none for a file of tests.
-fn code(path: &Path) -> impl Iterator<Item = &'static str> {
-    // Leaking is simpler than owning here: a few hundred files in a short-lived process.
-    let is_tests = path.ends_with("tests.rs") || name(path).split('/').any(|part| part == "tests");
-    let text = if is_tests { String::new() } else { text(path) };
-    let text: &'static str = Box::leak(text.into_boxed_str());
-    text.lines()
-        .take_while(|line| !line.starts_with("mod tests {"))
-        .filter(|line| !line.trim_start().starts_with("//"))
-}
-
-/// Returns how often a line calls `function`. Definitions, longer names and paths in imports do not count.
-fn calls_of(function: &str, line: &str) -> usize {
-    line.match_indices(&format!("{function}("))
-        .filter(|(at, _)| line[..*at].ends_with(['.', ':']))
-        .count()
-}
-
-/// Returns the crates under `[dependencies]` of a manifest. Tests may use more.
-fn dependencies(layer: &str) -> Vec<String> {
-    let manifest = text(&root().join(layer).join("Cargo.toml"));
-    let (_, section) = manifest
-        .split_once("[dependencies]\n")
-        .expect("the manifest has dependencies");
-    let entries = section.lines().take_while(|line| !line.starts_with('['));
-    let names = entries.filter_map(|line| line.split(['.', ' ', '=']).next());
-    names
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
-}
-
-/// Returns all files below `folder` that belong to the project, sorted.
-fn files(folder: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![root().join(folder)];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder)
-            .expect("the folder is there")
-            .flatten()
-        {
-            let path = entry.path();
-            let others = ["target", "fuzz/target", ".git"];
-            let built = others.iter().any(|other| path == root().join(other));
-            match entry.file_type().expect("a file has a type") {
-                kind if kind.is_dir() && !built => open.push(path),
-                kind if kind.is_file() && !built => found.push(path),
-                _ => {}
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Returns the text of a file; empty for a file that is not text.
-fn text(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_default()
-}
-
-fn name(path: &Path) -> String {
-    path.strip_prefix(root())
-        .unwrap_or(path)
-        .display()
-        .to_string()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("..")
-        .canonicalize()
-        .expect("the project has a root")
 }

@@ -7,7 +7,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::folder::{Project, document, words_of};
+use crate::folder::{Project, document, messages_of};
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/engine/src/plugins/fixtures");
 /// The decrypted values of the fixtures.
@@ -60,11 +60,11 @@ fn a_task_gets_what_was_encrypted_and_nobody_sees_it() {
     ];
     for format in ["human", "json"] {
         let output = project.devgate(&[&words[..], &["--format", format]].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
         let all = format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
-            words_of(&output)
+            messages_of(&output)
         );
         assert!(all.contains("Sensitive [value redacted]"), "{all}");
         assert!(!CANARIES.iter().any(|canary| all.contains(canary)), "{all}");
@@ -76,7 +76,7 @@ fn details_of_the_inventory_show_no_secret() {
     let project = encrypted();
     for format in ["human", "json"] {
         let output = project.devgate(&["inventory", "show", "--detail", "--format", format]);
-        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
         let all = String::from_utf8_lossy(&output.stdout);
         assert!(
             all.contains("greeting") && all.contains("remote-transport"),
@@ -93,19 +93,19 @@ fn the_inventory_is_shown_as_bolt_shows_it_without_asking_plugins() {
 groups: [{name: g, targets: [r1]}]\ntargets: [r2]\n";
     project.write("inventory.yaml", inventory);
     let output = project.devgate(&["inventory", "show", "-t", "g,h", "--format", "json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
-    let shown = document(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
+    let response = document(&output);
     let file = project.0.path().join("inventory.yaml");
     assert_eq!(
-        shown["inventory"],
+        response["inventory"],
         json!({ "targets": ["r1"], "count": 1, "file": file })
     );
-    assert_eq!(shown["adhoc"], json!({ "targets": ["h"], "count": 1 }));
+    assert_eq!(response["adhoc"], json!({ "targets": ["h"], "count": 1 }));
     assert_eq!(
-        (&shown["targets"], &shown["count"]),
+        (&response["targets"], &response["count"]),
         (&json!(["r1", "h"]), &json!(2))
     );
-    assert_eq!(shown["groups"]["all"], json!(["r2", "r1"]));
+    assert_eq!(response["groups"]["all"], json!(["r2", "r1"]));
 }
 
 /// One valid target, and targets that are each invalid in another way.
@@ -143,7 +143,7 @@ fn what_is_wrong_is_shown_without_asking_plugins() {
         ("host", "devgate/invalid-connection-info", "tmpdir: 5"),
     ];
     let output = project.devgate(&["inventory", "show"]);
-    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
     let table = String::from_utf8_lossy(&output.stdout);
     for (name, _, why) in wrong {
         let row = table.lines().find(|line| line.starts_with(name));
@@ -153,7 +153,7 @@ fn what_is_wrong_is_shown_without_asking_plugins() {
     for strict in [&[][..], &["--strict"]] {
         let words = [&["inventory", "show", "--format", "json"], strict].concat();
         let output = project.devgate(&words);
-        assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
         let faults = document(&output)["faults"].clone();
         for (name, kind, why) in wrong {
             assert_eq!(faults[name]["kind"], kind, "{faults:#}");
@@ -168,7 +168,7 @@ fn what_is_wrong_is_shown_without_asking_plugins() {
     }
     let alone = ["inventory", "show", "-t", "right,covered"];
     let output = project.devgate(&alone);
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_remote_target_without_a_transport_is_right_for_tasks_that_log_in_by_themsel
     let inventory = "targets: [{name: r1, config: {transport: remote, remote: {user: me}}}]\n";
     project.write("inventory.yaml", inventory);
     let output = project.devgate(&["inventory", "show"]);
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     let table = String::from_utf8_lossy(&output.stdout);
     let row = table.lines().find(|line| line.starts_with("r1"));
     assert!(row.is_some_and(|row| !row.contains("(wrong)")), "{table}");
@@ -189,7 +189,7 @@ fn details_of_a_target_whose_plugin_fails_have_its_transport_and_why() {
     project.write("inventory.yaml", WRONG);
     let detail = ["inventory", "show", "-t", "plugin,family", "--detail"];
     let output = project.devgate(&[&detail[..], &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
     let targets = document(&output)["targets"].clone();
     let (plugin, family) = (&targets[0], &targets[1]);
     assert_eq!(plugin["config"]["transport"], "remote", "{plugin:#}");
@@ -206,11 +206,11 @@ fn details_of_a_target_whose_plugin_fails_have_its_transport_and_why() {
         "{family:#}"
     );
     let output = project.devgate(&detail);
-    let shown = String::from_utf8_lossy(&output.stdout);
-    let (first, second) = shown.split_once("family\n").expect("two targets");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (first, second) = text.split_once("family\n").expect("two targets");
     assert!(
         first.contains("unknown plugin agee") && second.contains("no transport `frrr`"),
-        "{shown}"
+        "{text}"
     );
 }
 
@@ -259,10 +259,10 @@ targets: [good, {name: bad, vars: []}, {name: needy, config: {remote: {user: {_p
 
     let output = project.devgate(&[&run[..], &["good"]].concat());
     assert_eq!(output.status.code(), Some(0));
-    let told = words_of(&output);
+    let message = messages_of(&output);
     assert!(
-        told.contains("left out: ") && told.contains("expected vars of the target bad"),
-        "{told}"
+        message.contains("left out: ") && message.contains("expected vars of the target bad"),
+        "{message}"
     );
 
     let output = project.devgate(&[&run[..], &["good", "--strict"]].concat());
@@ -274,7 +274,7 @@ targets: [good, {name: bad, vars: []}, {name: needy, config: {remote: {user: {_p
 }
 
 #[test]
-fn a_plugin_is_asked_once_for_many_targets() {
+fn a_plugin_is_called_once_for_many_targets() {
     let project = Project::new();
     let names: Vec<String> = (0..50).map(|number| format!("t{number}")).collect();
     let user = json!({ "_plugin": "task", "task": "m::user", "parameters": { "log": "asked" } });
@@ -289,13 +289,13 @@ fn a_plugin_is_asked_once_for_many_targets() {
     );
     project.task("quiet", "");
     let output = project.devgate(&["task", "run", "m::quiet", "-t", "all"]);
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
-    let asked = fs::read_to_string(project.0.path().join("asked")).expect("it was asked");
-    assert_eq!(asked, "once\n");
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
+    let request = fs::read_to_string(project.0.path().join("asked")).expect("it was asked");
+    assert_eq!(request, "once\n");
 }
 
 #[test]
-fn where_nobody_can_answer_nobody_is_asked() {
+fn where_nobody_can_answer_there_is_no_prompt() {
     let project = Project::new();
     let password = json!({ "_plugin": "prompt", "message": "Password" });
     let inventory = json!({
@@ -305,7 +305,7 @@ fn where_nobody_can_answer_nobody_is_asked() {
     project.write("inventory.yaml", &inventory.to_string());
     project.task("quiet", "");
     let words = ["task", "run", "m::quiet", "-t", "all", "--format", "json"];
-    let mut alone = project.started_by(&["setsid", "--wait"], &words);
+    let mut alone = project.command_under(&["setsid", "--wait"], &words);
     let output = alone.output().expect("it starts");
     assert_eq!(output.status.code(), Some(1));
     let items = by_target(&output);

@@ -51,14 +51,14 @@ fn the_end_of_an_output_is_found_whatever_it_looks_like() {
 }
 
 #[test]
-fn a_device_that_is_slower_than_its_limit_of_silence_is_heard_out_byte_by_byte() {
+fn a_device_that_is_slower_than_its_timeout_is_read_byte_by_byte() {
     let device = Awkward::start();
     let project = project(&device, "show slow-bytes 300", json!({ "idle_timeout": 2 }));
     assert_eq!(lines(&project), json!(["one byte at a time"]));
 }
 
 #[test]
-fn a_line_of_a_mebibyte_arrives_whole() {
+fn a_line_of_a_mebibyte_arrives_completely() {
     let device = Awkward::start();
     let project = project(&device, "show version", json!({}));
     let run = project
@@ -69,7 +69,7 @@ fn a_line_of_a_mebibyte_arrives_whole() {
 }
 
 #[test]
-fn a_device_that_is_renamed_amid_the_session_is_known_again() {
+fn a_device_that_is_renamed_during_the_session_is_known_again() {
     let device = Awkward::start();
     let mut project = project(&device, "show version", json!({}));
     project.write("modules/demo/tasks/rename.json", r#"{"remote": true}"#);
@@ -83,36 +83,36 @@ fn a_device_that_is_renamed_amid_the_session_is_known_again() {
     let run = project
         .devgate("task run demo::rename -t switch --format json")
         .succeeded();
-    let said = run.item()["value"]["_output"].clone();
+    let output = run.item()["value"]["_output"].clone();
     assert_eq!(
-        said,
+        output,
         json!("Awkward OS, Version 1.0\nAwkward OS, Version 1.0\n")
     );
-    let heard = device.heard();
+    let received = device.received();
     assert!(
-        heard
+        received
             .iter()
-            .all(|line| line.connection == heard[0].connection),
-        "{heard:#?}"
+            .all(|line| line.connection == received[0].connection),
+        "{received:#?}"
     );
 }
 
 #[test]
-fn a_restart_is_asked_for_only_with_consent_and_then_told_as_what_it_is() {
+fn a_restart_needs_consent_and_is_reported_as_a_restart() {
     let device = Awkward::start();
     let project = project(&device, "show version", json!({}));
     let run = project.devgate("session exec -t switch reload").failed();
-    run.says(&["asks `Proceed with reload? [confirm]`", "--answer"]);
-    assert_eq!(device.times_heard("confirmed"), 0);
+    run.shows(&["asks `Proceed with reload? [confirm]`", "--answer"]);
+    assert_eq!(device.count_received("confirmed"), 0);
     let run = project
         .devgate("session exec -t switch --answer y reload")
         .failed();
-    run.says(&[
+    run.shows(&[
         "closed the connection during `reload`",
         "System is going down",
     ]);
-    let heard = ["reload", "confirmed"].map(|line| device.times_heard(line));
-    assert_eq!(heard, [2, 1], "{:#?}", device.heard());
+    let received = ["reload", "confirmed"].map(|line| device.count_received(line));
+    assert_eq!(received, [2, 1], "{:#?}", device.received());
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn an_output_without_end_is_given_up_by_name() {
         project
             .devgate("facts -t switch")
             .failed()
-            .says(&[command, limit]);
+            .shows(&[command, limit]);
     }
 }
 
 #[test]
-fn a_connection_lost_in_an_output_is_told_with_what_had_come() {
+fn a_connection_lost_in_an_output_is_reported_with_the_received_output() {
     let device = Awkward::start();
     for command in ["show drop-connection", "show drop-channel"] {
         let project = project(&device, command, json!({}));
@@ -145,22 +145,27 @@ fn a_connection_lost_in_an_output_is_told_with_what_had_come() {
 }
 
 #[test]
-fn a_connection_lost_while_configuring_is_told_and_nothing_is_sent_twice() {
+fn a_connection_lost_while_configuring_is_reported_and_nothing_is_sent_twice() {
     let device = Awkward::start();
     let mut project = project(&device, "show version", json!({ "user": "resets-2" }));
     let manifest = project.manifest(json!({ "awkward_vlan": { "guests": { "id": 30 } } }));
     project
         .devgate(&format!("device --target switch --apply {manifest}"))
         .failed()
-        .says(&["closed the connection"]);
+        .shows(&["closed the connection"]);
     for line in ["vlan 30", "name guests"] {
-        assert_eq!(device.times_heard(line), 1, "{line}: {:#?}", device.heard());
+        assert_eq!(
+            device.count_received(line),
+            1,
+            "{line}: {:#?}",
+            device.received()
+        );
     }
     assert_eq!(
-        device.times_heard("write memory"),
+        device.count_received("write memory"),
         0,
         "{:#?}",
-        device.heard()
+        device.received()
     );
 }
 
@@ -179,7 +184,7 @@ fn lines(project: &Project) -> Value {
 /// output.
 fn project(device: &Awkward, command: &str, settings: Value) -> Project {
     let mut project = Project::new();
-    let known = project.write("known_hosts", &device.known_hosts());
+    let known_hosts = project.write("known_hosts", &device.known_hosts());
     let family = format!(
         r"name: awkward
 desc: A device made to be awkward.
@@ -234,7 +239,7 @@ cli:
         "port": device.port(),
         "user": "plain",
         "password": PASSWORD,
-        "known_hosts_file": known,
+        "known_hosts_file": known_hosts,
     });
     for (key, value) in settings.as_object().expect("settings are an object") {
         info[key] = value.clone();

@@ -24,7 +24,7 @@ fn apply(project: &mut Project, resources: &Value, options: &str) -> ([u64; 3], 
 }
 
 /// Returns the run's message about a resource.
-fn said(value: &Value, title: &str) -> String {
+fn messages_on(value: &Value, title: &str) -> String {
     let resources = value["resources"].as_array().expect("resources");
     let found = resources.iter().find(|one| one["title"] == title);
     let found = found.unwrap_or_else(|| panic!("no {title} in {value:#}"));
@@ -32,7 +32,7 @@ fn said(value: &Value, title: &str) -> String {
 }
 
 /// Returns the requests that a device receives when nothing needs to change.
-fn asked(project: &mut Project, resources: &Value) -> Vec<String> {
+fn requests_of(project: &mut Project, resources: &Value) -> Vec<String> {
     let manifest = project.manifest(resources.clone());
     let command = format!("device --target it --apply {manifest} --log-level debug");
     let run = project.devgate(&command).succeeded();
@@ -46,42 +46,42 @@ fn asked(project: &mut Project, resources: &Value) -> Vec<String> {
 }
 
 /// The life of a resource: previewed, created, left alone, changed externally and corrected, and removed.
-struct Life<'l> {
-    made: Value,
-    gone: Value,
+struct Lifecycle<'l> {
+    present: Value,
+    absent: Value,
     /// Changes the device without devgate.
-    meddle: &'l dyn Fn(),
+    change_externally: &'l dyn Fn(),
     /// Returns the state that the device's own client shows.
     seen: &'l dyn Fn() -> String,
 }
 
-impl Life<'_> {
+impl Lifecycle<'_> {
     fn walk(self, project: &mut Project) {
         let count: u64 = self
-            .made
+            .present
             .as_object()
             .expect("types")
             .values()
             .map(|titles| titles.as_object().expect("titles").len() as u64)
             .sum();
         // A lab that was used before may contain some of the resources.
-        apply(project, &self.gone, "");
+        apply(project, &self.absent, "");
         let before = (self.seen)();
-        assert_eq!(apply(project, &self.made, "--noop").0, [0, 0, count]);
+        assert_eq!(apply(project, &self.present, "--noop").0, [0, 0, count]);
         assert_eq!((self.seen)(), before, "noop changes nothing");
-        let (counts, value) = apply(project, &self.made, "");
+        let (counts, value) = apply(project, &self.present, "");
         assert_eq!(counts, [count, 0, 0], "{value:#}");
-        let made = (self.seen)();
-        assert_ne!(made, before);
-        assert_eq!(apply(project, &self.made, "").0, [0, 0, 0]);
-        (self.meddle)();
-        assert_ne!((self.seen)(), made, "somebody changed it");
-        let (counts, value) = apply(project, &self.made, "");
+        let present = (self.seen)();
+        assert_ne!(present, before);
+        assert_eq!(apply(project, &self.present, "").0, [0, 0, 0]);
+        (self.change_externally)();
+        assert_ne!((self.seen)(), present, "somebody changed it");
+        let (counts, value) = apply(project, &self.present, "");
         assert_eq!(counts, [1, 0, 0], "{value:#}");
-        assert_eq!((self.seen)(), made, "it is as it was");
-        let (counts, value) = apply(project, &self.gone, "");
+        assert_eq!((self.seen)(), present, "it is as it was");
+        let (counts, value) = apply(project, &self.absent, "");
         assert_eq!(counts[1], 0, "{value:#}");
         assert_eq!((self.seen)(), before, "nothing is left");
-        assert_eq!(apply(project, &self.gone, "").0, [0, 0, 0]);
+        assert_eq!(apply(project, &self.absent, "").0, [0, 0, 0]);
     }
 }

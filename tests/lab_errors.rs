@@ -17,7 +17,7 @@ fn a_value_with_a_newline_is_refused_and_nothing_is_sent() {
     project
         .devgate(&format!("device --target router --apply {manifest}"))
         .failed()
-        .says(&["description"]);
+        .shows(&["description"]);
     assert_eq!(device.vtysh("show running-config"), before);
 }
 
@@ -34,18 +34,18 @@ fn wrong_attributes_are_refused_by_name_and_nothing_is_sent() {
         project
             .devgate(&format!("device --target router --apply {manifest}"))
             .failed()
-            .says(&[named]);
+            .shows(&[named]);
     }
     let manifest = project.manifest(json!({ "frr_statik_route": { title: {} } }));
     project
         .devgate(&format!("device --target router --apply {manifest}"))
         .failed()
-        .says(&["frr_statik_route"]);
+        .shows(&["frr_statik_route"]);
     assert!(!device.vtysh("show running-config").contains("10.43.0.0"));
 }
 
 #[test]
-fn a_wrong_password_is_told_at_once_and_not_tried_again() {
+fn a_wrong_password_is_reported_at_once_and_not_tried_again() {
     let device = Device::lease();
     let attempts = |least| device.logged("Failed password for admin", least);
     let before = attempts(0);
@@ -60,7 +60,7 @@ fn an_unknown_host_key_is_refused() {
     let mut project = Project::new();
     let empty = project.write("known_hosts", "");
     project.add("router", &device, json!({ "known_hosts_file": empty }));
-    project.devgate("verify -t router").failed().says(&[
+    project.devgate("verify -t router").failed().shows(&[
         "host key",
         "is not known",
         "trust_on_first_use",
@@ -83,16 +83,20 @@ fn a_changed_host_key_is_refused() {
     let is_other = |key: &&str| *key != own_key && key.contains("ed25519");
     let mut keys = lines.iter().map(|(_, key)| *key);
     let other = keys.find(is_other).expect("another device");
-    let known = project.write("known_hosts", &format!("{own} {other}\n"));
-    project.add("router", &device, json!({ "known_hosts_file": known }));
+    let known_hosts = project.write("known_hosts", &format!("{own} {other}\n"));
+    project.add(
+        "router",
+        &device,
+        json!({ "known_hosts_file": known_hosts }),
+    );
     project
         .devgate("verify -t router")
         .failed()
-        .says(&["host key", "has changed"]);
+        .shows(&["host key", "has changed"]);
 }
 
 #[test]
-fn a_closed_port_is_told_after_patience() {
+fn a_closed_port_is_reported_after_patience() {
     let device = Device::lease();
     device.fault("refuse");
     let error = verify_fails(&device, json!({}));
@@ -100,7 +104,7 @@ fn a_closed_port_is_told_after_patience() {
 }
 
 #[test]
-fn an_address_that_does_not_answer_is_told_after_patience() {
+fn an_address_that_does_not_answer_is_reported_after_patience() {
     let device = Device::lease();
     device.fault("drop");
     let error = verify_fails(&device, json!({ "timeout": 3 }));
@@ -108,7 +112,7 @@ fn an_address_that_does_not_answer_is_told_after_patience() {
 }
 
 #[test]
-fn an_address_without_a_route_is_told_after_patience() {
+fn an_address_without_a_route_is_reported_after_patience() {
     let device = Device::lease();
     device.fault("unreach");
     verify_fails(&device, json!({}));

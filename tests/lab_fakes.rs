@@ -35,14 +35,14 @@ fn a_command_line_of_which_nothing_is_known_is_read_on_every_platform() {
         project.add_target(name, connection_info(&lab, platform));
         project.write(&format!("commands/{name}"), text(platform, "command"));
     }
-    let ask = task(
+    let script_name = task(
         &mut project,
         "name=$(sed -n 's/.*\"_target\":{[^}]*\"name\":\"\\([^\"]*\\)\".*/\\1/p')\n\
          devgate session exec \"$(cat commands/$name)\"\n\
          echo behind\n\
          devgate session exec \"$(cat commands/$name)\"",
     );
-    let run = project.devgate(&format!("task run {ask} -t all --format json"));
+    let run = project.devgate(&format!("task run {script_name} -t all --format json"));
     let items = run.succeeded().json()["items"].clone();
     let items = items.as_array().expect("items");
     assert_eq!((items.len(), platforms.len()), (41, 41));
@@ -51,8 +51,8 @@ fn a_command_line_of_which_nothing_is_known_is_read_on_every_platform() {
             .iter()
             .find(|platform| platform["name"] == item["target"]);
         let platform = platform.expect("it was asked for");
-        let said = item["value"]["_output"].as_str().expect("an output");
-        let (first, second) = said.split_once("behind\n").expect("both answers");
+        let output = item["value"]["_output"].as_str().expect("an output");
+        let (first, second) = output.split_once("behind\n").expect("both answers");
         assert_eq!(first, second, "{platform}");
         let first = first.trim_start().lines().next().unwrap_or_default();
         assert_eq!(first.trim(), text(platform, "says"), "{platform}");
@@ -80,7 +80,7 @@ dialect:
 ";
 
 #[test]
-fn a_switch_is_configured_by_ssh_and_by_telnet_and_keeps_what_it_was_told() {
+fn a_switch_is_configured_by_ssh_and_by_telnet_and_keeps_its_configuration() {
     let lab = lab("fakes");
     let switches = lab["switches"].as_array().expect("switches");
     let mut vlan = 300;
@@ -104,25 +104,25 @@ fn a_switch_is_configured_by_ssh_and_by_telnet_and_keeps_what_it_was_told() {
             let script = "devgate session exec --config --save - <vlan\n\
                           devgate session exec show vlan brief\n\
                           devgate session exec --config - <bad || devgate session exec show vlan brief";
-            let ask = task(&mut project, script);
-            let run = project.devgate(&format!("task run {ask} -t switch --format json"));
-            let said = run.succeeded().item()["value"]["_output"].clone();
-            let said = said.as_str().expect("an output");
+            let script_name = task(&mut project, script);
+            let run = project.devgate(&format!("task run {script_name} -t switch --format json"));
+            let output = run.succeeded().item()["value"]["_output"].clone();
+            let output = output.as_str().expect("an output");
             assert_eq!(
-                said.matches(&format!("of-{vlan} ")).count(),
+                output.matches(&format!("of-{vlan} ")).count(),
                 2,
-                "{model}: {said}"
+                "{model}: {output}"
             );
             assert!(
-                !said.contains("VLAN0299"),
-                "nothing follows a refused line: {said}"
+                !output.contains("VLAN0299"),
+                "nothing follows a refused line: {output}"
             );
         }
     }
 }
 
 #[test]
-fn a_question_of_a_switch_is_answered_only_with_what_was_said() {
+fn a_question_of_a_switch_is_answered_only_with_the_given_answer() {
     let lab = lab("fakes");
     let switches = lab["switches"].as_array().expect("switches");
     let dell = switches
@@ -138,26 +138,26 @@ fn a_question_of_a_switch_is_answered_only_with_what_was_said() {
     let family = SWITCH.replace("terminal length 0", "terminal datadump");
     project.write("modules/lab/devices/switch/family.yaml", &family);
     let run = project.devgate(&format!("session exec {save}")).failed();
-    run.says(&["asks `Are you sure you want to save? (y/n)`", "--answer"]);
+    run.shows(&["asks `Are you sure you want to save? (y/n)`", "--answer"]);
     let run = project
         .devgate(&format!("session exec --answer y {save}"))
         .succeeded();
-    run.says(&["Configuration Saved!"]);
+    run.shows(&["Configuration Saved!"]);
     let run = project
         .devgate(&format!("session exec --answer n {save}"))
         .succeeded();
-    run.says(&["Configuration Not Saved!"]);
+    run.shows(&["Configuration Not Saved!"]);
     let confirm = "  confirm:\n    - { command: '^copy running', pattern: 'want to save\\? \\(y/n\\) $', answer: y }\n  leave:";
     project.write(
         "modules/lab/devices/switch/family.yaml",
         &family.replace("  leave:", confirm),
     );
     let run = project.devgate(&format!("session exec {save}")).succeeded();
-    run.says(&["Configuration Saved!"]);
+    run.shows(&["Configuration Saved!"]);
 }
 
 #[test]
-fn the_simulated_switch_of_arista_keeps_what_it_is_told() {
+fn the_simulated_switch_of_arista_keeps_its_configuration() {
     let lab = lab("fakes");
     let devices = lab["switches"].as_array().expect("switches");
     let device = devices.iter().find(|device| device["protocol"] == "eapi");
@@ -179,9 +179,9 @@ fn the_simulated_switch_of_arista_keeps_what_it_is_told() {
     script("devgate session exec --config 'vlan 1234' 'name told'").succeeded();
     script("devgate session get 'show vlan 1234'")
         .succeeded()
-        .says(&["told"]);
+        .shows(&["told"]);
     let run = script("devgate session exec --config 'vlan 1235' 'interface Vlan99999'");
     run.failed()
-        .says(&["refuses line 2 of 2, `interface Vlan99999`"]);
+        .shows(&["refuses line 2 of 2, `interface Vlan99999`"]);
     script("devgate session exec --config 'no vlan 1234' 'no vlan 1235'").succeeded();
 }

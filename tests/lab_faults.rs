@@ -18,7 +18,7 @@ fn a_line_that_takes_its_time_is_no_trouble() {
         project
             .devgate("facts -t router --log-level debug")
             .succeeded()
-            .says(&[device.name()]);
+            .shows(&[device.name()]);
     }
 }
 
@@ -30,7 +30,7 @@ fn a_router_that_freezes_for_ten_seconds_only_delays_its_facts() {
     freeze_in_session(&device, &mut running);
     pause(Duration::from_secs(10));
     device.fault("thaw");
-    let run = running.finish().succeeded().says(&["nothing from"]);
+    let run = running.finish().succeeded().shows(&["nothing from"]);
     assert_eq!(
         run.item().pointer("/value/networking/hostname"),
         Some(&json!(device.name()))
@@ -38,12 +38,12 @@ fn a_router_that_freezes_for_ten_seconds_only_delays_its_facts() {
 }
 
 #[test]
-fn a_router_that_stays_frozen_is_told_with_what_it_said() {
+fn a_router_that_stays_frozen_is_reported_with_its_output() {
     let device = Device::lease();
     let project = behind_slow_line(&device, json!({ "idle_timeout": 6 }));
     let mut running = project.start("facts -t router --format json --log-level debug");
     freeze_in_session(&device, &mut running);
-    let item = running.finish().failed().says(&["idle_timeout"]).item();
+    let item = running.finish().failed().shows(&["idle_timeout"]).item();
     let message = item["value"]["_error"]["msg"]
         .as_str()
         .expect("an error has a message");
@@ -62,7 +62,7 @@ fn an_ssh_server_that_restarts_is_waited_for() {
     running.wait_for("try 2 follows");
     pause(Duration::from_secs(10));
     device.fault("accept");
-    running.finish().succeeded().says(&["router"]);
+    running.finish().succeeded().shows(&["router"]);
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn behind_slow_line(device: &Device, mut settings: serde_json::Value) -> Project
         .lines()
         .find_map(|line| line.strip_prefix(&own))
         .expect("the device has a key");
-    let known = project.write("known_hosts", &format!("[127.0.0.1]:{} {key}\n", port));
+    let known_hosts = project.write("known_hosts", &format!("[127.0.0.1]:{} {key}\n", port));
     settings["port"] = json!(port);
-    settings["known_hosts_file"] = json!(known);
+    settings["known_hosts_file"] = json!(known_hosts);
     project.add("router", device, settings);
     project
 }

@@ -44,8 +44,8 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
     }
     assert_eq!(order.last(), Some(&last), "nobody waits for it: {order:?}");
     for server in well {
-        let shown = server.column("Bridge", "br", "external_ids");
-        assert_eq!(shown.trim(), "{owner=fleet}");
+        let document = server.column("Bridge", "br", "external_ids");
+        assert_eq!(document.trim(), "{owner=fleet}");
     }
     let reports = fs::read_dir(project.path().join("reports")).expect("there are some");
     assert_eq!(reports.count(), COUNT - 2, "one of each that was reached");

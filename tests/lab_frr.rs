@@ -31,7 +31,7 @@ fn verify_says_that_the_router_can_be_reached() {
     project
         .devgate("verify -t router")
         .succeeded()
-        .says(&["router"]);
+        .shows(&["router"]);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn facts_are_what_the_router_itself_says() {
     project
         .devgate("facts -t router")
         .succeeded()
-        .says(&[release]);
+        .shows(&[release]);
 }
 
 #[test]
@@ -88,21 +88,21 @@ fn old_algorithms_are_used_only_where_the_target_allows_them() {
     refused
         .devgate("verify -t router")
         .failed()
-        .says(&["ssh_algorithms: legacy"]);
+        .shows(&["ssh_algorithms: legacy"]);
 }
 
 #[test]
 fn a_key_trusted_on_first_use_is_remembered() {
     let device = Device::lease();
     let mut project = Project::new();
-    let known = project.path().join("home/known_hosts");
-    let settings = json!({ "known_hosts_file": known, "trust_on_first_use": true });
+    let known_hosts = project.path().join("home/known_hosts");
+    let settings = json!({ "known_hosts_file": known_hosts, "trust_on_first_use": true });
     project.add("new", &device, settings);
-    project.add("met", &device, json!({ "known_hosts_file": known }));
+    project.add("met", &device, json!({ "known_hosts_file": known_hosts }));
     project
         .devgate("verify -t met")
         .failed()
-        .says(&["is not known"]);
+        .shows(&["is not known"]);
     project.devgate("verify -t new").succeeded();
     project.devgate("verify -t met").succeeded();
 }
@@ -167,7 +167,7 @@ fn every_type_converges() {
     let mut project = Project::with(&device);
     let neighbor = format!("{} 192.0.2.7", 65000 + device.number());
     let absent = json!({ "ensure": "absent" });
-    let gone = project.write(
+    let removal = project.write(
         "gone.yaml",
         &json!({
             "frr_prefix_list": { "CUSTOMERS 10": absent, "ipv6 CUSTOMERS 10": absent },
@@ -189,7 +189,7 @@ fn every_type_converges() {
         "frr_static_route": { "10.52.0.0/16 via Null0": {}, "2001:db8:52::/48 via swp1": { "distance": 9 } },
     }));
     let apply = format!("device --target router --apply {manifest} --format json");
-    let remove = apply.replace(&manifest, gone.to_str().expect("the path is text"));
+    let remove = apply.replace(&manifest, removal.to_str().expect("the path is text"));
     let summary = |run: Run| run.succeeded().item()["value"]["summary"].clone();
     // A lab that was used before may contain some of the resources.
     summary(project.devgate(&remove));

@@ -15,13 +15,13 @@ use crate::support::lab::{lab, pause};
 use crate::support::project::Project;
 
 /// The hosts are counted on: one test at a time has them.
-pub(crate) static ALONE: Mutex<()> = Mutex::new(());
+pub(crate) static EXCLUSIVE: Mutex<()> = Mutex::new(());
 
 /// A project with the lab's hosts.
 struct Lab {
     project: Project,
     lab: Value,
-    _alone: MutexGuard<'static, ()>,
+    _exclusive: MutexGuard<'static, ()>,
 }
 
 /// The log messages of an SSH server when files are to be transferred, and when it does not support that.
@@ -32,11 +32,11 @@ const REMOTE: &str = r#"{"remote": true, "input_method": "stdin"}"#;
 
 impl Lab {
     fn new() -> Self {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let exclusive = EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
             project: Project::new(),
             lab: lab("hosts"),
-            _alone: alone,
+            _exclusive: exclusive,
         }
     }
 
@@ -95,30 +95,30 @@ impl Lab {
     /// Asserts that a host has no directory of a run, and no process with this word in its command line.
     fn is_clean(&self, host: &str, word: &str) {
         let tmp = self.host(host)["tmp"].as_str().expect("a path");
-        let left: Vec<_> = fs::read_dir(tmp)
+        let remaining: Vec<_> = fs::read_dir(tmp)
             .expect("the host's /tmp")
             .flatten()
             .filter(|entry| entry.file_name().to_string_lossy().starts_with("devgate-"))
             .collect();
-        assert!(left.is_empty(), "{left:?}");
+        assert!(remaining.is_empty(), "{remaining:?}");
         assert!(
-            !word.is_empty() && goes(word),
+            !word.is_empty() && has_ended(word),
             "a process with {word} lives"
         );
     }
 }
 
 /// Whether the command line of any process contains a word, on this machine or on a host.
-pub(crate) fn lives(word: &str) -> bool {
+pub(crate) fn is_running(word: &str) -> bool {
     command_lines().any(|line| line.contains(word))
 }
 
 /// Waits until no process with this word is left, and returns whether that happened in time. A killed
 /// process disappears only after it is scheduled again.
-pub(crate) fn goes(word: &str) -> bool {
-    let begun = Instant::now();
-    while lives(word) {
-        if begun.elapsed() > Duration::from_secs(5) {
+pub(crate) fn has_ended(word: &str) -> bool {
+    let start = Instant::now();
+    while is_running(word) {
+        if start.elapsed() > Duration::from_secs(5) {
             return false;
         }
         pause(Duration::from_millis(50));
@@ -250,14 +250,14 @@ fn tasks_run_as_whom_the_inventory_says() {
 }
 
 #[test]
-fn where_tasks_cannot_be_laid_out_it_is_told_what_to_do() {
+fn where_tasks_cannot_be_copied_the_error_says_what_to_do() {
     let mut lab = Lab::new();
     lab.proxy("proxy", "h1", json!({"tmpdir": "/proc/none"}));
     lab.task("noop", "{}", "echo '{}'");
     lab.project
         .devgate("task run t::noop -t proxy --tty")
         .failed()
-        .says(&["/proc/none/devgate-", "set `tmpdir`", "`tty` has no effect"]);
+        .shows(&["/proc/none/devgate-", "set `tmpdir`", "`tty` has no effect"]);
 }
 
 #[test]
@@ -311,9 +311,9 @@ fn no_secret_is_in_a_command_line_or_on_a_proxys_disk() {
     let run = lab
         .project
         .start("task run t::slow -t d* --params @params.json --format json");
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut seen = false;
-    while begun.elapsed() < Duration::from_secs(if seen { 3 } else { 60 }) {
+    while started.elapsed() < Duration::from_secs(if seen { 3 } else { 60 }) {
         for line in command_lines() {
             seen |= line.contains("slow.sh");
             assert!(

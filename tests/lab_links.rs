@@ -19,7 +19,7 @@ const BOUND: u64 = 32;
 
 #[test]
 fn a_port_that_refuses_is_tried_until_patience_is_spent() {
-    over_all("refused", |target| {
+    for_all_targets("refused", |target| {
         target.peer.link.fault("refuse");
         spent(target, &["refused"])
     });
@@ -27,7 +27,7 @@ fn a_port_that_refuses_is_tried_until_patience_is_spent() {
 
 #[test]
 fn a_port_that_takes_connections_again_is_reached() {
-    over_all("refused for 8 s", |target| {
+    for_all_targets("refused for 8 s", |target| {
         target.peer.link.fault("refuse");
         let mut running = target.start("verify");
         running.wait_for("try 2 follows");
@@ -39,15 +39,15 @@ fn a_port_that_takes_connections_again_is_reached() {
 
 #[test]
 fn an_address_that_swallows_everything_is_tried_until_patience_is_spent() {
-    over_all("dropped", |target| {
+    for_all_targets("dropped", |target| {
         target.peer.link.fault("drop");
         spent(target, &["did not answer"])
     });
 }
 
 #[test]
-fn an_address_without_a_way_is_tried_until_patience_is_spent() {
-    over_all("unreachable", |target| {
+fn an_address_without_a_route_is_tried_until_patience_is_spent() {
+    for_all_targets("unreachable", |target| {
         target.peer.link.fault("unreach");
         spent(target, &["no route", "did not answer"])
     });
@@ -56,7 +56,7 @@ fn an_address_without_a_way_is_tried_until_patience_is_spent() {
 #[test]
 fn three_hundred_milliseconds_of_delay_only_delay() {
     // The duration does not matter here, because the machine may be busy.
-    over_all_that("300 ms delay", Peer::be_patient, |target| {
+    for_all_changed_targets("300 ms delay", Peer::use_long_limits, |target| {
         target.peer.link.slow(Duration::from_millis(150));
         target.start("verify").finish().succeeded()
     });
@@ -66,15 +66,15 @@ fn three_hundred_milliseconds_of_delay_only_delay() {
 fn one_packet_lost_in_twenty_only_delays() {
     // If TCP loses the first packet, it waits three seconds for each packet that it loses later, and then
     // six.
-    over_all_that("5 % loss", Peer::be_patient, |target| {
+    for_all_changed_targets("5 % loss", Peer::use_long_limits, |target| {
         target.peer.link.fault("loss 5");
         target.start("verify").finish().succeeded()
     });
 }
 
 #[test]
-fn a_way_on_which_long_packets_vanish_is_given_up_within_patience() {
-    over_all("MTU black hole", |target| {
+fn a_path_that_drops_long_packets_is_given_up_within_patience() {
+    for_all_targets("MTU black hole", |target| {
         // Messages of an SNMP agent have about 100 bytes, sometimes fewer, because their numbers have
         // variable lengths.
         target.peer.link.fault("mtu 80");
@@ -89,21 +89,21 @@ fn a_way_on_which_long_packets_vanish_is_given_up_within_patience() {
 
 #[test]
 fn a_session_whose_socket_is_destroyed_is_replaced() {
-    over_all("socket cut in a session", |target| {
+    for_all_targets("socket cut in a session", |target| {
         target.in_a_session("cut", Duration::ZERO)
     });
 }
 
 #[test]
 fn a_session_that_is_reset_is_replaced() {
-    over_all("reset in a session, for 3 s", |target| {
+    for_all_targets("reset in a session, for 3 s", |target| {
         target.in_a_session("reset", Duration::from_secs(3))
     });
 }
 
 #[test]
-fn a_session_goes_on_where_the_way_was_gone_for_a_while() {
-    over_all("half-open in a session, for 12 s", |target| {
+fn a_session_continues_after_a_short_network_outage() {
+    for_all_targets("half-open in a session, for 12 s", |target| {
         target.in_a_session("halfopen", Duration::from_secs(12))
     });
 }
@@ -113,15 +113,15 @@ fn a_name_server_that_falls_silent_is_waited_for() {
     let device = Device::lease();
     let name = "router.lab.invalid";
     let mut project = Project::new();
-    let known = fs::read_to_string(device.known_hosts()).expect("the lab has known hosts");
-    let known = project.write(
+    let known_hosts = fs::read_to_string(device.known_hosts()).expect("the lab has known hosts");
+    let known_hosts = project.write(
         "known_hosts",
-        &known.replace("[127.0.0.1]", &format!("[{name}]")),
+        &known_hosts.replace("[127.0.0.1]", &format!("[{name}]")),
     );
     project.add(
         "peer",
         &device,
-        json!({ "host": name, "known_hosts_file": known }),
+        json!({ "host": name, "known_hosts_file": known_hosts }),
     );
     let hosts = project.write("hosts", "");
     let nowhere = project.write(
@@ -133,16 +133,16 @@ fn a_name_server_that_falls_silent_is_waited_for() {
         hosts.display(),
         nowhere.display()
     );
-    let starter = ["unshare", "--mount", "sh", "-c", &script, "sh"];
+    let wrapper = ["unshare", "--mount", "sh", "-c", &script, "sh"];
     let verify = "verify -t peer --format json";
-    let mut running = project.start_by(&starter, verify);
+    let mut running = project.start_under(&wrapper, verify);
     running.wait_for("try 3 follows");
     project.write("hosts", &format!("127.0.0.1 {name}\n"));
     running.finish().succeeded();
 }
 
 #[test]
-fn a_certificate_that_expires_between_two_connects_is_told_at_once() {
+fn a_certificate_that_expires_between_two_connects_is_reported_at_once() {
     let server = TlsServer::start("2025-01-01", "+15 seconds", &[]);
     let expires = Instant::now() + Duration::from_secs(16);
     let mut project = Project::new();
@@ -156,12 +156,12 @@ fn a_certificate_that_expires_between_two_connects_is_told_at_once() {
     project.devgate("verify -t peer").succeeded();
     pause(expires.saturating_duration_since(Instant::now()));
     let run = project.devgate("verify -t peer --format json").failed();
-    let run = run.says(&["has expired"]);
+    let run = run.shows(&["has expired"]);
     assert!(!run.stderr.contains("follows in"), "{run}");
 }
 
 #[test]
-fn a_router_that_goes_away_amid_its_configuration_is_told_and_nothing_is_sent_twice() {
+fn a_router_that_goes_away_during_its_configuration_is_reported_and_nothing_is_sent_twice() {
     let (_, router) = ALL[0];
     let mut router = router();
     router.info["remote-transport"] = json!("frr");
@@ -189,7 +189,7 @@ fn a_router_that_goes_away_amid_its_configuration_is_told_and_nothing_is_sent_tw
     target.peer.link.fault("reset");
     pause(Duration::from_secs(4));
     target.peer.link.fault("clear");
-    running.finish().failed().says(&["not sent again"]);
+    running.finish().failed().shows(&["not sent again"]);
     apply("present").finish().succeeded();
     apply("absent").finish().succeeded();
 }
@@ -220,12 +220,16 @@ struct Target {
 }
 
 /// Does the same to every peer at once. If `DEVGATE_FAULTS` names a table, the results become a row of it.
-fn over_all(fault: &str, act: impl Fn(&mut Target) -> Run + Sync) {
-    over_all_that(fault, |_| (), act);
+fn for_all_targets(fault: &str, act: impl Fn(&mut Target) -> Run + Sync) {
+    for_all_changed_targets(fault, |_| (), act);
 }
 
-/// Like [`over_all`], after a change to each peer.
-fn over_all_that(fault: &str, change: fn(&mut Peer), act: impl Fn(&mut Target) -> Run + Sync) {
+/// Like [`for_all_targets`], after a change to each peer.
+fn for_all_changed_targets(
+    fault: &str,
+    change: fn(&mut Peer),
+    act: impl Fn(&mut Target) -> Run + Sync,
+) {
     scope(|scope| {
         for (protocol, peer) in ALL {
             let act = &act;
@@ -256,17 +260,21 @@ impl Target {
     /// Sends three requests in one session, with a fault on its path for some time after the first. The
     /// second may fail if it cannot be repeated; the third must succeed.
     fn in_a_session(&mut self, fault: &str, time: Duration) -> Run {
-        let ask = format!("devgate session {}", self.peer.ask);
+        let ask = format!("devgate session {}", self.peer.command);
         let script = format!(
             "{ask} >first || exit\nuntil [ -e spoilt ]; do sleep 0.1; done\n{ask} >second\n\
              {ask} >third && cmp first third\n"
         );
         self.project.write("ask.sh", &script);
         let running = self.project.start("session run -t peer -- sh ask.sh");
-        let asked = self.project.path().join("first");
+        let request = self.project.path().join("first");
         let latest = Instant::now() + Duration::from_secs(BOUND);
-        while fs::read(&asked).map_or(true, |answer| answer.is_empty()) {
-            assert!(Instant::now() < latest, "no answer to {}", self.peer.ask);
+        while fs::read(&request).map_or(true, |answer| answer.is_empty()) {
+            assert!(
+                Instant::now() < latest,
+                "no answer to {}",
+                self.peer.command
+            );
             pause(Duration::from_millis(50));
         }
         self.peer.link.fault(fault);
@@ -278,7 +286,7 @@ impl Target {
 }
 
 /// Adds a row to the table of faults.
-fn note(protocol: &str, fault: &str, took: Duration, run: &Run) {
+fn note(protocol: &str, fault: &str, elapsed: Duration, run: &Run) {
     let Some(table) = std::env::var_os("DEVGATE_FAULTS") else {
         return;
     };
@@ -290,7 +298,7 @@ fn note(protocol: &str, fault: &str, took: Duration, run: &Run) {
     let outcome = error.as_deref().unwrap_or("success");
     let row = format!(
         "| {fault} | {protocol} | {:.1} s | {retries} | {outcome} |\n",
-        took.as_secs_f64()
+        elapsed.as_secs_f64()
     );
     let file = OpenOptions::new().create(true).append(true).open(table);
     let written = file.and_then(|mut file| file.write_all(row.as_bytes()));

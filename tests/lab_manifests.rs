@@ -30,7 +30,7 @@ fn a_catalog_that_puppet_has_compiled_is_applied() {
         catalog.display()
     );
     let skipped = "Skipping host resources because running on a device: Notify[routing is set up]";
-    let run = project.devgate(&apply).succeeded().says(&[skipped]);
+    let run = project.devgate(&apply).succeeded().shows(&[skipped]);
     let value = run.item()["value"].clone();
     assert_eq!(counts(&value)[1], 0, "{value:#}");
     let ours = |line: &String| (4..10).any(|net| line.contains(&format!("10.{net}.0.0/16")));
@@ -83,7 +83,7 @@ fn a_pp_file_is_applied_and_a_second_run_changes_nothing() {
     project
         .devgate(&apply)
         .failed()
-        .says(&["wrong.pp:2:18: a call of a function is not supported"]);
+        .shows(&["wrong.pp:2:18: a call of a function is not supported"]);
     assert_eq!(lines(&device, "the 10.61").len(), 1);
 
     let undone = text
@@ -91,7 +91,7 @@ fn a_pp_file_is_applied_and_a_second_run_changes_nothing() {
         .replace("the ${nets[0]} side", "");
     let manifest = project.write("undone.pp", &undone);
     let apply = format!("device -t router --apply {}", manifest.display());
-    project.devgate(&apply).succeeded().says(&["3 changed"]);
+    project.devgate(&apply).succeeded().shows(&["3 changed"]);
     assert!(lines(&device, "10.61.0.0").is_empty());
 }
 
@@ -107,20 +107,20 @@ fn what_the_router_holds_is_printed_as_a_manifest_that_changes_nothing() {
     project.devgate(&apply).succeeded();
     for (option, file) in [("", "held.pp"), ("--to_yaml", "held.yaml")] {
         for kind in ["frr_static_route", "frr_bgp_neighbor", "Frr_interface"] {
-            let shown = project
+            let document = project
                 .devgate(&format!("device -t router -r {option} {kind}"))
                 .succeeded();
-            let held = project.write(file, &shown.stdout);
+            let held = project.write(file, &document.stdout);
             let apply = format!("device -t router --apply {} --format json", held.display());
             let value = project.devgate(&apply).succeeded().item()["value"].clone();
-            assert_eq!(counts(&value)[..2], [0, 0], "{shown}: {value:#}");
-            assert!(counts(&value)[2] > 0, "{shown}: {value:#}");
+            assert_eq!(counts(&value)[..2], [0, 0], "{document}: {value:#}");
+            assert!(counts(&value)[2] > 0, "{document}: {value:#}");
         }
     }
     project
         .devgate("device -t router --resource frr_bgp_neighbour")
         .failed()
-        .says(&[
+        .shows(&[
             "Could not find type frr_bgp_neighbour",
             "frr_bgp_neighbor`?",
         ]);
@@ -128,7 +128,7 @@ fn what_the_router_holds_is_printed_as_a_manifest_that_changes_nothing() {
     let undone = undone.replace("'a-canary-bgp') }", "'a-canary-bgp'), ensure => absent }");
     let manifest = project.write("undone.pp", &undone);
     let apply = format!("device -t router --apply {}", manifest.display());
-    project.devgate(&apply).succeeded().says(&["2 changed"]);
+    project.devgate(&apply).succeeded().shows(&["2 changed"]);
 }
 
 #[test]
@@ -146,14 +146,14 @@ fn reports_are_kept_as_puppets_own_without_secrets() {
             "device -t router --apply {manifest} --report kept --report-format {format}"
         ));
         assert_eq!(run.code(), Some(1), "{run}");
-        let kept = std::fs::read_to_string(project.path().join("kept").join(file));
-        let kept = kept.expect("it is kept");
-        let body = kept.strip_prefix("--- !ruby/object:Puppet::Transaction::Report\n");
-        let report: Value = serde_json::from_str(body.unwrap_or(&kept)).expect("JSON");
+        let saved = std::fs::read_to_string(project.path().join("kept").join(file));
+        let saved = saved.expect("it is kept");
+        let body = saved.strip_prefix("--- !ruby/object:Puppet::Transaction::Report\n");
+        let report: Value = serde_json::from_str(body.unwrap_or(&saved)).expect("JSON");
         assert_eq!([&report["host"], &report["status"]], ["router", "failed"]);
         let status = &report["resource_statuses"]["Frr_prefix_list[BAD 5]"];
         assert_eq!(status["failed"], true, "{report:#}");
-        assert!(!kept.contains("canary"), "{kept}");
+        assert!(!saved.contains("canary"), "{saved}");
     }
     let absent = "frr_static_route { '10.65.0.0/16 via Null0': ensure => absent }\n";
     let absent = project.write("absent.pp", absent).display().to_string();
@@ -163,7 +163,7 @@ fn reports_are_kept_as_puppets_own_without_secrets() {
 }
 
 #[test]
-fn exit_codes_tell_changes_from_failures() {
+fn exit_codes_distinguish_changes_from_failures() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     project.add("shut", &device, json!({ "password": "a-wrong-canary" }));

@@ -35,7 +35,7 @@ fn all_servers_are_reached_whatever_their_version() {
     project
         .devgate("verify -t all")
         .succeeded()
-        .says(&["4 targets"]);
+        .shows(&["4 targets"]);
 }
 
 #[test]
@@ -55,12 +55,12 @@ fn facts_are_the_servers_own_and_those_of_its_data_models() {
 }
 
 #[test]
-fn a_wrong_password_is_told_once_and_a_port_without_netconf_is_named() {
+fn a_wrong_password_is_reported_once_and_a_port_without_netconf_is_named() {
     let refused = project(json!({ "password": "canary-wrong" }));
     refused
         .devgate("verify -t candidate")
         .failed()
-        .says(&["refuses the login of `admin`"]);
+        .shows(&["refuses the login of `admin`"]);
     // The lab's hosts have SSH, but no NETCONF.
     let hosts = lab("hosts");
     let host = &hosts["hosts"][0];
@@ -79,7 +79,7 @@ fn a_wrong_password_is_told_once_and_a_port_without_netconf_is_named() {
     project
         .devgate("verify -t host")
         .failed()
-        .says(&["NETCONF is not enabled on this port", "830"]);
+        .shows(&["NETCONF is not enabled on this port", "830"]);
 }
 
 /// Runs `session get` or `session set` with the argument `what` and a body, which is not part of the
@@ -90,7 +90,7 @@ fn session(project: &mut Project, words: &str, what: &str, body: &str) -> Run {
     let script = r#"exec "$@" "$(cat what)" $(test ! -s body.xml || echo -) < body.xml"#;
     let words = format!("session {words}");
     project
-        .start_by(&["sh", "-c", script, "sh"], &words)
+        .start_under(&["sh", "-c", script, "sh"], &words)
         .finish()
 }
 
@@ -131,22 +131,22 @@ fn simulated_junipers_are_changed_by_a_commit_and_hold_what_was_set() {
              <description>uplink &amp; more</description></interface></interfaces>"
         );
         let words = format!("set -t {name} --format json");
-        let told = session(&mut project, &words, "", &change(&port)).succeeded();
+        let message = session(&mut project, &words, "", &change(&port)).succeeded();
         assert_eq!(
-            told.json()["data"],
+            message.json()["data"],
             json!({"committed": true, "confirmed": true, "saved": false}),
             "{name}"
         );
         let filter = "<configuration><interfaces/></configuration>";
         session(&mut project, &format!("get -t {name}"), filter, "")
             .succeeded()
-            .says(&["<description>uplink &amp; more</description>"]);
+            .shows(&["<description>uplink &amp; more</description>"]);
 
         // A refused change is discarded: the next change finds no lock and no uncommitted changes.
         let wrong = port.replace("<description>", "<mtu>1</mtu><description>wrong ");
         session(&mut project, &words, "", &change(&wrong))
             .failed()
-            .says(&["refuses `edit-config`", "not within range"]);
+            .shows(&["refuses `edit-config`", "not within range"]);
         session(&mut project, &words, "", &change(&port)).succeeded();
     }
 }

@@ -15,7 +15,7 @@ fn pki(lab: &Value, file: &str) -> String {
 }
 
 /// Returns the connection info for the three ways to reach the lab's server.
-fn ways(lab: &Value) -> [(&'static str, Value); 3] {
+fn variants(lab: &Value) -> [(&'static str, Value); 3] {
     let tcp = json!({
         "remote-transport": "ovsdb", "protocol": "tcp", "host": "127.0.0.1",
         "port": lab["tcp_port"],
@@ -33,7 +33,7 @@ fn ways(lab: &Value) -> [(&'static str, Value); 3] {
 
 /// Creates a project whose target `sw` is the lab's server over TLS, with additional settings.
 fn project(lab: &Value, settings: Value) -> Project {
-    let [_, (_, mut info), _] = ways(lab);
+    let [_, (_, mut info), _] = variants(lab);
     for (key, value) in settings.as_object().expect("settings are an object") {
         info[key] = value.clone();
     }
@@ -64,14 +64,14 @@ fn add_bridge(name: &str) -> String {
 fn a_bridge_is_made_and_read_back_over_tls_tcp_and_a_socket() {
     let lab = lab("ovs");
     let mut project = Project::new();
-    for (way, info) in ways(&lab) {
-        project.add_target(way, info);
+    for (name, info) in variants(&lab) {
+        project.add_target(name, info);
     }
-    for (way, _) in ways(&lab) {
-        let bridge = format!("br-{way}");
-        project.devgate(&format!("verify -t {way}")).succeeded();
+    for (name, _) in variants(&lab) {
+        let bridge = format!("br-{name}");
+        project.devgate(&format!("verify -t {name}")).succeeded();
         let set = format!(
-            "session set -t {way} Open_vSwitch {} --format json",
+            "session set -t {name} Open_vSwitch {} --format json",
             add_bridge(&bridge)
         );
         let results = project.devgate(&set).succeeded().json();
@@ -83,7 +83,7 @@ fn a_bridge_is_made_and_read_back_over_tls_tcp_and_a_socket() {
             format!("Bridge/external_ids:made-by={bridge}"),
             format!("Bridge{}", json!([["name", "==", bridge]])),
         ] {
-            let get = project.devgate(&format!("session get -t {way} {what} --format json"));
+            let get = project.devgate(&format!("session get -t {name} {what} --format json"));
             let rows = get.succeeded().json()["data"].clone();
             assert_eq!(rows.as_array().map(Vec::len), Some(1), "{what}: {rows:#}");
             assert_eq!(rows[0]["external_ids"], json!({ "made-by": bridge }));
@@ -98,13 +98,13 @@ fn a_bridge_is_made_and_read_back_over_tls_tcp_and_a_socket() {
     }
     project
         .devgate("verify -t tcp")
-        .says(&["nothing is encrypted"]);
+        .shows(&["nothing is encrypted"]);
     let quiet = project.devgate("verify -t ssl").succeeded();
     assert!(!quiet.stderr.contains("encrypted"), "{quiet}");
 }
 
 #[test]
-fn facts_are_what_the_protocol_tells() {
+fn facts_are_what_the_protocol_reports() {
     let lab = lab("ovs");
     let project = project(&lab, json!({}));
     let facts = project
@@ -125,30 +125,30 @@ fn a_certificate_of_another_authority_is_refused_by_either_side() {
     project(&lab, json!({ "ssl_ca_file": pki(&lab, "other-ca.pem") }))
         .devgate("verify -t sw")
         .failed()
-        .says(&["not signed by a trusted authority", "ssl_ca_file"]);
+        .shows(&["not signed by a trusted authority", "ssl_ca_file"]);
     let other = json!({
         "ssl_cert_file": pki(&lab, "other.pem"), "ssl_key_file": pki(&lab, "other.key"),
     });
     project(&lab, other)
         .devgate("verify -t sw")
         .failed()
-        .says(&["rejects our certificate", "ssl_cert_file"]);
+        .shows(&["rejects our certificate", "ssl_cert_file"]);
     let none = json!({ "ssl_cert_file": null, "ssl_key_file": null });
     project(&lab, none)
         .devgate("verify -t sw")
         .failed()
-        .says(&["ssl_cert_file"]);
+        .shows(&["ssl_cert_file"]);
 }
 
 #[test]
-fn the_wrong_port_and_the_wrong_words_are_told() {
+fn the_wrong_port_and_the_wrong_words_are_reported() {
     let lab = lab("ovs");
     project(&lab, json!({ "database": "OVN_Northbound" }))
         .devgate("verify -t sw")
         .failed()
-        .says(&["has no database `OVN_Northbound`", "Open_vSwitch"]);
+        .shows(&["has no database `OVN_Northbound`", "Open_vSwitch"]);
     // Plain text on the TLS port, and TLS on the plain port.
-    let [(_, mut clear), (_, mut encrypted), _] = ways(&lab);
+    let [(_, mut clear), (_, mut encrypted), _] = variants(&lab);
     clear["port"] = lab["ssl_port"].clone();
     encrypted["port"] = lab["tcp_port"].clone();
     let mut crossed = Project::new();
@@ -157,12 +157,12 @@ fn the_wrong_port_and_the_wrong_words_are_told() {
     crossed
         .devgate("verify -t clear,encrypted")
         .failed()
-        .says(&[
+        .shows(&[
             "the server uses TLS: set `protocol: ssl`",
             "closed the connection during the TLS handshake: check `port` and `protocol`",
         ]);
     let project = project(&lab, json!({}));
-    for (asked, expected) in [
+    for (request, expected) in [
         ("get -t sw Bridg", "did you mean `Bridge`?"),
         ("get -t sw Bridge/nam=x", "did you mean `name`?"),
         (
@@ -174,8 +174,8 @@ fn the_wrong_port_and_the_wrong_words_are_told() {
             "Nowhere",
         ),
     ] {
-        let run = project.devgate(&format!("session {asked}")).failed();
-        run.says(&[expected]);
+        let run = project.devgate(&format!("session {request}")).failed();
+        run.shows(&[expected]);
     }
 }
 
@@ -256,13 +256,13 @@ fn a_server_that_dies_in_the_middle_is_waited_for_and_then_given_up() {
     project
         .devgate(&format!("session run -t sw -- sh {}", script.display()))
         .failed()
-        .says(&["given up after"]);
+        .shows(&["given up after"]);
     let rows = fs::read_to_string(project.path().join("rows")).expect("it was asked");
     assert!(rows.contains("next_cfg"), "{rows}");
 }
 
 #[test]
-fn a_server_that_is_restarted_is_asked_again() {
+fn a_server_that_is_restarted_is_queried_again() {
     let mut server = Server::start();
     let mut project = project_of(&server);
     let script = "devgate session get Open_vSwitch >/dev/null && touch asked\n\
@@ -275,7 +275,7 @@ fn a_server_that_is_restarted_is_asked_again() {
     }
     server.restart();
     fs::write(project.path().join("back"), "").expect("it can be written");
-    run.finish().succeeded().says(&["next_cfg"]);
+    run.finish().succeeded().shows(&["next_cfg"]);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_transaction_without_answer_is_not_sent_again_and_its_effect_is_unknown() {
     let script = project.write("freeze.sh", &script);
     let run = project.devgate(&format!("session run -t sw -- sh {}", script.display()));
     server.signal(Signal::SIGCONT);
-    run.failed().says(&[
+    run.failed().shows(&[
         "did not end within 2 s",
         "whether it took effect is not known",
     ]);

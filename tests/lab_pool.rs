@@ -85,16 +85,16 @@ fn a_wrong_password_is_sent_once_whatever_names_have_it() {
 fn an_operator_asks_any_device_once_by_its_name() {
     let device = Device::lease();
     let mut project = Project::with(&device);
-    let (said, once) = counted(&device, || {
+    let (output, once) = counted(&device, || {
         let run = project.devgate("session exec -t router show version");
         run.succeeded().stdout.clone()
     });
-    assert!(said.starts_with("FRRouting"), "{said}");
+    assert!(output.starts_with("FRRouting"), "{output}");
     assert_eq!(once, [1, 1]);
     let can = "it has a command line: `devgate session exec`";
     for ask in ["get -t router /x", "set -t router /x {}"] {
         let run = project.devgate(&format!("session {ask}"));
-        run.failed().says(&["has no data", can]);
+        run.failed().shows(&["has no data", can]);
     }
 
     // Within a lent session, that session is used, with its restrictions.
@@ -106,7 +106,7 @@ fn an_operator_asks_any_device_once_by_its_name() {
     let (run, once) = counted(&device, || {
         project.devgate("session run -t router --noop -- sh it.sh")
     });
-    let run = run.failed().says(&["--noop", "was not sent"]);
+    let run = run.failed().shows(&["--noop", "was not sent"]);
     assert_eq!(run.stdout.matches("FRRouting 8").count(), 2, "{run}");
     assert_eq!(once, [1, 1]);
 }
@@ -187,10 +187,10 @@ fn who_interrupts_several_at_once_leaves_none_of_their_sessions_behind() {
 }
 
 #[test]
-fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_told() {
+fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_reported() {
     let device = Awkward::start();
     let mut project = Project::new();
-    let known = project.write("known_hosts", &device.known_hosts());
+    let known_hosts = project.write("known_hosts", &device.known_hosts());
     for number in 0..6 {
         let info = json!({
             "remote-transport": "ssh_cli",
@@ -198,7 +198,7 @@ fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_told() {
             "port": device.port(),
             "user": "lines-3",
             "password": PASSWORD,
-            "known_hosts_file": known,
+            "known_hosts_file": known_hosts,
             "session-limit": 3,
             // Different settings mean different sessions.
             "idle_timeout": 20 + number,
@@ -212,22 +212,22 @@ fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_told() {
     );
 
     let mut one = Project::new();
-    let known = one.write("known_hosts", &device.known_hosts());
+    let known_hosts = one.write("known_hosts", &device.known_hosts());
     let info = json!({
         "remote-transport": "ssh_cli",
         "host": "127.0.0.1",
         "port": device.port(),
         "user": "lines-1",
         "password": PASSWORD,
-        "known_hosts_file": known,
+        "known_hosts_file": known_hosts,
     });
     one.add_target("switch", info);
     let mut first = one.start("session exec -t switch --log-level debug show slow 4");
     first.wait_for("is open");
     let second = one.devgate("verify -t switch").succeeded();
-    let told = second.stderr.matches(" follows in ").count();
-    assert!(told > 0, "{second}");
-    assert_eq!(told, second.stderr.matches("refuses a terminal").count());
+    let tries = second.stderr.matches(" follows in ").count();
+    assert!(tries > 0, "{second}");
+    assert_eq!(tries, second.stderr.matches("refuses a terminal").count());
     first.finish().succeeded();
 }
 
@@ -240,12 +240,12 @@ fn who_interrupts_a_command_leaves_no_session_behind() {
     project.write("it.sh", lines);
     let (run, once) = counted(&device, || {
         let exec = "session exec -t router --log-level debug -";
-        let mut running = project.start_by(&["sh", "it.sh"], exec);
+        let mut running = project.start_under(&["sh", "it.sh"], exec);
         running.wait_for("is open");
         running.signal(Signal::SIGINT);
         running.finish()
     });
     assert_eq!(run.code(), Some(130), "{run}");
-    run.says(&["interrupted"]);
+    run.shows(&["interrupted"]);
     assert_eq!(once, [1, 1]);
 }

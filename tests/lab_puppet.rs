@@ -41,8 +41,11 @@ fn a_catalog_that_the_systems_puppet_compiles_now_is_applied() {
     let apply = format!("device --target router --apply {catalog} --format json");
     let value = project.devgate(&apply).succeeded().item()["value"].clone();
     let resources = value["resources"].as_array().expect("resources");
-    let place = |title: &str| resources.iter().position(|one| one["title"] == title);
-    assert!(place("swp2") < place("10.71.0.0/16 via Null0"), "{value:#}");
+    let position = |title: &str| resources.iter().position(|one| one["title"] == title);
+    assert!(
+        position("swp2") < position("10.71.0.0/16 via Null0"),
+        "{value:#}"
+    );
     for resource in resources {
         assert_eq!(resource["path"][1], "Edge", "{resource:#}");
     }
@@ -58,11 +61,11 @@ fn a_catalog_that_the_systems_puppet_compiles_now_is_applied() {
     let again = project.devgate(&apply).succeeded().item();
     assert_eq!(again["value"]["summary"]["unchanged"], 4, "{again:#}");
 
-    let gone = SITE.replace("distance => $distance + $index", "ensure => absent");
-    let gone = gone.replace("\"before ${nets.length} routes\"", "''");
-    let catalog = compile(&mut project, &gone);
+    let removal = SITE.replace("distance => $distance + $index", "ensure => absent");
+    let removal = removal.replace("\"before ${nets.length} routes\"", "''");
+    let catalog = compile(&mut project, &removal);
     project
         .devgate(&format!("device --target router --apply {catalog}"))
         .succeeded()
-        .says(&["4 changed"]);
+        .shows(&["4 changed"]);
 }

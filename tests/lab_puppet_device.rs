@@ -72,7 +72,7 @@ impl Server {
         match side {
             Devgate => self
                 .project
-                .start_alone(&[&[env!("CARGO_BIN_EXE_devgate")], words.as_slice()].concat()),
+                .run_program(&[&[env!("CARGO_BIN_EXE_devgate")], words.as_slice()].concat()),
             Puppet => {
                 let lib = of_the_tests("ruby/pdns/lib").display().to_string();
                 puppet(
@@ -100,8 +100,8 @@ impl Server {
                 )
             }
             Devgate => {
-                let keep = ["--report", "kept", "--report-format", "puppet-yaml"];
-                let run = self.device(Devgate, &[apply.as_slice(), &keep].concat());
+                let report_options = ["--report", "kept", "--report-format", "puppet-yaml"];
+                let run = self.device(Devgate, &[apply.as_slice(), &report_options].concat());
                 (run, self.project.path().join("kept/ns1.yaml"))
             }
         };
@@ -120,7 +120,7 @@ impl Server {
             .into_iter()
             .chain(files.iter().map(String::as_str))
             .collect();
-        let run = self.project.start_alone(&words).succeeded();
+        let run = self.project.run_program(&words).succeeded();
         let lines = run.stdout.lines().map(serde_json::from_str);
         lines.map(|line| line.expect("a line is JSON")).collect()
     }
@@ -132,7 +132,7 @@ impl Server {
     }
 
     /// Returns the zone as the server shows it, and its serial number, which every change increments.
-    fn shown(&self) -> (Value, Value) {
+    fn zone_and_serial(&self) -> (Value, Value) {
         let answer = self.curl("GET", "");
         let Ok(mut zone) = serde_json::from_str::<Value>(&answer) else {
             return (json!(answer), Value::Null);
@@ -172,30 +172,30 @@ fn one_module_has_the_same_effect_under_puppet_device_and_under_devgate() {
     let [by_puppet, by_devgate] = [Puppet, Devgate].map(|side| {
         server.clear();
         let made = server.apply(side, manifest, &[]);
-        let (zone, serial) = server.shown();
+        let (zone, serial) = server.zone_and_serial();
         assert_eq!(zone["account"], "lab", "{made}");
         if matches!(side, Devgate) {
             // The provider uses the canonical name; people see the name that they wrote.
-            let made = made.says(&[
+            let made = made.shows(&[
                 "ns1: pdns_record[www.both.example A]: Processed www.both.example. A from",
             ]);
             assert!(!made.stderr.contains("pdns_record: "), "{made}");
         }
         let again = server.apply(side, manifest, &[]);
-        assert_eq!(server.shown(), (zone.clone(), serial), "{again}");
+        assert_eq!(server.zone_and_serial(), (zone.clone(), serial), "{again}");
 
         server.curl("PUT", r#"{"account": "elsewhere"}"#);
         server.curl("PATCH", DRIFT);
-        let drifted = server.shown();
+        let drifted = server.zone_and_serial();
         assert_ne!(drifted.0, zone);
         let noop = server.apply(side, manifest, &["--noop"]);
-        assert_eq!(server.shown(), drifted, "{noop}");
+        assert_eq!(server.zone_and_serial(), drifted, "{noop}");
         let mended = server.apply(side, manifest, &[]);
-        assert_eq!(server.shown().0, zone, "{mended}");
+        assert_eq!(server.zone_and_serial().0, zone, "{mended}");
 
-        let gone = "pdns_zone { 'both.example': ensure => absent }\n";
-        let gone = server.apply(side, gone, &[]);
-        assert_eq!(server.shown().0, "Not Found", "{gone}");
+        let missing = "pdns_zone { 'both.example': ensure => absent }\n";
+        let missing = server.apply(side, missing, &[]);
+        assert_eq!(server.zone_and_serial().0, "Not Found", "{missing}");
         (zone, server.reports())
     });
     assert_eq!(by_puppet.0, by_devgate.0);
@@ -208,17 +208,17 @@ fn one_module_has_the_same_effect_under_puppet_device_and_under_devgate() {
 }
 
 #[test]
-fn one_module_tells_the_same_facts_to_puppet_device_and_to_devgate() {
+fn one_module_reports_the_same_facts_to_puppet_device_and_to_devgate() {
     let server = Server::new("facts.example");
-    let told = server.device(Puppet, &["--facts"]).succeeded();
-    let mut told = told.json()["values"].take();
-    let facts = told.as_object_mut().expect("facts are an object");
+    let report = server.device(Puppet, &["--facts"]).succeeded();
+    let mut report = report.json()["values"].take();
+    let facts = report.as_object_mut().expect("facts are an object");
     facts.retain(|name, _| !name.starts_with("client"));
     let ours = server
         .device(Devgate, &["--facts", "--format", "json"])
         .succeeded();
-    assert_eq!(ours.item()["value"], told);
-    assert_eq!(told["operatingsystem"], "PowerDNS");
+    assert_eq!(ours.item()["value"], report);
+    assert_eq!(report["operatingsystem"], "PowerDNS");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn what_fails_under_puppet_device_fails_under_devgate_and_takes_as_little_with_i
         let why = "PATCH /zones/fails.example.: 422 Record bad.fails.example./A 'no address'";
         assert!(failed["events"].to_string().contains(why), "{failed:#}");
         assert_eq!(failed["out_of_sync"], true);
-        (run.code(), server.shown().0, report)
+        (run.code(), server.zone_and_serial().0, report)
     });
     assert_eq!(by_puppet.1, by_devgate.1);
     assert_eq!(by_puppet.2, by_devgate.2);
@@ -259,22 +259,22 @@ fn what_one_prints_of_a_device_the_other_finds_as_it_is() {
         pdns_record { 'shows.example TXT': zone => 'shows.example', ttl => 5, content => ['\"a b\"', '\"c\"'] }\n";
     server.clear();
     server.apply(Devgate, manifest, &[]);
-    let before = server.shown();
+    let before = server.zone_and_serial();
     for (shows, applies) in [(Puppet, Devgate), (Devgate, Puppet)] {
         let resources = [
             ("pdns_zone", "shows.example."),
             ("pdns_record", "shows.example. TXT"),
         ];
-        let shown = resources.map(|(kind, title)| {
+        let output = resources.map(|(kind, title)| {
             let run = server
                 .device(shows, &["--resource", kind, title])
                 .succeeded();
             assert!(run.stdout.contains("=> 'present'"), "{run}");
             run.stdout
         });
-        let run = server.apply(applies, &shown.concat(), &[]);
+        let run = server.apply(applies, &output.concat(), &[]);
         assert_eq!(run.code(), Some(0), "{run}");
-        assert_eq!(server.shown(), before, "{run}");
+        assert_eq!(server.zone_and_serial(), before, "{run}");
     }
     let reports = server.reports();
     assert!(
@@ -287,14 +287,14 @@ fn what_one_prints_of_a_device_the_other_finds_as_it_is() {
 }
 
 #[test]
-fn credentials_that_a_device_refuses_are_told_by_both_and_shown_by_none() {
+fn credentials_that_a_device_refuses_are_reported_by_both_and_shown_by_none() {
     let server = Server::with_key("none.example", Some("a-wrong-canary"));
     for side in [Puppet, Devgate] {
         for words in [["--facts", ""], ["--resource", "pdns_zone"]] {
             server
                 .device(side, &words)
                 .failed()
-                .says(&["401 Unauthorized"]);
+                .shows(&["401 Unauthorized"]);
         }
     }
 }

@@ -15,7 +15,7 @@ use self::scene::{MODULES, Scene};
 use crate::support::lab::pause;
 use crate::support::process_list::ProcessList;
 use crate::support::programs::is_running;
-use crate::support::pxp::ended;
+use crate::support::pxp::wait_for_end;
 use crate::support::pxp_agent::Response;
 use crate::support::run::CANARY;
 
@@ -31,9 +31,9 @@ fn item(results: &Value) -> &Value {
 /// Asserts that the module's output shows no secret.
 #[track_caller]
 fn keeps_secrets(response: &Response) {
-    let said = [&response.stdout, &response.stderr];
+    let output = [&response.stdout, &response.stderr];
     assert!(
-        !said.iter().any(|text| text.contains(CANARY)),
+        !output.iter().any(|text| text.contains(CANARY)),
         "{response:#?}"
     );
 }
@@ -73,9 +73,9 @@ fn an_agent_reads_a_router_through_all_modules_both_ways() {
             keeps_secrets(&response);
         }
     }
-    processes.showed_no_secret();
-    let left = scene.project.left_behind();
-    let leaks: Vec<_> = left
+    processes.assert_no_secret();
+    let remaining = scene.project.remaining_files();
+    let leaks: Vec<_> = remaining
         .iter()
         .filter(|(_, text)| text.contains(CANARY))
         .collect();
@@ -124,7 +124,7 @@ fn an_agent_changes_a_router_and_sees_that_nothing_is_left_to_do() {
 }
 
 #[test]
-fn what_goes_wrong_on_the_way_to_a_router_is_a_failure_with_results() {
+fn what_goes_wrong_on_the_path_to_a_router_is_a_failure_with_results() {
     let scene = Scene::new();
     for module in MODULES {
         for response in scene.both(
@@ -135,14 +135,14 @@ fn what_goes_wrong_on_the_way_to_a_router_is_a_failure_with_results() {
             assert_eq!(response.exitcode, Some(1));
             let items = &response.failed()["items"];
             assert_eq!(items[0]["status"], "failure", "{items:#}");
-            let told = items[0]["value"]["_error"]["msg"]
+            let report = items[0]["value"]["_error"]["msg"]
                 .as_str()
                 .unwrap_or_default();
-            assert!(told.contains("password"), "{items:#}");
+            assert!(report.contains("password"), "{items:#}");
             assert_eq!(items[1]["status"], "success", "{items:#}");
             keeps_secrets(&response);
         }
-        for (action, input, told) in [
+        for (action, input, report) in [
             ("verify", json!({ "targets": "ruoter" }), "ruoter"),
             (
                 "run_task",
@@ -158,7 +158,10 @@ fn what_goes_wrong_on_the_way_to_a_router_is_a_failure_with_results() {
         ] {
             for response in scene.both(module, action, &input) {
                 let error = response.failed().to_string();
-                assert!(error.contains("_error") && error.contains(told), "{error}");
+                assert!(
+                    error.contains("_error") && error.contains(report),
+                    "{error}"
+                );
                 keeps_secrets(&response);
             }
         }
@@ -174,18 +177,18 @@ fn what_goes_wrong_on_the_way_to_a_router_is_a_failure_with_results() {
 }
 
 #[test]
-fn sigterm_to_the_group_of_the_pid_file_ends_an_action_and_the_files_tell_it() {
+fn sigterm_to_the_group_of_the_pid_file_ends_an_action_and_the_files_report_it() {
     let scene = Scene::new();
-    let begun = scene.project.path().join("begun");
+    let start_file = scene.project.path().join("begun");
     for module in MODULES {
         let stay = json!({ "targets": "router", "task": "lab::stay" });
         let transaction = scene.transaction();
         let ongoing = scene.agent.begin(module, "run_task", &stay, &transaction);
         let ongoing = ongoing.expect("it is begun");
-        let child = wait_for_line(&begun);
+        let child = wait_for_line(&start_file);
         ongoing.signal(Signal::SIGTERM);
         let response = ongoing.finish().expect("its files are written");
-        response.came_in_order();
+        response.assert_file_order();
         assert_eq!(response.exitcode, Some(143), "{response:#?}");
         assert_eq!(
             item(response.failed())["status"],
@@ -193,7 +196,7 @@ fn sigterm_to_the_group_of_the_pid_file_ends_an_action_and_the_files_tell_it() {
             "{response:#?}"
         );
         assert!(!is_running(&child), "its task still runs");
-        fs::remove_file(&begun).expect("it is there");
+        fs::remove_file(&start_file).expect("it is there");
     }
     // The router has been released.
     let response = scene.in_files("gateway", "verify", &json!({ "targets": "router" }));
@@ -218,7 +221,7 @@ fn wait_for_line(path: &Path) -> String {
 }
 
 #[test]
-fn where_files_cannot_be_written_code_5_tells_it_and_the_router_is_as_before() {
+fn where_files_cannot_be_written_the_exit_code_is_5_and_the_router_is_as_before() {
     let scene = Scene::new();
     let before = scene.config();
     let route = json!({ "frr_static_route": { "10.69.0.0/16 via 10.0.0.9": {} } });
@@ -267,10 +270,10 @@ fn devgate_hosts_devgate() {
         assert_eq!(found, Some(&hostname), "{results:#}");
         let spool = format!("--nonblocking --transaction {module} --spool-dir hosted");
         run(&format!("{facts} {spool}")).succeeded();
-        let told = ended(&scene.project, module, "hosted");
-        assert_eq!(told["status"], "success", "{told:#}");
-        let found = item(&told["results"]).pointer("/value/networking/hostname");
-        assert_eq!(found, Some(&hostname), "{told:#}");
+        let report = wait_for_end(&scene.project, module, "hosted");
+        assert_eq!(report["status"], "success", "{report:#}");
+        let found = item(&report["results"]).pointer("/value/networking/hostname");
+        assert_eq!(found, Some(&hostname), "{report:#}");
         // It fails as it would alone: its results match the schema, and its exit code agrees with them.
         let document = run("verify --input {\"targets\":\"stranger\"}")
             .failed()
@@ -290,5 +293,5 @@ fn devgate_hosts_devgate() {
             [&json!(true), &json!([])]
         );
     }
-    processes.showed_no_secret();
+    processes.assert_no_secret();
 }

@@ -29,7 +29,7 @@ fn facts(project: &Project, target: &str) -> Value {
 }
 
 #[test]
-fn a_router_that_was_recorded_is_played_and_tells_the_same() {
+fn a_router_that_was_recorded_is_replayed_with_the_same_facts() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     let neighbor = format!("{} 192.0.2.77", 65000 + device.number());
@@ -54,18 +54,18 @@ fn a_router_that_was_recorded_is_played_and_tells_the_same() {
     project
         .devgate("record -t router recorded")
         .failed()
-        .says(&["is not empty"]);
+        .shows(&["is not empty"]);
     project
         .devgate("family test frr --case recorded")
         .succeeded()
-        .says(&["frr/recorded"]);
+        .shows(&["frr/recorded"]);
 
     let port = free_port();
     let played = project.start(&format!("practice --replay recorded --port {port}"));
-    let known = project.path().join("home/known_hosts");
+    let known_hosts = project.path().join("home/known_hosts");
     let info = json!({
         "remote-transport": "frr", "host": "127.0.0.1", "port": port, "user": "admin",
-        "password": "let-me-in", "known_hosts_file": known, "trust_on_first_use": true,
+        "password": "let-me-in", "known_hosts_file": known_hosts, "trust_on_first_use": true,
     });
     project.add_target("played", info);
     assert_eq!(facts(&project, "played"), facts(&project, "router"));
@@ -75,7 +75,7 @@ fn a_router_that_was_recorded_is_played_and_tells_the_same() {
     project
         .devgate("session exec -t played show nonsense")
         .failed()
-        .says(&["% Unknown command: show nonsense"]);
+        .shows(&["% Unknown command: show nonsense"]);
     played.signal(Signal::SIGINT);
     played.finish().succeeded();
 }
@@ -95,7 +95,10 @@ fn facts_stand_in_for_a_router_that_is_down_and_for_no_other() {
     assert_eq!(cached["collected"]["from"], "cache", "{cached}");
     assert_eq!(cached["collected"]["because"], Value::Null);
     assert_eq!(cached["value"], fresh["value"]);
-    let (file, text) = project.left_behind().pop_first().expect("facts are kept");
+    let (file, text) = project
+        .remaining_files()
+        .pop_first()
+        .expect("facts are kept");
     assert!(file.starts_with(project.path().join("home/.cache/devgate/facts")));
     assert!(!text.contains(CANARY));
     let mode = fs::metadata(&file)
@@ -131,16 +134,16 @@ fn facts_stand_in_for_a_router_that_is_down_and_for_no_other() {
     stranger
         .devgate("facts -t router --stale-ok")
         .failed()
-        .says(&[
+        .shows(&[
             "refuses the login",
             "are used only for a target that is down",
         ]);
 
-    let damaged = stranger.left_behind();
+    let damaged = stranger.remaining_files();
     let file = damaged.keys().next().expect("facts are kept").clone();
     fs::write(&file, "{").expect("written");
     stranger
         .devgate("facts -t router --cached 1h")
         .failed()
-        .says(&["is damaged", "refuses the login"]);
+        .shows(&["is damaged", "refuses the login"]);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::lab::{alone, command_for, lab, output, text};
+use crate::support::lab::{command_for, lab, lock_exclusively, output, text};
 use crate::support::project::Project;
 use crate::support::run::Run;
 use crate::support::tls::TlsServer;
@@ -44,13 +44,13 @@ fn powerdns_is_changed_with_a_key_and_says_no_with_reasons() {
     let settings = json!({ "apikey": lab["key"], "base_path": "/api/v1/servers/localhost", "verify_path": "/zones" });
     let mut server = project(&lab, settings);
     let verified = server.devgate("verify -t server").succeeded();
-    verified.says(&["accepts the credentials."]);
+    verified.shows(&["accepts the credentials."]);
     // The public part of the API says nothing about the key.
     let settings = json!({ "apikey": "a-wrong-canary-key", "base_path": "/api" });
     let open = project(&lab, settings)
         .devgate("verify -t server")
         .succeeded();
-    open.says(&[
+    open.shows(&[
         "is reachable; whether it accepts the credentials is not known",
         "`verify_path`",
     ]);
@@ -69,12 +69,12 @@ fn powerdns_is_changed_with_a_key_and_says_no_with_reasons() {
         "info",
     )
     .succeeded();
-    let run = run.says(&[
+    let run = run.shows(&[
         "refuses `POST /zones` (409 Conflict): Conflict",
         "twice",
         "192.0.2.77",
     ]);
-    run.says(&[
+    run.shows(&[
         "refuses `GET /zones/nowhere.test.` (404 Not Found)",
         "unknown",
         "(400 Bad Request)",
@@ -104,7 +104,7 @@ fn powerdns_is_changed_with_a_key_and_says_no_with_reasons() {
     wrong
         .devgate("verify -t server")
         .failed()
-        .says(&["(header x-api-key)", "check `apikey`"]);
+        .shows(&["(header x-api-key)", "check `apikey`"]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn etcd_gives_a_token_for_a_login_which_is_repeated_when_it_has_expired() {
         devgate session set /v3/kv/put "{\"key\": \"$(printf /other | base64)\", \"value\": \"$value\"}" || echo other"#,
         "debug",
     );
-    let run = run.succeeded().says(&[
+    let run = run.succeeded().shows(&[
         "has expired",
         "(403 Forbidden): etcdserver: permission denied",
         "other",
@@ -138,7 +138,7 @@ fn etcd_gives_a_token_for_a_login_which_is_repeated_when_it_has_expired() {
 
     let wrong = project(&lab, settings("a-wrong-canary-pass"));
     let run = wrong.devgate("verify -t server").failed();
-    run.says(&[
+    run.shows(&[
         "refuses the login of `lab` (POST /v3/auth/authenticate)",
         "authentication failed",
     ]);
@@ -164,7 +164,7 @@ fn a_server_that_wants_a_certificate_takes_that_of_its_authority_alone() {
         assert_eq!(facts["value"]["http"]["version"], version, "{facts}");
         for identity in ["stranger", ""] {
             let run = with(identity).devgate("verify -t server").failed();
-            let run = run.says(&["rejects our certificate", "`ssl_cert_file`"]);
+            let run = run.shows(&["rejects our certificate", "`ssl_cert_file`"]);
             assert!(
                 !run.stderr.contains("follows in"),
                 "it is not tried again: {run}"
@@ -176,7 +176,7 @@ fn a_server_that_wants_a_certificate_takes_that_of_its_authority_alone() {
 #[test]
 fn caddy_is_changed_only_as_it_was_when_it_was_read() {
     let lab = lab("caddy");
-    let _alone = alone(&lab);
+    let _exclusive = lock_exclusively(&lab);
     let mut server = project(
         &lab,
         json!({ "user": lab["user"], "password": lab["password"] }),
@@ -184,7 +184,7 @@ fn caddy_is_changed_only_as_it_was_when_it_was_read() {
     let log = r#"devgate session set /config/logging '{"logs": {"default": {"level": "WARN"}}}'"#;
     script(&mut server, log, "info").succeeded();
     let read = server.devgate("session get -t server /config/logging --log-level info");
-    let read = read.succeeded().says(&["WARN"]);
+    let read = read.succeeded().shows(&["WARN"]);
     let (_, etag) = read
         .stderr
         .split_once("the ETag of `GET /config/logging` is ")
@@ -200,7 +200,7 @@ If-Match: {etag}' '{{"logs": {{"default": {{"level": "ERROR"}}}}}}' --method PAT
     );
     let run = script(&mut server, &change, "info");
     run.succeeded()
-        .says(&["(412 Precondition Failed)", "changed meanwhile", "ERROR"]);
+        .shows(&["(412 Precondition Failed)", "changed meanwhile", "ERROR"]);
 
     let wrong = project(
         &lab,
@@ -209,7 +209,7 @@ If-Match: {etag}' '{{"logs": {{"default": {{"level": "ERROR"}}}}}}' --method PAT
     wrong
         .devgate("verify -t server")
         .failed()
-        .says(&["refuses the login of `admin` (basic)"]);
+        .shows(&["refuses the login of `admin` (basic)"]);
 }
 
 #[test]
@@ -226,14 +226,14 @@ fn a_certificate_is_refused_with_its_reason_and_taken_where_it_is_pinned() {
     with("server_port", authority.clone()).succeeded();
     with("server_port", json!({}))
         .failed()
-        .says(&["not signed by a trusted authority", "`ssl_ca_file`"]);
+        .shows(&["not signed by a trusted authority", "`ssl_ca_file`"]);
     with("elsewhere_port", authority.clone())
         .failed()
-        .says(&["is not for that name but for sw9.example.com"]);
+        .shows(&["is not for that name but for sw9.example.com"]);
     with("expired_port", authority.clone())
         .failed()
-        .says(&["has expired"]);
-    with("stranger_port", authority.clone()).failed().says(&[
+        .shows(&["has expired"]);
+    with("stranger_port", authority.clone()).failed().shows(&[
         "or pin it with `ssl_fingerprint`",
         text(&lab, "fingerprint"),
     ]);
@@ -243,24 +243,24 @@ fn a_certificate_is_refused_with_its_reason_and_taken_where_it_is_pinned() {
     )
     .succeeded();
     let pinned = json!({ "ssl_fingerprint": lab["fingerprint"] });
-    with("server_port", pinned).failed().says(&[
+    with("server_port", pinned).failed().shows(&[
         "is not the one that `ssl_fingerprint` pins",
         "It shows SHA256",
     ]);
     with("stranger_port", json!({ "ssl_verify": false }))
         .succeeded()
-        .says(&["is not verified (`ssl_verify: false`)"]);
+        .shows(&["is not verified (`ssl_verify: false`)"]);
     with("port", authority)
         .failed()
-        .says(&["what it answers is no TLS: check `port`"]);
+        .shows(&["what it answers is no TLS: check `port`"]);
     let plain = with("server_port", json!({ "protocol": "http" }));
     plain
         .failed()
-        .says(&["the server uses TLS: set `protocol: https`"]);
+        .shows(&["the server uses TLS: set `protocol: https`"]);
 }
 
 #[test]
-fn a_certificate_that_is_not_valid_yet_and_a_tls_that_is_too_old_are_told() {
+fn a_certificate_that_is_not_valid_yet_and_a_tls_that_is_too_old_are_reported() {
     for (from, options, expected) in [
         (
             "tomorrow",
@@ -283,13 +283,13 @@ fn a_certificate_that_is_not_valid_yet_and_a_tls_that_is_too_old_are_told() {
             }),
         );
         let run = project.devgate("verify -t server --format json").failed();
-        let run = run.says(&expected);
+        let run = run.shows(&expected);
         assert!(!run.stderr.contains("follows in"), "{run}");
     }
 }
 
 #[test]
-fn http2_is_spoken_where_both_can_or_where_it_is_asked_for() {
+fn http2_is_spoken_where_both_can_or_where_it_is_requested() {
     let lab = lab("caddy");
     let authority = format!("{}/ca.pem", text(&lab, "pki"));
     let version = |settings: Value| {
@@ -317,16 +317,16 @@ fn a_change_under_noop_is_shown_without_secrets_and_not_sent() {
     let body = json!({ "name": "never.test.", "kind": "Native", "nameservers": [], "tsig": key });
     server.write("zone.json", &body.to_string());
     let set = format!("session set -t server {zone} - --method POST --noop --format json");
-    let shown = server.start_by(&["sh", "-c", "exec \"$@\" <zone.json", "sh"], &set);
-    let shown = shown.finish().succeeded().json();
-    assert_eq!(shown["noop"], json!(true), "{shown:#}");
-    assert_eq!(shown["body"]["name"], "never.test.", "{shown:#}");
+    let document = server.start_under(&["sh", "-c", "exec \"$@\" <zone.json", "sh"], &set);
+    let document = document.finish().succeeded().json();
+    assert_eq!(document["noop"], json!(true), "{document:#}");
+    assert_eq!(document["body"]["name"], "never.test.", "{document:#}");
     assert_eq!(
-        shown["body"]["tsig"], "Sensitive [value redacted]",
-        "{shown:#}"
+        document["body"]["tsig"], "Sensitive [value redacted]",
+        "{document:#}"
     );
     let zone = server.devgate(&format!("session get -t server {zone}/never.test."));
-    zone.failed().says(&["(404 Not Found)"]);
+    zone.failed().shows(&["(404 Not Found)"]);
 }
 
 #[test]
@@ -346,14 +346,14 @@ fn keas_failures_are_seen_though_its_status_says_that_all_is_well() {
         ask nonsense || echo refused"#,
         "info",
     );
-    run.succeeded().says(&[
+    run.succeeded().shows(&[
         "refuses `POST /` (result 2): 'nonsense' command not supported",
         "refused",
     ]);
 }
 
 #[test]
-fn at_the_finest_log_level_no_run_shows_what_proves_who_asks() {
+fn at_the_finest_log_level_no_run_shows_a_token() {
     let (pdns, etcd, caddy) = (lab("pdns"), lab("etcd"), lab("caddy"));
     let mut project = Project::new();
     project.add_target(

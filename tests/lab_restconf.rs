@@ -52,7 +52,7 @@ fn data(project: &Project, what: &str) -> Value {
 }
 
 #[test]
-fn the_server_is_found_by_its_host_meta_and_tells_what_it_is() {
+fn the_server_is_found_by_its_host_meta_and_reports_what_it_is() {
     let project = project(Some("client"), "ca");
     project.devgate("verify -t rc1").succeeded();
     let run = project.devgate("facts -t rc1 --format json");
@@ -68,7 +68,7 @@ fn the_server_is_found_by_its_host_meta_and_tells_what_it_is() {
 }
 
 #[test]
-fn data_is_asked_for_by_paths_with_queries_and_keys_of_any_characters() {
+fn data_is_requested_by_paths_with_queries_and_keys_of_any_characters() {
     let project = project(Some("client"), "ca");
     let interface = data(
         &project,
@@ -94,7 +94,7 @@ fn data_is_asked_for_by_paths_with_queries_and_keys_of_any_characters() {
         let path = format!("ietf-interfaces:interfaces/interface={key}");
         let run = project.devgate(&format!("session get -t rc1 {path}"));
         run.failed()
-            .says(&["(404 Not Found, invalid-value)", "NonexistentInstance"]);
+            .shows(&["(404 Not Found, invalid-value)", "NonexistentInstance"]);
     }
 }
 
@@ -124,7 +124,7 @@ fn data_is_created_replaced_deleted_and_committed_by_an_operation() {
             devgate session set operations/ietf-system:set-current-datetime --method POST \
                 '{"ietf-system:input": {"current-datetime": "2026-11-22T00:00:00Z"}}'"#,
         );
-        let run = run.succeeded().says(&["NonexistentInstance", "deleted"]);
+        let run = run.succeeded().shows(&["NonexistentInstance", "deleted"]);
         assert_eq!(
             run.stdout.matches("\"conf-changed\": true").count(),
             3,
@@ -141,7 +141,7 @@ fn data_is_created_replaced_deleted_and_committed_by_an_operation() {
 }
 
 #[test]
-fn what_the_server_refuses_is_told_with_its_reason() {
+fn what_the_server_refuses_is_reported_with_its_reason() {
     let mut root = project(Some("client"), "ca");
     let run = script(
         &mut root,
@@ -153,7 +153,7 @@ fn what_the_server_refuses_is_told_with_its_reason() {
         devgate session get /nowhere
         true"#,
     );
-    run.succeeded().says(&[
+    run.succeeded().shows(&[
         "(405 Method Not Allowed, operation-not-supported)",
         "replace it with `--method PUT`",
         "(400 Bad Request, invalid-value): RawTypeError",
@@ -172,17 +172,17 @@ fn what_the_server_refuses_is_told_with_its_reason() {
     guest
         .devgate(change)
         .failed()
-        .says(&["(403 Forbidden, access-denied)"]);
+        .shows(&["(403 Forbidden, access-denied)"]);
     let lent = change.replace(" -t rc1", "");
     let run = root.devgate(&format!("session run -t rc1 --noop -- devgate {lent}"));
-    run.failed().says(&["--noop", "was not sent"]);
+    run.failed().shows(&["--noop", "was not sent"]);
 }
 
 #[test]
-fn certificates_that_are_not_taken_are_told_at_once() {
+fn certificates_that_are_not_taken_are_reported_at_once() {
     for identity in [None, Some("stranger")] {
         let run = project(identity, "ca").devgate("verify -t rc1").failed();
-        let run = run.says(&[
+        let run = run.shows(&[
             "rejects our certificate, or requires one",
             "`ssl_cert_file`",
         ]);
@@ -191,14 +191,14 @@ fn certificates_that_are_not_taken_are_told_at_once() {
     let run = project(Some("client"), "stranger")
         .devgate("verify -t rc1")
         .failed();
-    run.says(&["is not signed by a trusted authority"]);
+    run.shows(&["is not signed by a trusted authority"]);
 }
 
 #[test]
-fn http_2_alone_is_spoken_in_clear_text_to_who_says_so() {
+fn http_2_alone_is_spoken_in_clear_text_if_requested() {
     let project = in_clear(json!({ "http2_only": true }));
     project.devgate("verify -t rc1").succeeded();
     let run = in_clear(json!({})).devgate("verify -t rc1").failed();
-    let run = run.says(&["it speaks HTTP/2 alone: say `http2_only: true`"]);
+    let run = run.shows(&["it speaks HTTP/2 alone: say `http2_only: true`"]);
     assert!(!run.stderr.contains("try 2"), "{run}");
 }

@@ -52,28 +52,28 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
         trace("inventory show").succeeded();
         trace("task run demo::ask -t router")
             .succeeded()
-            .says(&["done"]);
+            .shows(&["done"]);
         project
             .devgate(&format!(
                 "session run -t router --log-level trace -- sh {}",
                 asks.display()
             ))
             .succeeded()
-            .says(&["done"]);
+            .shows(&["done"]);
         trace(&format!("task run demo::tell -t router --params {params}"))
             .succeeded()
-            .says(&["done"]);
+            .shows(&["done"]);
     }
-    processes.showed_no_secret();
+    processes.assert_no_secret();
 
-    let left: Vec<_> = project
-        .left_behind()
+    let remaining: Vec<_> = project
+        .remaining_files()
         .into_iter()
         .filter(|(_, text)| text.contains(CANARY))
         .collect();
     assert!(
-        left.is_empty(),
-        "the runs leave secrets in files: {left:#?}"
+        remaining.is_empty(),
+        "the runs leave secrets in files: {remaining:#?}"
     );
     let temporary = fs::read_dir(project.path().join("tmp"))
         .expect("the folder is there")

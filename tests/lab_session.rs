@@ -19,15 +19,15 @@ fn twenty_commands_of_a_task_are_one_login() {
         &mut project,
         "for i in $(seq 20); do devgate session exec show interface brief; done",
     );
-    let (said, logins) = output(&project, &device, "task run demo::it -t router");
+    let (text, logins) = output(&project, &device, "task run demo::it -t router");
     let expected = device.vtysh("show interface brief").replace('\r', "");
     assert!(expected.contains("swp1"), "{expected}");
-    assert_eq!(said, expected.repeat(20));
+    assert_eq!(text, expected.repeat(20));
     assert_eq!(logins, 1);
 }
 
 #[test]
-fn commands_that_are_asked_at_once_take_turns_in_one_session() {
+fn commands_at_the_same_time_take_turns_in_one_session() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     task(
@@ -35,8 +35,8 @@ fn commands_that_are_asked_at_once_take_turns_in_one_session() {
         "seq 20 | xargs -P 20 -I% sh -c 'devgate session exec show interface swp% >out.%'\n\
          cat out.1; rm out.*",
     );
-    let (said, logins) = output(&project, &device, "task run demo::it -t router");
-    assert!(said.starts_with("Interface swp1 is up"), "{said}");
+    let (text, logins) = output(&project, &device, "task run demo::it -t router");
+    assert!(text.starts_with("Interface swp1 is up"), "{text}");
     assert_eq!(logins, 1);
 }
 
@@ -45,8 +45,8 @@ fn a_task_that_never_asks_never_logs_in() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     task(&mut project, "test -S \"$DEVGATE_SESSION\" && echo there");
-    let (said, logins) = output(&project, &device, "task run demo::it -t router");
-    assert_eq!((said.as_str(), logins), ("there\n", 0));
+    let (text, logins) = output(&project, &device, "task run demo::it -t router");
+    assert_eq!((text.as_str(), logins), ("there\n", 0));
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn another_user_is_refused_even_where_he_finds_the_door_open() {
     let run = project
         .devgate("task run demo::it -t router --format json")
         .failed()
-        .says(&["a process of another user asked for the session: refused"]);
-    let said = run.item()["value"].clone();
+        .shows(&["a process of another user asked for the session: refused"]);
+    let output = run.item()["value"].clone();
     assert_eq!(
-        said.pointer("/_error/kind"),
+        output.pointer("/_error/kind"),
         Some(&json!("devgate/session-refused")),
-        "{said:#}"
+        "{output:#}"
     );
     assert_eq!(logins(&device, 0), before);
 }
@@ -127,11 +127,11 @@ fn what_the_device_refuses_fails_the_command_and_not_the_session() {
     );
     let before = logins(&device, 0);
     let run = project.devgate("task run demo::it -t router --format json --verbose");
-    let run = run.succeeded().says(&["refuses `show nonsense`"]);
-    let said = run.item()["value"]["_output"].clone();
-    let lines: Vec<&str> = said.as_str().expect("a text").lines().collect();
+    let run = run.succeeded().shows(&["refuses `show nonsense`"]);
+    let output = run.item()["value"]["_output"].clone();
+    let lines: Vec<&str> = output.as_str().expect("a text").lines().collect();
     let [status, refused, found] = lines.as_slice() else {
-        panic!("three lines were expected:\n{said}");
+        panic!("three lines were expected:\n{output}");
     };
     let refused: Value = serde_json::from_str(refused).expect("it is JSON");
     assert_eq!(refused["_error"]["kind"], "devgate/device-error");
@@ -151,7 +151,7 @@ fn configuration_is_typed_and_saved_but_not_under_noop() {
     project
         .devgate("task run demo::it -t router --noop")
         .failed()
-        .says(&["--noop", "was not sent"]);
+        .shows(&["--noop", "was not sent"]);
     assert!(
         !device
             .vtysh("show running-config")
@@ -169,8 +169,8 @@ fn configuration_is_typed_and_saved_but_not_under_noop() {
         &mut project,
         "devgate session exec --config 'interface swp2' ' no description' && echo done",
     );
-    let (said, _) = output(&project, &device, "task run demo::it -t router");
-    assert_eq!(said, "done\n");
+    let (text, _) = output(&project, &device, "task run demo::it -t router");
+    assert_eq!(text, "done\n");
     assert!(
         !device
             .vtysh("show running-config")
@@ -179,12 +179,12 @@ fn configuration_is_typed_and_saved_but_not_under_noop() {
 }
 
 #[test]
-fn a_password_for_privileged_mode_that_nobody_asks_for_is_told() {
+fn a_password_for_privileged_mode_that_nobody_asks_for_is_reported() {
     let device = Device::lease();
     let settings = json!({ "remote-transport": "ssh_cli", "enable_password": "a-canary-enable" });
     let project = Project::with_settings(&device, settings);
     let run = project.devgate("verify -t router").succeeded();
-    run.says(&["`enable_password` is never used"]);
+    run.shows(&["`enable_password` is never used"]);
 }
 
 #[test]
@@ -209,12 +209,12 @@ fn what_leads_to_configuration_mode_is_no_command() {
         &mut project,
         "devgate session exec configure terminal 2>&1\ndevgate session exec show version",
     );
-    let (said, logins) = output(&project, &device, "task run demo::it -t router");
+    let (text, logins) = output(&project, &device, "task run demo::it -t router");
     assert!(
-        said.contains("is in configuration mode after `configure"),
-        "{said}"
+        text.contains("is in configuration mode after `configure"),
+        "{text}"
     );
-    assert!(said.contains("\nFRRouting"), "{said}");
+    assert!(text.contains("\nFRRouting"), "{text}");
     assert_eq!(logins, 2);
 }
 
@@ -317,9 +317,9 @@ fn what_ends_devgate_ends_the_program_with_all_it_has_started() {
     assert_eq!(run.code(), Some(128 + Signal::SIGTERM as i32), "{run}");
     let child = fs::read_to_string(project.path().join("child")).expect("it was written");
     let process = Path::new("/proc").join(child.trim());
-    let gone = Instant::now() + Duration::from_secs(10);
+    let removal = Instant::now() + Duration::from_secs(10);
     while fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
-        assert!(Instant::now() < gone, "{} still runs", process.display());
+        assert!(Instant::now() < removal, "{} still runs", process.display());
         pause(Duration::from_millis(20));
     }
     assert_eq!(temporary(&project), 0);
@@ -341,9 +341,9 @@ fn task(project: &mut Project, script: &str) {
 fn output(project: &Project, device: &Device, run: &str) -> (String, usize) {
     let before = logins(device, 0);
     let run = project.devgate(&format!("{run} --format json")).succeeded();
-    let said = run.item()["value"]["_output"].clone();
-    let said = said.as_str().unwrap_or_default().to_owned();
-    (said, logins(device, 0) - before)
+    let text = run.item()["value"]["_output"].clone();
+    let text = text.as_str().unwrap_or_default().to_owned();
+    (text, logins(device, 0) - before)
 }
 
 /// Returns the number of logins on the device, once there are at least `least`.
@@ -353,8 +353,8 @@ fn logins(device: &Device, least: usize) -> usize {
 
 /// Returns the number of temporary files and folders that the runs have left.
 fn temporary(project: &Project) -> usize {
-    let left = fs::read_dir(project.path().join("tmp")).expect("the folder is there");
-    left.count()
+    let remaining = fs::read_dir(project.path().join("tmp")).expect("the folder is there");
+    remaining.count()
 }
 
 fn wait_for(file: &Path) -> String {

@@ -94,7 +94,7 @@ fn add(project: &mut Project, lab: &Value, name: &str, user: &Value, settings: V
 }
 
 /// Returns the output of a net-snmp program about the lab's agent.
-fn told(lab: &Value, program: &str, words: &[String], oid: &str) -> String {
+fn expected_output(lab: &Value, program: &str, words: &[String], oid: &str) -> String {
     let agent = format!("127.0.0.1:{}", lab["port"]);
     output(
         command_for(program)
@@ -116,7 +116,7 @@ fn every_version_and_level_reads_what_snmpget_reads() {
         for oid in ["1.3.6.1.2.1.1.5.0", "1.3.6.1.2.1.1.6.0"] {
             let get = project.devgate(&format!("session get -t {name} {oid} --format json"));
             let got = get.succeeded().json()["data"].clone();
-            let expected = told(&lab, "snmpget", &words, oid);
+            let expected = expected_output(&lab, "snmpget", &words, oid);
             let (_, expected) = expected.trim().split_once(' ').expect("name and value");
             assert_eq!(
                 got[0]["value"],
@@ -148,7 +148,7 @@ fn a_subtree_is_walked_to_its_end() {
                 .iter()
                 .filter_map(|object| object["oid"].as_str())
                 .collect();
-            let expected = told(&lab, "snmpwalk", words, oid);
+            let expected = expected_output(&lab, "snmpwalk", words, oid);
             let expected: Vec<&str> = expected
                 .lines()
                 .filter_map(|line| line.strip_prefix('.')?.split(' ').next())
@@ -168,7 +168,7 @@ fn a_subtree_is_walked_to_its_end() {
                 status,
                 "{refused}"
             );
-            refused.says(&[&format!("get {oid}")]);
+            refused.shows(&[&format!("get {oid}")]);
         }
     }
 }
@@ -213,13 +213,13 @@ fn facts_are_typed_and_true() {
             output(command_for("ip").args(["-4", "-json", "address", "show", "dev", name]));
         let addresses: Value = serde_json::from_str(&addresses).expect("ip tells JSON");
         let addresses = &addresses[0]["addr_info"];
-        let told = interface["bindings"].as_array().map_or(0, Vec::len);
+        let message = interface["bindings"].as_array().map_or(0, Vec::len);
         assert_eq!(
-            told,
+            message,
             addresses.as_array().map_or(0, Vec::len),
             "{name}: {interface}"
         );
-        if told == 1 {
+        if message == 1 {
             assert_eq!(interface["ip"], addresses[0]["local"], "{name}");
             let prefix = addresses[0]["prefixlen"].as_u64().expect("a length");
             let mask = u32::MAX << (32 - prefix);
@@ -236,7 +236,7 @@ fn facts_are_typed_and_true() {
 }
 
 #[test]
-fn who_is_not_who_he_says_is_told_what_is_wrong() {
+fn wrong_credentials_are_reported_with_their_cause() {
     let lab = lab("snmpd");
     let users = users(&lab);
     let (plain, secured) = (&users[1].1, &users[3].1);
@@ -263,18 +263,18 @@ fn who_is_not_who_he_says_is_told_what_is_wrong() {
         let run = project
             .devgate("session get -t device 1.3.6.1.2.1.1.5.0")
             .failed();
-        run.says(&[expected]);
+        run.shows(&[expected]);
     }
     let mut project = Project::new();
     add(&mut project, &lab, "device", &users[0].1, json!({}));
     project
         .devgate("session set -t device 1.3.6.1.2.1.1.5.0 x")
         .failed()
-        .says(&["only reads"]);
+        .shows(&["only reads"]);
     project
         .devgate("session get -t device sysName.0")
         .failed()
-        .says(&["no object identifier"]);
+        .shows(&["no object identifier"]);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn silence_is_bounded_and_says_what_it_may_mean() {
     // The runs are concurrent, because each uses its whole retry budget.
     let runs = expected.map(|(name, _)| project.start(&format!("verify -t {name}")));
     for (run, (_, expected)) in runs.into_iter().zip(expected) {
-        run.finish().failed().says(&["given up after", expected]);
+        run.finish().failed().shows(&["given up after", expected]);
     }
 }
 
@@ -374,5 +374,5 @@ fn an_agent_that_freezes_is_waited_for_and_one_that_ends_is_given_up() {
     project
         .devgate("verify -t device")
         .failed()
-        .says(&["connection refused"]);
+        .shows(&["connection refused"]);
 }

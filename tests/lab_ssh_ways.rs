@@ -45,7 +45,7 @@ fn what_the_inventory_does_not_say_openssh_s_configuration_says_of_a_device() {
     project
         .devgate("verify -t without")
         .failed()
-        .says(&["the name `core1` cannot be resolved"]);
+        .shows(&["the name `core1` cannot be resolved"]);
     // The inventory takes precedence over the file.
     project.add_target(
         "closed",
@@ -54,33 +54,33 @@ fn what_the_inventory_does_not_say_openssh_s_configuration_says_of_a_device() {
     project
         .devgate("verify -t closed")
         .failed()
-        .says(&["refuses the login of `nobody-here`"]);
+        .shows(&["refuses the login of `nobody-here`"]);
 }
 
 #[test]
-fn a_device_is_reached_through_a_host_on_the_way_whose_refusal_names_its_own_settings() {
+fn a_device_is_reached_through_a_jump_host_whose_refusal_names_its_own_settings() {
     let (device, hosts) = (Device::lease(), lab("hosts"));
     let mut project = Project::new();
-    let known = [device.known_hosts(), text(&hosts, "known_hosts")]
+    let known_hosts = [device.known_hosts(), text(&hosts, "known_hosts")]
         .map(|file| fs::read_to_string(file).expect("known hosts"));
-    let known = project.write("known_hosts", &known.concat());
+    let known_hosts = project.write("known_hosts", &known_hosts.concat());
     project.write(
         "home/.ssh/config",
         &bastion(&hosts, text(&hosts, "private_key")),
     );
-    let settings = json!({ "proxyjump": "bastion", "known_hosts_file": known });
+    let settings = json!({ "proxyjump": "bastion", "known_hosts_file": known_hosts });
     project.add("router", &device, settings);
     project.devgate("facts -t router").succeeded();
     let log = fs::read_to_string(text(host(&hosts, "bastion"), "log")).expect("a log");
-    let asked = format!("127.0.0.1 port {}", device.port("port"));
+    let request = format!("127.0.0.1 port {}", device.port("port"));
     assert!(
-        log.contains(&asked),
-        "the bastion was not asked for {asked}"
+        log.contains(&request),
+        "the bastion was not asked for {request}"
     );
 
     // The bastion is offered none of the device's credentials.
     project.write("home/.ssh/config", &bastion(&hosts, "/nowhere"));
-    project.devgate("verify -t router").failed().says(&[
+    project.devgate("verify -t router").failed().shows(&[
         "refuses the login of `runner`",
         "a host on the way needs a key",
         "`IdentityFile` under `Host bastion`",
@@ -88,22 +88,22 @@ fn a_device_is_reached_through_a_host_on_the_way_whose_refusal_names_its_own_set
 }
 
 #[test]
-fn what_lies_behind_a_host_on_the_way_is_reached_by_telnet_too_and_named_when_it_is_down() {
+fn a_device_behind_a_jump_host_is_reached_by_telnet_too_and_named_when_it_is_down() {
     let (device, hosts) = (Device::lease(), lab("hosts"));
-    let known = [device.known_hosts(), text(&hosts, "known_hosts")]
+    let known_hosts = [device.known_hosts(), text(&hosts, "known_hosts")]
         .map(|file| fs::read_to_string(file).expect("known hosts"));
     let project = |settings: Value| {
         let mut project = Project::new();
-        let known = project.write("known_hosts", &known.concat());
+        let known_hosts = project.write("known_hosts", &known_hosts.concat());
         project.write(
             "home/.ssh/config",
             &format!(
                 "{}UserKnownHostsFile {}\n",
                 bastion(&hosts, text(&hosts, "private_key")),
-                known.display()
+                known_hosts.display()
             ),
         );
-        let mut info = json!({ "proxyjump": "bastion", "known_hosts_file": known });
+        let mut info = json!({ "proxyjump": "bastion", "known_hosts_file": known_hosts });
         for (key, value) in settings.as_object().expect("settings are an object") {
             info[key] = value.clone();
         }
@@ -118,7 +118,7 @@ fn what_lies_behind_a_host_on_the_way_is_reached_by_telnet_too_and_named_when_it
     let run = project(telnet)
         .devgate("facts -t router --format json")
         .succeeded()
-        .says(&["is not encrypted behind 127.0.0.1:"]);
+        .shows(&["is not encrypted behind 127.0.0.1:"]);
     let facts = &run.item()["value"];
     assert_eq!(
         facts.pointer("/networking/hostname"),
@@ -129,7 +129,7 @@ fn what_lies_behind_a_host_on_the_way_is_reached_by_telnet_too_and_named_when_it
 
     // An unknown host name is reported at once; a device that is down is waited for.
     let nowhere = project(json!({ "host": "no-such-host.invalid" }));
-    let run = nowhere.devgate("verify -t router").failed().says(&[
+    let run = nowhere.devgate("verify -t router").failed().shows(&[
         "no connection to no-such-host.invalid:",
         "through 127.0.0.1:",
         "a host on the way (",
@@ -151,13 +151,13 @@ fn an_agent_signs_for_a_device() {
     let project = Project::with_settings(&device, json!({ "password": null }));
     // ssh-agent ends with the program that it starts.
     let add = format!("ssh-add -q {} && exec \"$@\"", device.private_key());
-    let starter = ["ssh-agent", "sh", "-c", &add, "sh"];
-    let run = project.start_by(&starter, "verify -t router").finish();
+    let wrapper = ["ssh-agent", "sh", "-c", &add, "sh"];
+    let run = project.start_under(&wrapper, "verify -t router").finish();
     run.succeeded();
     project
         .devgate("verify -t router")
         .failed()
-        .says(&["start an agent"]);
+        .shows(&["start an agent"]);
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn certificates_prove_a_device_and_its_user() {
     project
         .devgate("verify -t bare")
         .failed()
-        .says(&["refuses the login of `runner` (private key"]);
+        .shows(&["refuses the login of `runner` (private key"]);
 }
 
 #[test]
-fn a_session_that_died_while_it_was_idle_is_found_out_and_opened_anew() {
+fn a_session_that_died_while_it_was_idle_is_detected_and_opened_again() {
     let device = Device::lease();
     let settings = json!({ "keepalive_interval": 1, "keepalive_count_max": 2 });
     let mut project = Project::with_settings(&device, settings);
@@ -205,6 +205,6 @@ fn a_session_that_died_while_it_was_idle_is_found_out_and_opened_anew() {
     pause(Duration::from_secs(6));
     device.fault("thaw");
     project.write("answer", "");
-    running.finish().succeeded().says(&["FRRouting 8"]);
+    running.finish().succeeded().shows(&["FRRouting 8"]);
     assert_eq!(logins(before + 2) - before, 2);
 }

@@ -55,8 +55,8 @@ fn lines_with(config: &str, text: &str) -> usize {
 fn two_hundred_resources_are_applied_kept_mended_and_taken_away() {
     let device = Device::lease();
     let mut project = Project::with(&device);
-    let gone = project.manifest(bulk(&device, "absent", 7));
-    applied(&project, &gone, "");
+    let removal = project.manifest(bulk(&device, "absent", 7));
+    applied(&project, &removal, "");
     let manifest = project.manifest(bulk(&device, "present", 7));
     let (value, _) = applied(&project, &manifest, "");
     assert_eq!(
@@ -82,24 +82,24 @@ fn two_hundred_resources_are_applied_kept_mended_and_taken_away() {
     );
 
     // A second run changes nothing, and reads each type once.
-    let (value, told) = applied(&project, &manifest, "--log-level debug");
+    let (value, message) = applied(&project, &manifest, "--log-level debug");
     assert_eq!(
         [&value["status"], &value["summary"]["unchanged"]],
         [&json!("unchanged"), &json!(200)],
         "{:#}",
         value["summary"]
     );
-    let asked: Vec<&str> = told
+    let request: Vec<&str> = message
         .lines()
         .filter_map(|line| Some(line.split_once("asks for `")?.1))
         .collect();
-    let mut asked: Vec<&str> = asked
+    let mut request: Vec<&str> = request
         .iter()
         .map(|command| command.trim_end_matches('`'))
         .collect();
-    asked.sort_unstable();
+    request.sort_unstable();
     assert_eq!(
-        asked,
+        request,
         [
             "show interface brief",
             "show running-config bgpd",
@@ -197,7 +197,7 @@ fn failing(project: &mut Project) -> String {
 }
 
 #[test]
-fn a_failure_in_the_middle_skips_what_depends_on_it_and_is_told_as_it_is() {
+fn a_failure_in_the_middle_skips_what_depends_on_it_and_is_reported_as_it_is() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     clean(&mut project);
@@ -243,7 +243,7 @@ fn a_failure_in_the_middle_skips_what_depends_on_it_and_is_told_as_it_is() {
 }
 
 #[test]
-fn with_a_way_back_a_failure_leaves_the_router_as_it_was() {
+fn with_rollback_a_failure_leaves_the_router_as_it_was() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     clean(&mut project);
@@ -263,7 +263,7 @@ fn with_a_way_back_a_failure_leaves_the_router_as_it_was() {
 }
 
 #[test]
-fn what_is_audited_is_told_when_somebody_has_changed_it() {
+fn what_is_audited_is_reported_when_somebody_has_changed_it() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     let manifest = project.manifest(json!({
@@ -281,11 +281,11 @@ fn what_is_audited_is_told_when_somebody_has_changed_it() {
         assert_eq!(value["status"], "unchanged", "{value:#}");
         value["resources"][0]["messages"].clone()
     };
-    let told = |text: &str| json!([format!("description: audit change: {text}")]);
-    assert_eq!(messages(""), told("newly-recorded value 'one'"));
+    let audit_message = |text: &str| json!([format!("description: audit change: {text}")]);
+    assert_eq!(messages(""), audit_message("newly-recorded value 'one'"));
     assert_eq!(messages(""), json!([]));
     describe("two");
-    let changed = told("previously recorded value 'one' has been changed to 'two'");
+    let changed = audit_message("previously recorded value 'one' has been changed to 'two'");
     assert_eq!(messages("--noop"), changed, "noop keeps nothing");
     assert_eq!(messages("--tags edge"), json!(["Not tagged with edge"]));
     assert_eq!(messages(""), changed);
@@ -301,17 +301,17 @@ fn a_diff_is_the_lines_that_the_router_is_sent() {
     applied(&project, &manifest, "");
     let manifest = project.manifest(route(9));
     let run = project.devgate(&format!("device --target router --apply {manifest} --diff"));
-    run.succeeded().says(&[
+    run.succeeded().shows(&[
         "frr_static_route[10.84.0.0/16 via Null0]: changed",
         "distance changed 7 to 9",
         "+ ip route 10.84.0.0/16 Null0 9",
     ]);
     let run = project.devgate("device --target router --facts --tags edge");
-    run.failed().says(&["--tags"]);
+    run.failed().shows(&["--tags"]);
 }
 
 #[test]
-fn a_way_back_brings_back_what_was_removed_and_its_secrets() {
+fn a_rollback_restores_what_was_removed_and_its_secrets() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     let peer = format!("{} 192.0.2.177", 65000 + device.number());

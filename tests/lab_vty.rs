@@ -7,7 +7,7 @@ use crate::support::line::console;
 use crate::support::project::Project;
 
 /// Returns the ways to the same command line. Behind SSH, its password differs from the account's.
-fn ways(device: &Device) -> [Value; 2] {
+fn variants(device: &Device) -> [Value; 2] {
     let [line, enable] = ["vty_password", "enable_password"].map(|which| device.secret(which));
     [
         json!({ "user": "vty", "password": device.password_of("vty"), "line_password": line, "enable_password": enable }),
@@ -24,7 +24,7 @@ fn with(settings: &Value, key: &str, value: Value) -> Value {
 #[test]
 fn it_is_reached_behind_ssh_and_by_telnet_which_is_warned_of() {
     let device = Device::lease();
-    for (settings, is_telnet) in ways(&device).iter().zip([false, true]) {
+    for (settings, is_telnet) in variants(&device).iter().zip([false, true]) {
         let project = Project::with_settings(&device, settings.clone());
         let run = project.devgate("facts -t router --format json").succeeded();
         let facts = &run.item()["value"];
@@ -43,14 +43,14 @@ fn it_is_reached_behind_ssh_and_by_telnet_which_is_warned_of() {
             .contains("is not encrypted: anyone in between can read");
         assert_eq!(warned, is_telnet, "{}", run.stderr);
         let version = "session run -t router -- devgate session exec show version";
-        project.devgate(version).succeeded().says(&["FRRouting"]);
+        project.devgate(version).succeeded().shows(&["FRRouting"]);
     }
 }
 
 #[test]
-fn a_console_that_shows_nothing_is_woken_and_asks_then() {
+fn a_console_that_shows_nothing_is_woken_and_then_prompts() {
     let device = Device::lease();
-    let [_, telnet] = ways(&device);
+    let [_, telnet] = variants(&device);
     let port = console(device.port("vty_port"));
     let project = Project::with_settings(&device, with(&telnet, "port", json!(port)));
     let run = project.devgate("facts -t router --format json").succeeded();
@@ -68,7 +68,7 @@ fn a_console_that_shows_nothing_is_woken_and_asks_then() {
     project
         .devgate("verify -t router")
         .failed()
-        .says(&["it showed nothing, even after Return", "the right port"]);
+        .shows(&["it showed nothing, even after Return", "the right port"]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn telnet_is_named_by_a_uri_as_well() {
     project
         .devgate("verify -t router")
         .succeeded()
-        .says(&["not encrypted", "is reachable"]);
+        .shows(&["not encrypted", "is reachable"]);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn pages_are_turned_and_leave_no_trace() {
             "on_open: [terminal length 7]",
         )
         .replace("name: frr\n", "name: paged\n");
-    for settings in ways(&device) {
-        let said = |transport: &str| {
+    for settings in variants(&device) {
+        let output_of = |transport: &str| {
             let mut project = Project::with_settings(
                 &device,
                 with(&settings, "remote-transport", json!(transport)),
@@ -110,16 +110,16 @@ fn pages_are_turned_and_leave_no_trace() {
                 project.devgate("session run -t router -- devgate session exec show interface");
             run.succeeded().stdout
         };
-        let whole = said("frr");
-        assert!(whole.lines().count() > 20, "{whole}");
-        assert_eq!(said("paged"), whole);
+        let full_output = output_of("frr");
+        assert!(full_output.lines().count() > 20, "{full_output}");
+        assert_eq!(output_of("paged"), full_output);
     }
 }
 
 #[test]
-fn a_wrong_password_is_typed_once_and_told_with_the_setting_to_check() {
+fn a_wrong_password_is_typed_once_and_reported_with_the_setting_to_check() {
     let device = Device::lease();
-    for (settings, setting) in ways(&device).iter().zip(["line_password", "password"]) {
+    for (settings, setting) in variants(&device).iter().zip(["line_password", "password"]) {
         let wrong = with(settings, setting, json!("canary-wrong"));
         let project = Project::with_settings(&device, wrong);
         let run = project.devgate("verify -t router --format json").failed();
@@ -128,7 +128,7 @@ fn a_wrong_password_is_typed_once_and_told_with_the_setting_to_check() {
             !run.stderr.contains("could not open"),
             "it is not tried again:\n{run}"
         );
-        run.says(&[
+        run.shows(&[
             "refuses the login of",
             "password, at its command line",
             &expected,
@@ -137,19 +137,19 @@ fn a_wrong_password_is_typed_once_and_told_with_the_setting_to_check() {
         let run = Project::with_settings(&device, none)
             .devgate("verify -t router")
             .failed();
-        run.says(&[setting, "asks"]);
+        run.shows(&[setting, "asks"]);
     }
 }
 
 #[test]
-fn a_wrong_enable_password_is_told_and_none_is_an_unprivileged_session() {
+fn a_wrong_enable_password_is_reported_and_none_is_an_unprivileged_session() {
     let device = Device::lease();
-    for settings in ways(&device) {
+    for settings in variants(&device) {
         let wrong = with(&settings, "enable_password", json!("canary-wrong"));
         let run = Project::with_settings(&device, wrong)
             .devgate("verify -t router")
             .failed();
-        run.says(&[
+        run.shows(&[
             "does not allow privileged mode with `enable`",
             "check `enable_password`",
         ]);
@@ -157,6 +157,9 @@ fn a_wrong_enable_password_is_told_and_none_is_an_unprivileged_session() {
         let project = Project::with_settings(&device, none);
         project.devgate("verify -t router").succeeded();
         let refused = "session run -t router -- devgate session exec show running-config";
-        project.devgate(refused).failed().says(&["Unknown command"]);
+        project
+            .devgate(refused)
+            .failed()
+            .shows(&["Unknown command"]);
     }
 }

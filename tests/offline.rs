@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::http::{Answer, Server};
+use crate::support::http::{HttpResponse, Server};
 use crate::support::project::Project;
 
 #[test]
@@ -11,11 +11,11 @@ fn the_demo_goes_well_and_leaves_nothing() {
     project
         .devgate("demo")
         .succeeded()
-        .says(&["$ devgate verify", "$ devgate device"]);
+        .shows(&["$ devgate verify", "$ devgate device"]);
     assert!(
-        project.left_behind().is_empty(),
+        project.remaining_files().is_empty(),
         "{:#?}",
-        project.left_behind()
+        project.remaining_files()
     );
 }
 
@@ -25,7 +25,7 @@ fn every_family_passes_its_recorded_cases() {
     project
         .devgate("family test")
         .succeeded()
-        .says(&["frr/frr_static_route_get"]);
+        .shows(&["frr/frr_static_route_get"]);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_family_without_cases_was_not_tested() {
     let family = "name: mybox\ndesc: x\nprotocol: ssh_cli\ndialect:\n  prompt: { exec: '> ?' }\n";
     project.write("modules/m/devices/mybox/family.yaml", family);
     let run = project.devgate("family test mybox").failed();
-    run.says(&["nothing was tested", "cases/NAME/case.yaml"]);
+    run.shows(&["nothing was tested", "cases/NAME/case.yaml"]);
     project.devgate("family test").succeeded();
 }
 
@@ -59,7 +59,7 @@ fn what_a_type_reads_it_can_write_again() {
 }
 
 #[test]
-fn names_that_nobody_knows_are_told() {
+fn names_that_nobody_knows_are_reported() {
     let project = Project::new();
     for (arguments, name) in [
         ("verify -t nobody", "nobody"),
@@ -68,7 +68,7 @@ fn names_that_nobody_knows_are_told() {
         ("transport show carrier_pigeon", "carrier_pigeon"),
         ("resource render frr frr_vlan --should {}", "frr_vlan"),
     ] {
-        project.devgate(arguments).failed().says(&[name]);
+        project.devgate(arguments).failed().shows(&[name]);
     }
 }
 
@@ -78,7 +78,7 @@ fn a_session_is_lent_only_where_there_can_be_one() {
     project
         .devgate("session exec show version")
         .failed()
-        .says(&["DEVGATE_SESSION is not set", "devgate session run"]);
+        .shows(&["DEVGATE_SESSION is not set", "devgate session run"]);
     project.add_target("unknown", json!({ "remote-transport": "nobody_knows" }));
     let script = "#!/bin/sh\necho \"session: ${DEVGATE_SESSION-none}\"\n";
     for (task, remote, target) in [("far", true, "unknown"), ("near", false, "localhost")] {
@@ -88,12 +88,12 @@ fn a_session_is_lent_only_where_there_can_be_one() {
         project
             .devgate(&format!("task run demo::{task} -t {target}"))
             .succeeded()
-            .says(&["session: none"]);
+            .shows(&["session: none"]);
     }
     project
         .devgate("session run -t localhost -- true")
         .failed()
-        .says(&["localhost is not a remote target"]);
+        .shows(&["localhost is not a remote target"]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_value_that_no_device_takes_is_refused_before_any_device_is_asked() {
     let refused = |project: &mut Project, manifest: serde_json::Value, why: &[&str]| {
         let manifest = project.manifest(manifest);
         let run = project.devgate(&format!("device -t r1,r2 --apply {manifest}"));
-        let run = run.failed().says(why);
+        let run = run.failed().shows(why);
         assert!(
             !run.to_string().contains("127.0.0.1"),
             "a device is asked: {run}"
@@ -149,7 +149,7 @@ fn a_value_that_no_device_takes_is_refused_before_any_device_is_asked() {
 
 #[test]
 fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
-    let server = Server::start(|_| Some(Answer::json(200, &json!({ "alive": true }))));
+    let server = Server::start(|_| Some(HttpResponse::json(200, &json!({ "alive": true }))));
     let mut project = Project::new();
     for (name, run_on) in [
         ("behind", json!("jump")),
@@ -171,7 +171,7 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
             .failed();
         let error = &run.item()["value"]["_error"];
         assert_eq!(error["kind"], "devgate/behind-proxy", "{command}: {run}");
-        run.says(&["`run-on: jump`", "--direct"]);
+        run.shows(&["`run-on: jump`", "--direct"]);
     }
     for command in [
         "session get -t behind /",
@@ -180,9 +180,9 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
         "session run -t behind -- true",
     ] {
         let run = project.devgate(command).failed();
-        run.says(&["`run-on: jump`", "--direct"]);
+        run.shows(&["`run-on: jump`", "--direct"]);
     }
-    assert_eq!(server.asked().len(), 0, "nothing was sent");
+    assert_eq!(server.requests().len(), 0, "nothing was sent");
     for command in [
         "verify -t near",
         "verify -t behind --direct",
@@ -196,5 +196,5 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
     project
         .devgate("session run -t behind --direct -- sh inner.sh")
         .succeeded()
-        .says(&["alive"]);
+        .shows(&["alive"]);
 }

@@ -56,7 +56,7 @@ fn it_calls_them_on_their_streams_and_in_files() {
             let response = agent.run_in_files(module, action, &input, module);
             let response = response.expect("it is run");
             assert_eq!(response.succeeded(), &results);
-            response.came_in_order();
+            response.assert_file_order();
         }
     }
     let failing = json!({ "code": 3, "message": "no way" });
@@ -81,7 +81,7 @@ fn it_calls_them_on_their_streams_and_in_files() {
 fn it_refuses_what_does_not_fit() {
     let spool = tempfile::tempdir().expect("a temporary folder can be made");
     let agent = agent("modules", spool.path());
-    for (module, action, input, told) in [
+    for (module, action, input, expected) in [
         ("nobody", "greet", json!({}), "unknown module: nobody"),
         (
             "greet",
@@ -99,7 +99,7 @@ fn it_refuses_what_does_not_fit() {
         let refused = agent
             .run(module, action, &input)
             .map(|response| response.exitcode);
-        assert_eq!(refused, Err(told.to_owned()));
+        assert_eq!(refused, Err(expected.to_owned()));
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::support::project::Project;
-use crate::support::pxp::{ended, run};
+use crate::support::pxp::{run, wait_for_end};
 
 #[test]
 fn good_modules_of_all_languages_are_run() {
@@ -73,12 +73,12 @@ fn an_action_is_given_its_name_its_request_and_a_group_of_its_own() {
     let document = run(&project, "modules", "run tables given")
         .succeeded()
         .json();
-    let given = &document["results"];
-    assert_eq!(given["arguments"], json!(["given"]), "{given:#}");
+    let arguments = &document["results"];
+    assert_eq!(arguments["arguments"], json!(["given"]), "{arguments:#}");
     assert_eq!(
-        given["keys"],
+        arguments["keys"],
         json!(["input", "configuration"]),
-        "{given:#}"
+        "{arguments:#}"
     );
     let configured = run(&project, "broken", "run loose_broken configured").succeeded();
     assert_eq!(configured.json()["results"], json!({ "configured": false }));
@@ -121,7 +121,7 @@ fn input_that_does_not_fit_starts_nothing() {
     let file = project.write("modules.d/counter", &script);
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(file, executable).expect("it is ours");
-    for (input, told) in [
+    for (input, report) in [
         ("{}", "\"n\" is a required property"),
         ("{\"n\":\"a-canary\"}", "at `/n`"),
         ("{\"n\":1,\"m\":\"a-canary\"}", "'m' was unexpected"),
@@ -139,7 +139,7 @@ fn input_that_does_not_fit_starts_nothing() {
             "{document:#}"
         );
         let message = document["_error"]["msg"].as_str().unwrap_or_default();
-        assert!(message.contains(told), "{input}: {message}");
+        assert!(message.contains(report), "{input}: {message}");
     }
     assert!(
         !project.path().join("started").exists(),
@@ -183,7 +183,7 @@ fn good_modules_answer_in_files_too() {
     let nonblocking = |id: &str, words: &str| {
         let spool = format!("--nonblocking --transaction {id} --spool-dir spool");
         run(&project, "modules", &format!("run {words} {spool}")).succeeded();
-        ended(&project, id, "spool")
+        wait_for_end(&project, id, "spool")
     };
     for (id, words, results) in [
         (
@@ -202,26 +202,26 @@ fn good_modules_answer_in_files_too() {
             json!({ "kind": "apply", "status": "unchanged", "version": 1, "exitcode": 0 }),
         ),
     ] {
-        let told = nonblocking(id, words);
-        assert_eq!(told["status"], "success", "{told:#}");
-        assert_eq!(told["results"], results, "{told:#}");
+        let report = nonblocking(id, words);
+        assert_eq!(report["status"], "success", "{report:#}");
+        assert_eq!(report["results"], results, "{report:#}");
     }
     // Its results match the schema, and describe the failure.
-    let told = nonblocking(
+    let report = nonblocking(
         "failing",
         "tables fail --input {\"code\":4,\"message\":\"no-way\"}",
     );
-    assert_eq!(told["status"], "failure", "{told:#}");
+    assert_eq!(report["status"], "failure", "{report:#}");
     assert_eq!(
-        [&told["results"], &told["stderr"]],
+        [&report["results"], &report["stderr"]],
         [&json!({ "code": 4 }), &json!("no-way")]
     );
-    let told = nonblocking(
+    let report = nonblocking(
         "unwritten",
         "tables fail --input {\"code\":5,\"message\":\"\"}",
     );
     assert_eq!(
-        told["_error"]["msg"], "failed to write output on file",
-        "{told:#}"
+        report["_error"]["msg"], "failed to write output on file",
+        "{report:#}"
     );
 }

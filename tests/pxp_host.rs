@@ -7,7 +7,7 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::folder::{Project, document, pause, wait_for_the_end_of, words_of};
+use super::folder::{Project, document, messages_of, pause, wait_for_end};
 
 /// Creates a module whose action `act` runs this script, in the folder `modules.pxp`.
 fn module(script: &str) -> Project {
@@ -25,7 +25,7 @@ const ACT: [&str; 6] = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"
 const STAY: &str = "sleep 300 & echo $$ $! >begun; cat >/dev/null; wait; sleep 300";
 
 /// Waits for the process IDs that the action writes, and returns them.
-fn begun(project: &Project) -> Vec<String> {
+fn started_processes(project: &Project) -> Vec<String> {
     let path = project.0.path().join("begun");
     for _ in 0..3000 {
         let text = fs::read_to_string(&path).unwrap_or_default();
@@ -51,7 +51,7 @@ fn input_does_not_stay_on_the_command_line() {
             .stderr(Stdio::null())
             .spawn();
         let mut child = child.expect("the binary starts");
-        let processes = begun(&project);
+        let processes = started_processes(&project);
         let own = child.id().to_string();
         for process in processes.iter().chain([&own]) {
             let [words, environment] = ["cmdline", "environ"]
@@ -64,17 +64,15 @@ fn input_does_not_stay_on_the_command_line() {
         let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
         kill(pid, Signal::SIGTERM).expect("it is our child");
         assert_eq!(child.wait().expect("it is our child").code(), Some(143));
-        processes
-            .iter()
-            .for_each(|process| wait_for_the_end_of(process));
+        processes.iter().for_each(|process| wait_for_end(process));
         fs::remove_file(project.0.path().join("begun")).expect("it is there");
     }
 }
 
 /// Prints its results at the first or second termination signal, and then ends or stays.
-fn finishing(asked: u32, then: &str) -> String {
+fn finishing(request: u32, then: &str) -> String {
     format!(
-        "n=0; trap 'n=$((n+1)); [ $n = {asked} ] && echo \"{{\\\"done\\\": [1, 2]}}\" && {then}' TERM; \
+        "n=0; trap 'n=$((n+1)); [ $n = {request} ] && echo \"{{\\\"done\\\": [1, 2]}}\" && {then}' TERM; \
          sleep 300 & echo $$ $! >begun; cat >/dev/null; while :; do wait; done"
     )
 }
@@ -93,7 +91,7 @@ fn what_an_action_has_finished_is_printed_whatever_ends_it() {
             .stderr(Stdio::piped())
             .spawn();
         let child = child.expect("the binary starts");
-        let processes = begun(&project);
+        let processes = started_processes(&project);
         let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
         for _ in 0..signals {
             kill(pid, Signal::SIGTERM).expect("it is our child");
@@ -105,9 +103,7 @@ fn what_an_action_has_finished_is_printed_whatever_ends_it() {
         assert_eq!(document["results"]["done"][1], 2, "{script}: {document}");
         assert_eq!(document["status"], "failure", "{document}");
         assert_eq!(document["_error"]["kind"], "devgate/interrupted");
-        processes
-            .iter()
-            .for_each(|process| wait_for_the_end_of(process));
+        processes.iter().for_each(|process| wait_for_end(process));
     }
 }
 
@@ -127,31 +123,34 @@ fn input_comes_from_the_command_line_a_file_or_stdin() {
     let project = module("cat");
     let input = r#"{"a": [1, "x", {"b": null}]}"#;
     project.write("input.json", input);
-    for given in ["@input.json", "-", input] {
+    for arguments in ["@input.json", "-", input] {
         let stdin = fs::File::open(project.0.path().join("input.json")).expect("it is there");
-        let words = [&ACT[..], &["--format", "json", "--input", given]].concat();
+        let messages = [&ACT[..], &["--format", "json", "--input", arguments]].concat();
         let output = project
-            .command(&words)
+            .command(&messages)
             .stdin(stdin)
             .output()
             .expect("the binary starts");
         let document = document(&output);
-        assert_eq!(document["status"], "success", "{given}");
+        assert_eq!(document["status"], "success", "{arguments}");
         assert_eq!(
             document["results"]["input"].to_string(),
             r#"{"a":[1,"x",{"b":null}]}"#
         );
     }
-    for (wrong, told) in [
+    for (wrong, expected) in [
         ("[1]", "expected an object"),
         ("{\"canary", "EOF"),
         ("@none", "@none"),
     ] {
         let output = project.devgate(&[&ACT[..], &["--input", wrong]].concat());
         assert_eq!(output.status.code(), Some(1));
-        let words = words_of(&output);
-        assert!(words.contains("input") && words.contains(told), "{words}");
-        assert!(!words.contains("canary"), "{words}");
+        let messages = messages_of(&output);
+        assert!(
+            messages.contains("input") && messages.contains(expected),
+            "{messages}"
+        );
+        assert!(!messages.contains("canary"), "{messages}");
     }
 }
 
@@ -164,13 +163,13 @@ fn an_action_that_takes_too_long_is_ended_with_what_it_has_started() {
     let document = document(&output);
     assert_eq!(document["status"], "failure");
     assert_eq!(document["_error"]["kind"], "devgate/timed-out");
-    begun(&project)
+    started_processes(&project)
         .iter()
-        .for_each(|process| wait_for_the_end_of(process));
+        .for_each(|process| wait_for_end(process));
 }
 
 #[test]
-fn secret_members_are_in_nothing_that_is_said() {
+fn secret_members_are_in_no_output() {
     let project = module("cat | tee /dev/stderr");
     project.write("conf/m.conf", r#"{"api": {"token": "canary-token"}}"#);
     project.write(
@@ -188,7 +187,7 @@ fn secret_members_are_in_nothing_that_is_said() {
     for format in ["human", "json"] {
         let output = project.devgate(&[&ACT[..], &more, &["--format", format]].concat());
         assert_eq!(output.status.code(), Some(0));
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &words_of(&output);
-        assert!(said.contains("r1") && !said.contains("canary"), "{said}");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &messages_of(&output);
+        assert!(text.contains("r1") && !text.contains("canary"), "{text}");
     }
 }

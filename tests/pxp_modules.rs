@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use crate::support::programs::is_running;
 use crate::support::project::Project;
-use crate::support::pxp::{ended, pxp, run};
+use crate::support::pxp::{pxp, run, wait_for_end};
 
 /// The expected answers by module or action: a verdict, and parts of its message.
 type Answers = BTreeMap<String, (String, Vec<String>)>;
@@ -50,7 +50,7 @@ fn files(folder: &str) -> BTreeSet<String> {
 
 /// Returns the process ID that a module has written.
 #[track_caller]
-fn noted(project: &Project, name: &str) -> String {
+fn recorded(project: &Project, name: &str) -> String {
     let pid = fs::read_to_string(project.path().join(format!("tmp/{name}.pid")));
     pid.unwrap_or_else(|error| panic!("{name} was not started: {error}"))
 }
@@ -60,8 +60,11 @@ struct LeftBy<'p>(&'p Project, &'static str);
 
 impl Drop for LeftBy<'_> {
     fn drop(&mut self) {
-        let noted = fs::read_to_string(self.0.path().join(format!("tmp/{}.pid", self.1)));
-        if let Some(process) = noted.ok().and_then(|noted| noted.trim().parse().ok()) {
+        let recorded = fs::read_to_string(self.0.path().join(format!("tmp/{}.pid", self.1)));
+        if let Some(process) = recorded
+            .ok()
+            .and_then(|recorded| recorded.trim().parse().ok())
+        {
             let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
         }
     }
@@ -96,14 +99,17 @@ fn every_broken_module_is_refused_with_its_cause_and_no_good_one_with_it() {
         };
         let available = verdict == "available";
         assert_eq!(module["available"], available, "{module:#}");
-        let said = if available {
+        let output = if available {
             module["remarks"].to_string()
         } else {
             let message = module["_error"]["msg"].as_str();
             message.expect("an error has a message").to_owned()
         };
         for words in words {
-            assert!(said.contains(words), "{name}: expected {words:?}: {said}");
+            assert!(
+                output.contains(words),
+                "{name}: expected {words:?}: {output}"
+            );
         }
     }
     let expected: BTreeSet<_> = files("modules").union(&files("broken")).cloned().collect();
@@ -112,13 +118,16 @@ fn every_broken_module_is_refused_with_its_cause_and_no_good_one_with_it() {
     let actions = ["outputs", "files"].map(str::to_owned).into();
     let broken: BTreeSet<_> = files("broken").difference(&actions).cloned().collect();
     assert_eq!(answers.into_keys().collect::<BTreeSet<_>>(), broken);
-    assert!(!is_running(&noted(&project, "hangs")), "it was not ended");
+    assert!(
+        !is_running(&recorded(&project, "hangs")),
+        "it was not ended"
+    );
 }
 
 #[test]
-fn a_broken_module_that_is_asked_for_is_told_as_it_is_listed() {
+fn a_broken_module_that_is_requested_is_reported_as_it_is_listed() {
     let project = Project::new();
-    for (words, kind, told) in [
+    for (words, kind, report) in [
         (
             "show warns",
             "devgate/module-not-available",
@@ -148,7 +157,7 @@ fn a_broken_module_that_is_asked_for_is_told_as_it_is_listed() {
         let document = run(&project, "broken", words).failed().json();
         assert_eq!(document["_error"]["kind"], kind, "{document:#}");
         let message = document["_error"]["msg"].as_str().unwrap_or_default();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(report), "{message}");
     }
 }
 
@@ -189,15 +198,17 @@ fn a_module_behind_a_link_has_the_name_and_the_configuration_of_what_it_leads_to
     project.write("links/strict", "#!/bin/sh\n");
     assert_eq!(listed(&project), ["\"greet\": true", "\"strict\": false"]);
     let refused = project.devgate(&format!("pxp show strict {folders}"));
-    refused.failed().says(&["kinds/strict", "keep one of them"]);
+    refused
+        .failed()
+        .shows(&["kinds/strict", "keep one of them"]);
 }
 
 /// Returns the actions of a broken module, and checks that its table has all of them.
 fn actions(project: &Project, module: &str, answers: &Answers) -> Vec<String> {
-    let shown = run(project, "broken", &format!("show {module}"))
+    let document = run(project, "broken", &format!("show {module}"))
         .succeeded()
         .json();
-    let actions = shown["metadata"]["actions"]
+    let actions = document["metadata"]["actions"]
         .as_array()
         .expect("it is a list")
         .iter();
@@ -230,14 +241,17 @@ fn every_wrong_output_file_is_a_failure_with_its_cause() {
     }
     for action in &actions {
         let (verdict, words) = &answers[action];
-        let told = ended(&project, action, "spool");
-        assert_eq!(&told["status"], verdict, "{told:#}");
+        let report = wait_for_end(&project, action, "spool");
+        assert_eq!(&report["status"], verdict, "{report:#}");
         if verdict == "success" {
-            assert_eq!(told["results"]["done"], true, "{action}");
+            assert_eq!(report["results"]["done"], true, "{action}");
         }
-        let said = told["_error"]["msg"].as_str().unwrap_or_default();
+        let output = report["_error"]["msg"].as_str().unwrap_or_default();
         for words in words {
-            assert!(said.contains(words), "{action}: expected {words:?}: {said}");
+            assert!(
+                output.contains(words),
+                "{action}: expected {words:?}: {output}"
+            );
         }
     }
 }
@@ -254,20 +268,26 @@ fn every_wrong_output_is_a_failure_with_its_cause() {
             "hangs" | "endless" => "--timeout 6s",
             _ => "",
         };
-        let ended = run(&project, "broken", &format!("run outputs {action} {limit}"));
+        let wait_for_end = run(&project, "broken", &format!("run outputs {action} {limit}"));
         let document = if verdict == "success" {
-            let document = ended.succeeded().json();
+            let document = wait_for_end.succeeded().json();
             assert_eq!(document["results"]["done"], true, "{action}");
             document
         } else {
-            ended.failed().json()
+            wait_for_end.failed().json()
         };
-        let said = format!("{} {}", document["_error"]["msg"], document["stderr"]);
+        let output = format!("{} {}", document["_error"]["msg"], document["stderr"]);
         for words in words {
-            assert!(said.contains(words), "{action}: expected {words:?}: {said}");
+            assert!(
+                output.contains(words),
+                "{action}: expected {words:?}: {output}"
+            );
         }
     }
-    assert!(!is_running(&noted(&project, "hangs")), "it was not ended");
+    assert!(
+        !is_running(&recorded(&project, "hangs")),
+        "it was not ended"
+    );
 }
 
 #[test]
@@ -278,14 +298,14 @@ fn people_read_what_a_module_says_of_its_failure() {
         let modules = modules.display();
         project.devgate(&format!("pxp run outputs {action} --modules-dir {modules}"))
     };
-    run("code").failed().says(&[
+    run("code").failed().shows(&[
         "stderr: the line is down",
         "module outputs, action code: it ended with exit code 3",
         "\"done\": true",
     ]);
     run("traceback")
         .failed()
-        .says(&["stderr: KeyError: 'uplink'"]);
+        .shows(&["stderr: KeyError: 'uplink'"]);
     let quiet = run("latin_words").succeeded();
     assert!(quiet.stderr.is_empty(), "{quiet}");
 }

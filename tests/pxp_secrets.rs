@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::process_list::ProcessList;
 use crate::support::project::Project;
-use crate::support::pxp::ended;
+use crate::support::pxp::wait_for_end;
 use crate::support::run::CANARY;
 
 #[test]
@@ -40,13 +40,13 @@ fn at_the_finest_log_level_hosting_shows_no_secret_and_keeps_none() {
         let input = input.display();
         let spool = format!("--nonblocking --transaction {action} --spool-dir spool");
         run(&format!("run careless {action} --input @{input} {spool}")).succeeded();
-        assert_eq!(ended(&project, action, "spool")["status"], "success");
+        assert_eq!(wait_for_end(&project, action, "spool")["status"], "success");
         let again = run(&format!("run careless {action} --input @{input} {spool}"));
-        again.succeeded().says(&["success"]);
+        again.succeeded().shows(&["success"]);
     }
-    processes.showed_no_secret();
-    let left = project.left_behind();
-    let leaks: Vec<_> = left
+    processes.assert_no_secret();
+    let remaining = project.remaining_files();
+    let leaks: Vec<_> = remaining
         .iter()
         .filter(|(_, text)| text.contains(CANARY))
         .collect();

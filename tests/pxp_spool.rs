@@ -18,10 +18,10 @@ use std::process::Stdio;
 use serde_json::json;
 
 use self::spool::Spool;
-use super::folder::{document, words_of};
+use super::folder::{document, messages_of};
 
 #[test]
-fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
+fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_reported() {
     let spool = Spool::with("await go; finish '{\"done\": [1, null]}' 'some words' 0");
     // The caller's output ends here, while the action is still running.
     let answer = spool.run("t-1");
@@ -29,10 +29,10 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
         "transaction_id": "t-1", "status": "running", "module": "m", "action": "act", "repeated": false,
     });
     assert_eq!(answer, expected);
-    let told = spool.status("t-1");
-    assert_eq!(told["status"], "running");
-    assert_eq!(told.get("end"), None);
-    spool.begun();
+    let report = spool.status("t-1");
+    assert_eq!(report["status"], "running");
+    assert_eq!(report.get("end"), None);
+    spool.wait_for_start();
     for file in ["", "metadata", "pid", "results_schema"] {
         let metadata = fs::metadata(spool.folder("t-1").join(file)).expect("it is there");
         let expected = if file.is_empty() { 0o700 } else { 0o600 };
@@ -40,17 +40,17 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
     }
     assert_eq!(spool.metadata("t-1")["request_params"], "{}");
     // The attendant leads a session, and has none of the caller's streams.
-    let attendant = spool.attendant("t-1");
-    let stat = fs::read_to_string(format!("/proc/{attendant}/stat")).expect("it runs");
+    let supervisor = spool.supervisor("t-1");
+    let stat = fs::read_to_string(format!("/proc/{supervisor}/stat")).expect("it runs");
     let session = stat
         .rsplit(") ")
         .next()
         .and_then(|rest| rest.split(' ').nth(3));
-    assert_eq!(session, Some(attendant.as_str()));
+    assert_eq!(session, Some(supervisor.as_str()));
     spool.go();
-    let told = spool.end("t-1");
-    assert_eq!(told["status"], "success");
-    assert_eq!(told["results"], json!({ "done": [1, null] }));
+    let report = spool.end("t-1");
+    assert_eq!(report["status"], "success");
+    assert_eq!(report["results"], json!({ "done": [1, null] }));
     for (key, value) in [
         ("exitcode", json!(0)),
         ("results_are_valid", json!(true)),
@@ -58,10 +58,13 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
         ("module", json!("m")),
         ("action", json!("act")),
     ] {
-        assert_eq!(told[key], value, "{key}");
+        assert_eq!(report[key], value, "{key}");
     }
-    assert!(told["start"].as_str() < told["end"].as_str(), "{told}");
-    assert_eq!(told.get("_error"), None);
+    assert!(
+        report["start"].as_str() < report["end"].as_str(),
+        "{report}"
+    );
+    assert_eq!(report.get("_error"), None);
     let human = spool
         .0
         .devgate(&["pxp", "status", "t-1", "--spool-dir", "spool"]);
@@ -70,7 +73,7 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
 }
 
 #[test]
-fn an_id_that_was_used_is_not_run_again_whatever_is_asked_with_it() {
+fn an_id_that_was_used_is_not_run_again_whatever_is_requested_with_it() {
     let spool = Spool::with("finish '{\"done\": 1}' '' 0");
     let new = spool.0.devgate(&Spool::words("x", &["--timeout", "5m"]));
     assert_eq!(document(&new)["repeated"], false);
@@ -97,12 +100,12 @@ fn an_id_that_was_used_is_not_run_again_whatever_is_asked_with_it() {
         assert_eq!(output.status.code(), Some(1));
         let error = &document(&output)["_error"];
         assert_eq!(error["kind"], "devgate/id-taken");
-        let told = error["msg"].as_str().expect("a text");
+        let message = error["msg"].as_str().expect("a text");
         for words in [
             "the action `act` of module `m`",
             &format!("`{action}` of `{module}` was not started"),
         ] {
-            assert!(told.contains(words), "{told}");
+            assert!(message.contains(words), "{message}");
         }
     }
     assert_eq!(spool.runs(), 1);
@@ -133,7 +136,7 @@ fn of_many_callers_at_once_one_runs_the_action() {
         .into_iter()
         .map(|caller| {
             let output = caller.wait_with_output().expect("it is our child");
-            assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+            assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
             document(&output)
         })
         .collect();
@@ -165,9 +168,9 @@ fn where_no_spool_is_named_it_is_the_users_own() {
             .env("XDG_STATE_HOME", state.path())
             .output();
         let run = run.expect("the binary starts");
-        let told = String::from_utf8_lossy(&run.stdout);
-        assert!(told.contains("own: "), "{told}{}", words_of(&run));
-        assert_eq!(run.status.code(), Some(code), "{told}");
+        let message = String::from_utf8_lossy(&run.stdout);
+        assert!(message.contains("own: "), "{message}{}", messages_of(&run));
+        assert_eq!(run.status.code(), Some(code), "{message}");
     }
 }
 
@@ -183,27 +186,27 @@ fn ids_and_options_are_refused_with_what_was_expected() {
         ] {
             let output = spool.0.devgate(&words);
             assert_eq!(output.status.code(), Some(1), "{words:?}");
-            let told = words_of(&output);
+            let message = messages_of(&output);
             assert!(
-                told.contains("expected a transaction ID of 1 to 255 bytes"),
-                "{told}"
+                message.contains("expected a transaction ID of 1 to 255 bytes"),
+                "{message}"
             );
         }
     }
     let run = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
     let kept = spool.0.devgate(&[&run[..], &["--keep", "1d"]].concat());
-    assert!(words_of(&kept).contains("--nonblocking"));
+    assert!(messages_of(&kept).contains("--nonblocking"));
     let no_text = OsStr::from_bytes(b"sp\xffool");
     let words = Spool::words("x", &[]);
     let rest = words[1..].iter().map(OsStr::new);
     let rest = rest.map(|word| if word == "spool" { no_text } else { word });
     let output = spool.0.command(&words[..1]).args(rest).output();
-    let told = words_of(&output.expect("the binary starts"));
-    assert!(told.contains("its path is not UTF-8"), "{told}");
+    let message = messages_of(&output.expect("the binary starts"));
+    assert!(message.contains("its path is not UTF-8"), "{message}");
     let none = spool
         .0
         .devgate(&["pxp", "status", "x", "--spool-dir", "nowhere"]);
-    assert!(words_of(&none).contains("the spool nowhere cannot be used"));
+    assert!(messages_of(&none).contains("the spool nowhere cannot be used"));
     let unknown = spool
         .0
         .devgate(&["pxp", "status", "x", "--spool-dir", ".", "--format", "json"]);

@@ -51,7 +51,7 @@ impl Shelf {
     }
 
     /// Returns the module's calls since the last call of this function.
-    fn asked(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         let log = self.file.with_extension("json.log");
         let text = fs::read_to_string(&log).unwrap_or_default();
         drop(fs::remove_file(log));
@@ -76,15 +76,15 @@ fn a_transport_in_ruby_is_one_like_any_other() {
     shelf
         .devgate("transport list")
         .succeeded()
-        .says(&["a JSON file"]);
-    shelf.devgate("transport show shelf").succeeded().says(&[
+        .shows(&["a JSON file"]);
+    shelf.devgate("transport show shelf").succeeded().shows(&[
         "password: String (sensitive, required)",
         "rows: Integer[1] (default 3)",
     ]);
-    assert_eq!(shelf.asked(), [""; 0], "who lists reaches no device");
+    assert_eq!(shelf.requests(), [""; 0], "who lists reaches no device");
     shelf.devgate("verify -t s1").succeeded();
     let redacted = "open Sensitive [value redacted]";
-    assert_eq!(shelf.asked(), [redacted, "verify", "close"]);
+    assert_eq!(shelf.requests(), [redacted, "verify", "close"]);
     let facts = shelf.devgate("facts -t s1 --format json").succeeded();
     let expected = json!({
         "operatingsystem": "Shelf", "books": 2, "rows": 3, "kind": "wooden", "wide": "NaN",
@@ -92,17 +92,17 @@ fn a_transport_in_ruby_is_one_like_any_other() {
         "lock": "Sensitive [value redacted]",
     });
     assert_eq!(facts.item()["value"], expected);
-    assert_eq!(shelf.asked(), [redacted, "facts", "close"]);
-    facts.says(&["notice: s1: shelf: unlocked with ********"]);
+    assert_eq!(shelf.requests(), [redacted, "facts", "close"]);
+    facts.shows(&["notice: s1: shelf: unlocked with ********"]);
     for folder in ["home", "tmp"] {
         let folder = shelf.project.path().join(folder);
-        let left = fs::read_dir(folder).expect("it is there").count();
-        assert_eq!(left, 0, "nothing is left behind");
+        let remaining = fs::read_dir(folder).expect("it is there").count();
+        assert_eq!(remaining, 0, "nothing is left behind");
     }
 }
 
 #[test]
-fn a_transport_that_cannot_verify_is_asked_for_its_facts() {
+fn a_transport_that_cannot_verify_reads_its_facts_instead() {
     let mut shelf = Shelf::new();
     for (name, password) in [("c1", "crate-canary"), ("c2", "a-wrong-canary")] {
         let info = json!({"remote-transport": "crate", "password": password});
@@ -112,19 +112,19 @@ fn a_transport_that_cannot_verify_is_asked_for_its_facts() {
     shelf
         .devgate("verify -t c2")
         .failed()
-        .says(&["Puppet::ResourceError: it stays shut"]);
+        .shows(&["Puppet::ResourceError: it stays shut"]);
 }
 
 #[test]
 fn what_a_module_has_for_all_devices_is_for_those_of_its_own_transports() {
     let mut shelf = Shelf::new();
-    let shown = shelf.devgate("type show crate_box").succeeded();
-    shown.says(&["crate_box (family crate)"]);
+    let document = shelf.devgate("type show crate_box").succeeded();
+    document.shows(&["crate_box (family crate)"]);
     let file = shelf
         .project
         .write("m.pp", "crate_box { 'b': colour => 'red' }");
     let run = format!("device -t s1 --apply {}", file.display());
-    shelf.devgate(&run).failed().says(&[
+    shelf.devgate(&run).failed().shows(&[
         "type `crate_box` cannot be used by family `shelf`: there is neither a provider for `shelf`",
         "in its own module or in one without transports",
     ]);
@@ -153,9 +153,12 @@ fn a_provider_that_looks_at_one_name_and_changes_its_type_finds_all_as_under_pup
     );
     let data = shelf.data();
     assert_eq!(data["labels"], json!({"l1": "a", "l2": "b", "l3": "d"}));
-    let asked = shelf.asked();
+    let requests = shelf.requests();
     let first = ["get [\"l1\",\"l2\",\"l3\"]", "get [\"l2\"]", "get [\"l3\"]"];
-    assert!(asked.windows(3).any(|three| three == first), "{asked:?}");
+    assert!(
+        requests.windows(3).any(|three| three == first),
+        "{requests:?}"
+    );
 }
 
 #[test]
@@ -179,8 +182,8 @@ fn errands_that_no_provider_shows_are_believed_and_not_run_where_they_are_done()
 #[test]
 fn types_in_ruby_are_read_changed_and_found_in_order() {
     let mut shelf = Shelf::new();
-    let shown = shelf.devgate("device -t s1 --resource shelf_book Emma --format json");
-    let book = &shown.succeeded().item()["value"]["resources"][0];
+    let document = shelf.devgate("device -t s1 --resource shelf_book Emma --format json");
+    let book = &document.succeeded().item()["value"]["resources"][0];
     assert_eq!(
         book,
         &json!({
@@ -203,7 +206,7 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
         "{summary}"
     );
     assert_eq!(shelf.data(), before);
-    shelf.asked();
+    shelf.requests();
     let (resources, summary) = shelf.apply(manifest, "");
     assert_eq!(
         (&summary["failed"], &summary["changed"]),
@@ -223,27 +226,27 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
             "awkward": {}, "done": {},
         })
     );
-    let asked = shelf.asked();
-    let set: Vec<Value> = asked
+    let requests = shelf.requests();
+    let set: Vec<Value> = requests
         .iter()
         .filter_map(|line| line.strip_prefix("set "))
         .map(|line| serde_json::from_str(line.trim_end_matches(" noop: false")).expect("JSON"))
         .collect();
-    let given = |name: &str| {
+    let position_of = |name: &str| {
         let of = |change: &&Value| change[0]["should"]["name"] == name;
         set.iter().position(|change| of(&change)).expect(name)
     };
     assert!(
-        given("Zadig") < given("Ulysses"),
-        "it is required: {asked:?}"
+        position_of("Zadig") < position_of("Ulysses"),
+        "it is required: {requests:?}"
     );
     // As the gem passes them: one change at a time, including absent resources and removals.
     assert_eq!(
-        set[given("Zadig")][0]["is"],
+        set[position_of("Zadig")][0]["is"],
         json!({"title": "Zadig", "ensure": "absent"})
     );
     let old = json!({"name": "Old", "ensure": "absent", "pages": 3});
-    assert_eq!(set[given("Old")][0]["should"], old);
+    assert_eq!(set[position_of("Old")][0]["should"], old);
     assert_eq!(
         set.last().expect("some")[0]["is"],
         json!({"row": "B", "place": "2"})
@@ -256,7 +259,7 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
     );
     let redacted = "open Sensitive [value redacted]";
     assert_eq!(
-        shelf.asked(),
+        shelf.requests(),
         [
             redacted,
             "get [\"Emma\",\"Ulysses\",\"Zadig\",\"Old\"]",
@@ -280,12 +283,12 @@ fn devices_of_a_device_conf_and_a_folder_of_ruby_are_used_as_puppet_device_does(
         .project
         .devgate(&run)
         .succeeded()
-        .says(&["pages  => 474"]);
+        .shows(&["pages  => 474"]);
     // Devices are shown without Ruby; a type that only a `--libdir` has is unknown here.
     let run = format!("inventory show -t s1 --deviceconfig {}", conf.display());
-    let shown = shelf.project.start_by(&["env", "PATH=/nowhere"], &run);
-    let shown = shown.finish().failed();
-    shown.says(&["s1 ", "remote (shelf)", "there is no transport `shelf`"]);
+    let document = shelf.project.start_under(&["env", "PATH=/nowhere"], &run);
+    let document = document.finish().failed();
+    document.shows(&["s1 ", "remote (shelf)", "there is no transport `shelf`"]);
 }
 
 #[test]
@@ -296,7 +299,7 @@ fn where_nothing_can_stay_loaded_each_target_is_served_by_itself() {
     fs::create_dir(&long).expect("a folder can be made");
     let long = format!("TMPDIR={}", long.display());
     let run = format!("verify -t s1 --modulepath {MODULES}");
-    let run = shelf.project.start_by(&["env", &long], &run).finish();
+    let run = shelf.project.start_under(&["env", &long], &run).finish();
     run.succeeded();
-    assert_eq!(shelf.asked().last().map(String::as_str), Some("close"));
+    assert_eq!(shelf.requests().last().map(String::as_str), Some("close"));
 }

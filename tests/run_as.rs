@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::lab_hosts::goes;
+use crate::lab_hosts::has_ended;
 use crate::support::project::Project;
 
 /// A project on the local node, with a directory for tasks that every user may enter.
@@ -68,9 +68,12 @@ impl Node {
              mount --bind shadow /etc/shadow && exec setpriv --reuid {WHO} --regid {WHO} --clear-groups \
              --inh-caps +dac_override --ambient-caps +dac_override \"$@\""
         );
-        let starter = ["unshare", "-m", "sh", "-c", &prepare, "sh"];
+        let wrapper = ["unshare", "-m", "sh", "-c", &prepare, "sh"];
         let arguments = format!("task run {arguments} --format json");
-        self.project.start_by(&starter, &arguments).finish().item()
+        self.project
+            .start_under(&wrapper, &arguments)
+            .finish()
+            .item()
     }
 
     fn root_file(&mut self, name: &str, text: &str) -> PathBuf {
@@ -96,14 +99,14 @@ impl Node {
     /// Asserts that no file of devgate is left.
     #[track_caller]
     fn is_clean(&self) {
-        let left = fs::read_dir(self.tmp.path())
+        let remaining = fs::read_dir(self.tmp.path())
             .expect("a directory")
             .flatten();
-        let left: Vec<_> = left
+        let remaining: Vec<_> = remaining
             .map(|entry| entry.file_name().into_string().expect("text"))
             .filter(|name| name.starts_with("devgate"))
             .collect();
-        assert!(left.is_empty(), "{left:?}");
+        assert!(remaining.is_empty(), "{remaining:?}");
     }
 }
 
@@ -160,7 +163,7 @@ fn who_we_are_already_needs_no_sudo() {
 }
 
 #[test]
-fn sudo_is_told_the_password_and_says_why_not() {
+fn sudo_gets_the_password_and_reports_why_it_refuses() {
     let mut node = Node::new();
     let witness = node.witness();
     let with = |more: Value| {
@@ -229,7 +232,7 @@ fn what_another_user_runs_is_ended_with_all_that_it_has_started() {
                 "{name}: {error}"
             );
             assert!(error["details"]["left"].is_null(), "{name}: {error}");
-            assert!(goes("78001"), "{name}: a process lives");
+            assert!(has_ended("78001"), "{name}: a process lives");
         }
     }
     node.is_clean();

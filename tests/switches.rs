@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use crate::folder::{Project, document, words_of};
+use crate::folder::{Project, document, messages_of};
 
 /// A practice switch, which ends with the test.
 pub(crate) struct Switch(Child);
@@ -83,15 +83,15 @@ fn an_option_behind_the_command_of_a_session_is_refused_and_nothing_is_sent() {
     for behind in ["--noop", "--nooop"] {
         let output = project.devgate(&[&EXEC[..], &["-t", "s1"], &lines, &[behind]].concat());
         assert_eq!(output.status.code(), Some(1));
-        assert!(words_of(&output).contains(&format!("`{behind}` is after the command")));
+        assert!(messages_of(&output).contains(&format!("`{behind}` is after the command")));
     }
     let output = project.devgate(&["session", "get", "-t", "s1", "--noop"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(words_of(&output).contains("--noop"));
+    assert!(messages_of(&output).contains("--noop"));
     assert!(!configuration(&project).contains("DANGER"));
     let output = project.devgate(&[&EXEC[..], &["-t", "s1", "--", "show", "--brief"]].concat());
     assert!(
-        words_of(&output).contains("`show --brief`"),
+        messages_of(&output).contains("`show --brief`"),
         "the device is sent it"
     );
 }
@@ -102,7 +102,7 @@ fn a_session_under_noop_shows_what_it_would_send_and_sends_nothing() {
     let noop = [&EXEC[..], &["--noop", "-t", "s1"]].concat();
     let lines = ["--config", "--save", "vlan 77", " name let-me-in"];
     let output = project.devgate(&[&noop[..], &lines].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     assert_eq!(
         printed(&output),
         "would send, as configuration:\nvlan 77\n name ********\n\
@@ -121,7 +121,7 @@ fn a_command_goes_to_many_targets_and_each_answers_under_its_name() {
     let (project, _switches) = project();
     let command = ["show", "clock"];
     let output = project.devgate(&[&EXEC[..], &["-t", "up"], &command].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     let text = printed(&output);
     for header in [
         "Finished on s1:\n  ",
@@ -134,7 +134,7 @@ fn a_command_goes_to_many_targets_and_each_answers_under_its_name() {
     let output = project.devgate(&[&EXEC[..], &json, &command].concat());
     assert_eq!(output.status.code(), Some(1));
     let document = document(&output);
-    let mut told: Vec<(&str, bool)> = document["items"]
+    let mut message: Vec<(&str, bool)> = document["items"]
         .as_array()
         .expect("items")
         .iter()
@@ -145,8 +145,8 @@ fn a_command_goes_to_many_targets_and_each_answers_under_its_name() {
             (name, answered)
         })
         .collect();
-    told.sort_unstable();
-    assert_eq!(told, [("d1", false), ("s1", true), ("s2", true)]);
+    message.sort_unstable();
+    assert_eq!(message, [("d1", false), ("s1", true), ("s2", true)]);
 
     let one = project.devgate(&[&EXEC[..], &["-t", "s1"], &command].concat());
     assert_eq!(
@@ -162,7 +162,7 @@ fn one_target_has_the_form_of_many_in_json_and_what_has_failed_shows_no_empty_li
     let exec = |words: &[&str]| project.devgate(&[&EXEC[..], &["--patience", "1"], words].concat());
     for (target, well) in [("s1", true), ("d1", false)] {
         let output = exec(&["-t", target, "--format", "json", "show", "clock"]);
-        assert_eq!(output.status.success(), well, "{}", words_of(&output));
+        assert_eq!(output.status.success(), well, "{}", messages_of(&output));
         let document = document(&output);
         assert_eq!(document["target_count"], 1, "{document:#}");
         let value = &document["items"][0]["value"];
@@ -176,7 +176,7 @@ fn one_target_has_the_form_of_many_in_json_and_what_has_failed_shows_no_empty_li
         .stdin(fs::File::open(&lines).expect("it is there"))
         .output()
         .expect("it starts");
-    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
     let item = document(&output);
     let commands = item["value"]["commands"]
         .as_array()
@@ -195,7 +195,7 @@ fn one_target_has_the_form_of_many_in_json_and_what_has_failed_shows_no_empty_li
 }
 
 #[test]
-fn a_tag_that_no_resource_has_is_told_and_nothing_was_done() {
+fn a_tag_that_no_resource_has_is_reported_and_nothing_was_done() {
     let (project, _switches) = project();
     let manifest = "practice_vlan:\n  '77': {name: lab, tag: edge}\n";
     project.write("vlans.yaml", manifest);
@@ -212,23 +212,23 @@ fn a_tag_that_no_resource_has_is_told_and_nothing_was_done() {
         project.devgate(&[&words[..], more].concat())
     };
     let output = apply(&["edgy"]);
-    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
-    let told = words_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
+    let message = messages_of(&output);
     for expected in [
         "no resource has the tag `edgy`",
         "did you mean `edge`?",
         "nothing was done",
     ] {
-        assert!(told.contains(expected), "{told}");
+        assert!(message.contains(expected), "{message}");
     }
     let output = apply(&["edgy", "--allow-empty"]);
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     let output = apply(&["edgy,edge"]);
-    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
     assert!(
-        words_of(&output).contains("no resource has the tag `edgy`"),
+        messages_of(&output).contains("no resource has the tag `edgy`"),
         "{}",
-        words_of(&output)
+        messages_of(&output)
     );
 }
 
@@ -241,10 +241,11 @@ fn the_steps_of_the_practice_switch_keep_its_password_from_others() {
         .spawn()
         .expect("the binary starts");
     let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let told = lines.map_while(Result::ok);
-    let told = told.take_while(|line| !line.contains("devgate facts"));
+    let message = lines.map_while(Result::ok);
+    let message = message.take_while(|line| !line.contains("devgate facts"));
     assert!(
-        told.collect::<String>()
+        message
+            .collect::<String>()
             .contains("chmod 600 inventory.yaml")
     );
     let _switch = Switch(child);
@@ -278,7 +279,7 @@ fn a_program_with_a_session_that_is_ended_by_a_signal_ends_with_its_number() {
 }
 
 #[test]
-fn drift_is_told_by_the_exit_code_where_somebody_asks() {
+fn drift_is_reported_by_the_exit_code_where_somebody_asks() {
     let (project, _switches) = project();
     project.write("vlan.yaml", "practice_vlan: {'77': {}}\n");
     let apply = ["device", "-t", "s1", "--apply", "vlan.yaml"];
@@ -296,7 +297,7 @@ fn drift_is_told_by_the_exit_code_where_somebody_asks() {
 }
 
 #[test]
-fn an_error_is_told_once() {
+fn an_error_is_reported_once() {
     let (project, _switches) = project();
     project.write(
         "port.yaml",
@@ -316,7 +317,7 @@ fn an_error_is_told_once() {
         };
         let found = |text: String| text.matches(why).count();
         assert_eq!(
-            (found(printed(&output)), found(words_of(&output))),
+            (found(printed(&output)), found(messages_of(&output))),
             times,
             "{words:?}"
         );
@@ -332,7 +333,7 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
     project.write("inventory.yaml", &inventory.to_string());
     let retry_budget = ["--patience", "3", "-t", "r1"];
     let verify = [&["verify"], &retry_budget[..]].concat();
-    let lines = words_of(&project.devgate(&verify));
+    let lines = messages_of(&project.devgate(&verify));
     let retries = lines.lines().filter(|line| line.contains(" follows in "));
     assert!(retries.count() > 1, "{lines}");
 
@@ -340,7 +341,7 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
         "{} device -t r1 --facts --patience 3 --logdest console,run.log",
         env!("CARGO_BIN_EXE_devgate")
     );
-    let mut watched = project.started_by(&["script", "-qec", &line, "/dev/null"], &[]);
+    let mut watched = project.command_under(&["script", "-qec", &line, "/dev/null"], &[]);
     let screen = watched
         .env("TERM", "xterm")
         .output()
@@ -364,12 +365,12 @@ fn nobody_is_waited_for_longer_than_thirty_seconds() {
     for wrong in ["31", "0", "soon"] {
         let output = project.devgate(&["verify", "-t", "r1", "--patience", wrong]);
         assert_eq!(output.status.code(), Some(1));
-        assert!(words_of(&output).contains("expected 1 to 30 seconds"));
+        assert!(messages_of(&output).contains("expected 1 to 30 seconds"));
     }
 }
 
 #[test]
-fn a_task_is_told_to_have_started_when_it_starts() {
+fn the_start_of_a_task_is_reported_when_it_starts() {
     let project = Project::new();
     project.task(
         "waits",

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::folder::{Project, document, words_of};
+use super::folder::{Project, document, messages_of};
 
 fn run<'a>(task: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     [&["task", "run", task][..], words].concat()
@@ -41,7 +41,7 @@ fn what_failed_can_be_run_again() {
         "m::picky",
         &[&["-t", "r1", "-t", "r2"][..], &json].concat(),
     ));
-    assert_eq!(first.status.code(), Some(1), "{}", words_of(&first));
+    assert_eq!(first.status.code(), Some(1), "{}", messages_of(&first));
     assert_eq!(
         items(&document(&first)),
         [("r1", "success"), ("r2", "failure")]
@@ -69,12 +69,12 @@ fn what_failed_can_be_run_again() {
     fs::write(&file, r#"[{"target": "r1", "status": "success"}]"#).expect("it is ours");
     let none = project.devgate(&run("m::picky", &["--rerun", "failure"]));
     assert_eq!(none.status.code(), Some(1));
-    let told = words_of(&none);
+    let message = messages_of(&none);
     for expected in [
         "nothing failed in the last run (20",
         "`--rerun all` repeats it",
     ] {
-        assert!(told.contains(expected), "{told}");
+        assert!(message.contains(expected), "{message}");
     }
     let both = project.devgate(&run("m::picky", &["--rerun", "all", "-t", "r1"]));
     assert_eq!(both.status.code(), Some(1));
@@ -105,9 +105,9 @@ fn a_project_says_where_runs_are_remembered_and_whether() {
     project.write("runs/last.json", "{}");
     let wrong = project.devgate(&run("m::picky", &["--rerun", "all"]));
     assert!(
-        words_of(&wrong).contains("is not a saved run"),
+        messages_of(&wrong).contains("is not a saved run"),
         "{}",
-        words_of(&wrong)
+        messages_of(&wrong)
     );
 }
 
@@ -137,12 +137,12 @@ fn what_a_task_writes_is_streamed_in_lines_without_secrets() {
         &[&words[..], &["--format", "json"]].concat(),
     ));
     assert_eq!(items(&document(&json)), [("r1", "success")]);
-    assert!(words_of(&json).contains("[r1] out: one is ********\n"));
+    assert!(messages_of(&json).contains("[r1] out: one is ********\n"));
     for output in [human, json] {
         let all = format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
-            words_of(&output)
+            messages_of(&output)
         );
         assert!(!all.contains("canary"), "{all}");
     }
@@ -201,8 +201,11 @@ fn what_cannot_be_is_refused_with_the_way_that_works() {
         let output = project.devgate(&run("m::quiet", words));
         assert_eq!(output.status.code(), Some(1), "{words:?}");
         assert!(output.stdout.is_empty());
-        let said = words_of(&output);
-        assert!(said.contains(text) && !said.contains("canary"), "{said}");
+        let message = messages_of(&output);
+        assert!(
+            message.contains(text) && !message.contains("canary"),
+            "{message}"
+        );
         for format in [&["--format", "json"][..], &["--format=jsonl"]] {
             let output = project.devgate(&run("m::quiet", &[words, format].concat()));
             assert_eq!(output.status.code(), Some(1), "{words:?}");
@@ -232,37 +235,37 @@ fn a_command_line_says_how_targets_are_reached() {
     ];
     let output = project.devgate(&run("m::tell", &words));
     let document = document(&output);
-    let told = document["items"][0]["value"]["_output"]
+    let message = document["items"][0]["value"]["_output"]
         .as_str()
         .expect("its input");
-    assert!(told.contains(r#""user":"operator""#), "{told}");
+    assert!(message.contains(r#""user":"operator""#), "{message}");
     assert!(
-        told.contains(r#""verify_hosts":false"#) && told.contains(r#""timeout":7"#),
-        "{told}"
+        message.contains(r#""verify_hosts":false"#) && message.contains(r#""timeout":7"#),
+        "{message}"
     );
-    assert!(!told.contains("run-as"), "{told}");
+    assert!(!message.contains("run-as"), "{message}");
 }
 
 #[test]
-fn a_secret_is_asked_for_on_the_terminal_only() {
+fn a_secret_is_prompted_for_on_the_terminal_only() {
     let project = Project::new();
     project.task("tell", "#!/bin/sh\ngrep -o '\"_target\".*'\n");
     let words = run("m::tell", &["-t", "r1", "--password-prompt"]);
     let alone = project
-        .started_by(&["setsid", "--wait"], &words)
+        .command_under(&["setsid", "--wait"], &words)
         .output()
         .expect("setsid starts");
     assert_eq!(alone.status.code(), Some(1));
     assert!(
-        words_of(&alone).contains("no terminal"),
+        messages_of(&alone).contains("no terminal"),
         "{}",
-        words_of(&alone)
+        messages_of(&alone)
     );
 
     let binary = env!("CARGO_BIN_EXE_devgate");
     let line = format!("{binary} {}", words.join(" "));
-    let mut asked = project.started_by(&["script", "-qec", &line, "/dev/null"], &[]);
-    let mut child = asked
+    let mut request = project.command_under(&["script", "-qec", &line, "/dev/null"], &[]);
+    let mut child = request
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -272,16 +275,18 @@ fn a_secret_is_asked_for_on_the_terminal_only() {
         stdin.as_mut().expect("a pipe"),
         stdout.as_mut().expect("a pipe"),
     );
-    let mut said = Vec::new();
-    while !said.ends_with(b"Password: ") {
+    let mut message = Vec::new();
+    while !message.ends_with(b"Password: ") {
         let mut byte = [0];
         stdout.read_exact(&mut byte).expect("it asks");
-        said.extend(byte);
+        message.extend(byte);
     }
     stdin.write_all(b"canary-secret\n").expect("it reads");
-    stdout.read_to_end(&mut said).expect("a pipe can be read");
+    stdout
+        .read_to_end(&mut message)
+        .expect("a pipe can be read");
     child.wait().expect("a child");
-    let text = String::from_utf8_lossy(&said).into_owned();
+    let text = String::from_utf8_lossy(&message).into_owned();
     assert!(
         text.contains("Finished on r1") && !text.contains("canary"),
         "{text}"
@@ -290,7 +295,7 @@ fn a_secret_is_asked_for_on_the_terminal_only() {
 }
 
 #[test]
-fn tasks_are_listed_by_what_is_asked_for() {
+fn tasks_are_listed_as_requested() {
     let project = Project::new();
     project.task("one", "");
     project.task("two", "");
@@ -340,17 +345,17 @@ fn children_find_the_limit_of_files_that_we_were_given() {
     });
     project.write("inventory.yaml", &inventory.to_string());
     let output = project
-        .started_by(&limited, &words)
+        .command_under(&limited, &words)
         .output()
         .expect("sh starts");
-    assert!(output.status.success(), "{}", words_of(&output));
+    assert!(output.status.success(), "{}", messages_of(&output));
     let document = document(&output);
     for item in document["items"].as_array().expect("items") {
         assert_eq!(item["value"]["_output"], "64\n");
     }
     assert!(
-        !words_of(&output).contains("running on only"),
+        !messages_of(&output).contains("running on only"),
         "{}",
-        words_of(&output)
+        messages_of(&output)
     );
 }

@@ -102,7 +102,7 @@ fn results_are_those_of_bolt() {
 }
 
 #[test]
-fn a_task_gets_its_target_checked_and_whole() {
+fn a_task_gets_its_target_checked_and_complete() {
     let project = project(
         &[("show", "#!/bin/sh\ncat", json!({"remote": true}))],
         &[
@@ -130,7 +130,7 @@ fn a_task_gets_its_target_checked_and_whole() {
     assert_eq!(warnings, 1, "{}", run.stderr);
     let run = run
         .succeeded()
-        .says(&["`usr`", "`user`", "`prot`", "`port`"]);
+        .shows(&["`usr`", "`user`", "`prot`", "`port`"]);
     let target = &run.json()["items"][0]["value"]["_target"];
     assert_eq!(
         [&target["usr"], &target["idle_timeout"], &target["host"]],
@@ -139,11 +139,11 @@ fn a_task_gets_its_target_checked_and_whole() {
     project
         .devgate("task run m::show -t bad")
         .failed()
-        .says(&["port", "timeout", "host"]);
+        .shows(&["port", "timeout", "host"]);
     project
         .devgate("task run m::show -t odd")
         .succeeded()
-        .says(&["`nobodys` is not known"]);
+        .shows(&["`nobodys` is not known"]);
     let run = project.devgate("task run m::show -t odd,odder").succeeded();
     let notices = run.stderr.matches("is not known").count();
     assert_eq!(notices, 1, "{}", run.stderr);
@@ -166,7 +166,7 @@ fn a_task_over_its_time_leaves_nothing() {
     let error = &run.json()["items"][0]["value"]["_error"];
     assert_eq!(error["kind"], "puppetlabs.tasks/timeout-error");
     assert_eq!(error["details"]["partial_output"], "begun\n");
-    let left = std::fs::read_dir(project.path().join("tmp")).expect("the folder is there");
-    let left: Vec<_> = left.flatten().map(|entry| entry.path()).collect();
-    assert!(left.is_empty(), "{left:?}");
+    let remaining = std::fs::read_dir(project.path().join("tmp")).expect("the folder is there");
+    let remaining: Vec<_> = remaining.flatten().map(|entry| entry.path()).collect();
+    assert!(remaining.is_empty(), "{remaining:?}");
 }

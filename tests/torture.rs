@@ -26,7 +26,7 @@ use std::sync::{Condvar, Mutex};
 
 use device::Torture;
 use folder::Project;
-use plan::{Batch, Wish};
+use plan::{Batch, PlanOptions};
 use report::Report;
 
 /// The number of concurrent sessions: they wait more than they compute.
@@ -34,23 +34,23 @@ const AT_ONCE: usize = 24;
 
 #[test]
 fn none_of_hundreds_of_commands_is_read_wrong_and_hardly_one_is_not_read() {
-    let wish = Wish::of_environment();
-    let device = Torture::start(wish.seed);
-    let batches = plan::draw(&device, &wish);
+    let options = PlanOptions::of_environment();
+    let device = Torture::start(options.seed);
+    let batches = plan::draw(&device, &options);
     let project = Project::new();
     session::describe(&project, &device, &batches);
-    let work = Work::new(batches, wish.is_told);
+    let work = Work::new(batches, options.is_verbose);
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
-            scope.spawn(|| work.take_part(&project, &device));
+            scope.spawn(|| work.run_batches(&project, &device));
         }
     });
     let report = work.report.into_inner().expect("no worker has panicked");
-    if wish.is_told {
+    if options.is_verbose {
         // Not captured: a user who asks for more commands also wants the figures of a successful run.
         let _ = writeln!(std::io::stderr(), "{report}");
     }
-    assert!(report.holds(), "seed {}\n{report}", wish.seed);
+    assert!(report.holds(), "seed {}\n{report}", options.seed);
 }
 
 /// The work to be done, shared by the workers.
@@ -58,7 +58,7 @@ struct Work {
     open: Mutex<Open>,
     changed: Condvar,
     report: Mutex<Report>,
-    is_told: bool,
+    is_verbose: bool,
 }
 
 struct Open {
@@ -67,7 +67,7 @@ struct Open {
 }
 
 impl Work {
-    fn new(batches: Vec<Batch>, is_told: bool) -> Self {
+    fn new(batches: Vec<Batch>, is_verbose: bool) -> Self {
         let batches = batches.into();
         Self {
             open: Mutex::new(Open {
@@ -76,7 +76,7 @@ impl Work {
             }),
             changed: Condvar::new(),
             report: Mutex::default(),
-            is_told,
+            is_verbose,
         }
     }
 
@@ -94,14 +94,14 @@ impl Work {
         }
     }
 
-    fn take_part(&self, project: &Project, device: &Torture) {
+    fn run_batches(&self, project: &Project, device: &Torture) {
         while let Some(batch) = self.next() {
             let (judged, rest) = session::run(project, device, &batch);
             let mut report = self.report.lock().expect("no worker has panicked");
             judged.into_iter().for_each(|judged| report.add(judged));
-            if self.is_told {
+            if self.is_verbose {
                 // Not captured: a user who asks for more commands wants to see the progress.
-                report.tell();
+                report.print_new();
             }
             drop(report);
             let mut open = self.open.lock().expect("no worker has panicked");

@@ -19,7 +19,7 @@ groups:
 #[test]
 fn every_transport_is_json_schema_and_no_attribute_is_left_out() {
     let project = Project::new();
-    let shown = project
+    let document = project
         .devgate("transport show --format json")
         .succeeded()
         .json();
@@ -31,8 +31,8 @@ fn every_transport_is_json_schema_and_no_attribute_is_left_out() {
         schemas["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
     );
-    let transports = shown["transports"].as_array().expect("a list");
-    assert!(transports.len() > 2, "{shown}");
+    let transports = document["transports"].as_array().expect("a list");
+    assert!(transports.len() > 2, "{document}");
     for transport in transports {
         let name = transport["name"].as_str().expect("a name");
         let schema = &schemas["$defs"][name];
@@ -72,7 +72,7 @@ fn a_family_of_a_module_shows_and_checks_what_it_adds() {
     project
         .devgate("family show acme")
         .succeeded()
-        .says(&["protocol: ssh_cli", "all or none of `site` and `rack`"]);
+        .shows(&["protocol: ssh_cli", "all or none of `site` and `rack`"]);
     let info = json!({"remote-transport": "acme", "host": "127.0.0.1", "port": 1, "site": "north"});
     project.add_target("switch", info);
     let refused = project.devgate("verify -t switch --format json").failed();
@@ -80,5 +80,5 @@ fn a_family_of_a_module_shows_and_checks_what_it_adds() {
         refused.item()["value"]["_error"]["kind"],
         Value::from("devgate/invalid-connection-info")
     );
-    refused.says(&["`site` is given without `rack`: give both, or neither"]);
+    refused.shows(&["`site` is given without `rack`: give both, or neither"]);
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
 
-use crate::folder::{Project, words_of};
+use crate::folder::{Project, messages_of};
 
 /// Creates a project with a task, and a target that needs no device.
 fn project() -> Project {
@@ -36,13 +36,16 @@ fn fails(output: &Output, says: &[&str]) {
 
 #[track_caller]
 fn ends(output: &Output, well: bool, says: &[&str], not: &[&str]) {
-    let words = words_of(output);
-    assert_eq!(output.status.success(), well, "{words}");
+    let messages = messages_of(output);
+    assert_eq!(output.status.success(), well, "{messages}");
     for text in says {
-        assert!(words.contains(text), "expected {text:?}: {words}");
+        assert!(messages.contains(text), "expected {text:?}: {messages}");
     }
     for text in not {
-        assert!(!words.contains(text), "did not expect {text:?}: {words}");
+        assert!(
+            !messages.contains(text),
+            "did not expect {text:?}: {messages}"
+        );
     }
 }
 
@@ -63,8 +66,8 @@ fn root_runs_nothing_that_others_may_write() {
         ("modules/m/tasks/t.sh", 0o757, 0o755),
     ] {
         set(&project, path, mode);
-        let place = project.0.path().join(path);
-        let expected = format!("all users can write {}", place.display());
+        let location = project.0.path().join(path);
+        let expected = format!("all users can write {}", location.display());
         fails(&run(), &[&expected, "root does not run it"]);
         set(&project, path, usual);
     }
@@ -78,7 +81,9 @@ fn root_runs_nothing_that_others_may_write() {
     set(&project, "modules/m/tasks/t.sh", 0o755);
     chown(&task, Some(4242), Some(0)).expect("root may");
     succeeds(&run(), &["belongs to the user 4242"], &[]);
-    let by_sudo = project.started_by(&["env", "SUDO_UID=4242"], &RUN).output();
+    let by_sudo = project
+        .command_under(&["env", "SUDO_UID=4242"], &RUN)
+        .output();
     succeeds(&by_sudo.expect("it starts"), &[], &["belongs to"]);
 }
 
@@ -120,7 +125,7 @@ fn root_applies_no_manifest_that_others_may_write() {
     let apply = || project.devgate(&["device", "--target", "here", "--apply", "wish.yaml"]);
     set(&project, "wish.yaml", 0o644);
     fails(&apply(), &[]);
-    assert!(!words_of(&apply()).contains("can write"));
+    assert!(!messages_of(&apply()).contains("can write"));
     set(&project, "wish.yaml", 0o646);
     fails(&apply(), &["all users can write", "wish.yaml"]);
 }
@@ -207,13 +212,13 @@ fn a_host_with_a_user_and_a_path_with_a_line_end_are_refused_with_what_is_expect
         project.write("inventory.yaml", &inventory.to_string());
         let output = project.devgate(&["verify", "-t", "r1"]);
         assert!(!output.status.success());
-        let said = format!(
+        let text = format!(
             "{}{}",
-            words_of(&output),
+            messages_of(&output),
             String::from_utf8_lossy(&output.stdout)
         );
-        assert!(said.contains(name) && said.contains(says), "{name}: {said}");
-        assert!(!said.contains("canary"), "{said}");
+        assert!(text.contains(name) && text.contains(says), "{name}: {text}");
+        assert!(!text.contains("canary"), "{text}");
     }
 }
 
@@ -254,8 +259,8 @@ fn with_limit(binary: &Path, limit: &str) -> (Option<i32>, String) {
         .stdin(Stdio::null())
         .output()
         .expect("it can be started");
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    (ended.status.code(), said)
+    let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+    (ended.status.code(), text)
 }
 
 #[test]
@@ -268,22 +273,22 @@ fn too_few_threads_files_or_too_little_memory_are_an_error_in_words() {
         // This number is needed in addition to those that it already has.
         ("--nofile=16", "cannot open"),
     ] {
-        let (code, said) = with_limit(&binary, limit);
-        assert_eq!(code, Some(1), "{limit}: {said}");
-        assert!(said.contains(what), "{limit}: {said}");
+        let (code, output) = with_limit(&binary, limit);
+        assert_eq!(code, Some(1), "{limit}: {output}");
+        assert!(output.contains(what), "{limit}: {output}");
     }
     // With too little memory, the system does not even load the program, which ends by a signal or with
     // 127.
     let limits = (24..1024).step_by(8).map(|mebibytes| mebibytes << 20);
-    let mut begun = limits.map(|limit| with_limit(&binary, &format!("--as={limit}")));
-    let (code, said) = begun
+    let mut attempts = limits.map(|limit| with_limit(&binary, &format!("--as={limit}")));
+    let (code, output) = attempts
         .find(|(code, _)| !matches!(code, None | Some(126 | 127)))
         .expect("a gigabyte is enough");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("of address space are needed"), "{said}");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("of address space are needed"), "{output}");
     for limit in ["--nofile=20", "--nofile=64"] {
-        let (code, said) = with_limit(&binary, limit);
-        assert_eq!(code, Some(0), "{limit}: {said}");
+        let (code, output) = with_limit(&binary, limit);
+        assert_eq!(code, Some(0), "{limit}: {output}");
     }
 }
 

@@ -22,7 +22,7 @@ const MUCH_OR_SLEEP: &str = "if mkdir \"$PT_dir/first\"; then head -c 300000 /de
 const LONG: Duration = Duration::from_secs(60);
 
 /// Starts a run of a task whose output nobody reads yet.
-fn begun(project: &Project, script: &str, words: &[&str]) -> Child {
+fn start(project: &Project, script: &str, words: &[&str]) -> Child {
     project.task("long", script);
     let dir = format!("dir={}", project.0.path().display());
     let all = ["task", "run", "m::long", "--format", "json", &dir];
@@ -35,13 +35,13 @@ fn begun(project: &Project, script: &str, words: &[&str]) -> Child {
 }
 
 #[track_caller]
-fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
+fn wait_until<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = check() {
             return found;
         }
-        assert!(begun.elapsed() < LONG, "{what}");
+        assert!(start.elapsed() < LONG, "{what}");
         pause();
     }
 }
@@ -49,12 +49,12 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// Waits until a task has written the process ID of its child and that child has ended.
 #[track_caller]
 fn child_has_ended(project: &Project) {
-    let told = project.0.path().join("begun");
-    let number = until("no child was started", || {
-        let text = fs::read_to_string(&told).ok()?;
+    let message = project.0.path().join("begun");
+    let number = wait_until("no child was started", || {
+        let text = fs::read_to_string(&message).ok()?;
         text.ends_with('\n').then(|| text.trim().to_owned())
     });
-    until("the child is still running", || {
+    wait_until("the child is still running", || {
         let words = fs::read(format!("/proc/{number}/cmdline"));
         words.map_or(true, |words| words.is_empty()).then_some(())
     });
@@ -63,7 +63,7 @@ fn child_has_ended(project: &Project) {
 /// Waits until a pipe is full.
 #[track_caller]
 fn is_full(stdout: &ChildStdout) {
-    until("nothing is printed", || {
+    wait_until("nothing is printed", || {
         let held = rustix::io::ioctl_fionread(stdout).expect("it is a pipe");
         (held >= 60_000).then_some(())
     });
@@ -76,7 +76,7 @@ fn send(child: &Child, signal: Signal) {
 
 #[track_caller]
 fn ended(child: &mut Child) -> ExitStatus {
-    until("it has not ended", || {
+    wait_until("it has not ended", || {
         child.try_wait().expect("it is a child")
     })
 }
@@ -104,7 +104,7 @@ fn read(mut child: Child, stdout: Option<ChildStdout>) -> (Value, ExitStatus) {
 fn a_task_is_ended_in_time_though_nobody_reads_and_who_reads_late_reads_all() {
     let project = Project::new();
     let words = ["-t", "r1,r2", "--timeout", "2"];
-    let child = begun(&project, MUCH_OR_SLEEP, &words);
+    let child = start(&project, MUCH_OR_SLEEP, &words);
     child_has_ended(&project);
     let (document, status) = read(child, None);
     assert_eq!(status.code(), Some(1));
@@ -114,17 +114,17 @@ fn a_task_is_ended_in_time_though_nobody_reads_and_who_reads_late_reads_all() {
     let output = &much.expect("one went well")["value"]["_output"];
     assert_eq!(output.as_str().map(str::len), Some(300_000));
     let late = items.iter().find(|item| item["status"] == "failure");
-    let told = late.expect("one took too long")["value"]["_error"]["msg"].to_string();
-    assert!(told.contains("longer than 2s"), "{told}");
+    let message = late.expect("one took too long")["value"]["_error"]["msg"].to_string();
+    assert!(message.contains("longer than 2s"), "{message}");
 }
 
 #[test]
-fn a_task_is_ended_in_time_though_nobody_reads_what_is_said() {
+fn a_task_is_ended_in_time_though_nobody_reads_the_messages() {
     let project = Project::new();
     let script = "sleep 300 & echo $! >\"$PT_dir/begun\"; yes | head -c 2000000; \
                   echo >\"$PT_dir/written\"; wait\n";
     let words = ["-t", "r1", "--timeout", "2", "--stream"];
-    let child = begun(&project, script, &words);
+    let child = start(&project, script, &words);
     child_has_ended(&project);
     // The writer waits for the reader: only the output in between is kept in memory.
     assert!(!project.0.path().join("written").exists());
@@ -134,9 +134,9 @@ fn a_task_is_ended_in_time_though_nobody_reads_what_is_said() {
 }
 
 #[test]
-fn signals_are_heard_while_nobody_reads_and_the_exit_code_tells_of_them() {
+fn signals_are_handled_while_nobody_reads_and_the_exit_code_reports_them() {
     let project = Project::new();
-    let mut child = begun(&project, MUCH, &["-t", "r1"]);
+    let mut child = start(&project, MUCH, &["-t", "r1"]);
     is_full(child.stdout.as_ref().expect("a pipe"));
     send(&child, Signal::SIGTERM);
     for _ in 0..50 {
@@ -155,7 +155,7 @@ fn signals_are_heard_while_nobody_reads_and_the_exit_code_tells_of_them() {
 #[test]
 fn a_document_says_that_the_run_was_interrupted_where_the_exit_code_does() {
     let project = Project::new();
-    let mut child = begun(&project, &format!("{MUCH}exit 1\n"), &["-t", "r1"]);
+    let mut child = start(&project, &format!("{MUCH}exit 1\n"), &["-t", "r1"]);
     let stdout = child.stdout.take().expect("a pipe");
     is_full(&stdout);
     for _ in 0..50 {
@@ -166,7 +166,7 @@ fn a_document_says_that_the_run_was_interrupted_where_the_exit_code_does() {
         pause();
     }
     let (document, status) = read(child, Some(stdout));
-    let told = document.get("_error").is_some();
-    assert_eq!(status.code(), Some(if told { 143 } else { 1 }));
+    let message = document.get("_error").is_some();
+    assert_eq!(status.code(), Some(if message { 143 } else { 1 }));
     assert_eq!(document["target_count"], 1);
 }

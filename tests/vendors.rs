@@ -27,7 +27,7 @@ fn every_one_is_verified_and_a_wrong_password_is_refused_at_once() {
         };
         let project = project(transport, &server, json!({ "enable_password": enable }));
         project.devgate("verify -t device").succeeded();
-        let before = server.asked().len();
+        let before = server.requests().len();
         let wrong = json!({ "password": "wrong-canary", "enable_password": enable });
         let project = with(transport, &server, wrong);
         let item = project
@@ -39,16 +39,19 @@ fn every_one_is_verified_and_a_wrong_password_is_refused_at_once() {
             error["kind"], "puppetlabs.tasks/connect-error",
             "{transport}: {error:#}"
         );
-        let said = error["msg"].as_str().expect("a message");
-        assert!(said.contains("refuses the login"), "{transport}: {said}");
+        let output = error["msg"].as_str().expect("a message");
+        assert!(
+            output.contains("refuses the login"),
+            "{transport}: {output}"
+        );
         // RESTCONF first asks for the root, which needs no login here.
-        let tries = server.asked().len() - before;
+        let tries = server.requests().len() - before;
         assert!(tries <= 2, "{transport} was asked {tries} times");
     }
 }
 
 #[test]
-fn facts_are_what_each_of_them_tells() {
+fn facts_are_what_each_of_them_reports() {
     for (transport, server, expected) in [
         (
             "eapi",
@@ -140,7 +143,7 @@ fn command_lines_behind_http_are_read_configured_and_saved() {
         );
         if transport == "eapi" {
             // The simulated server has no interfaces: no line after the refused one was accepted.
-            run.failed().says(&[
+            run.failed().shows(&[
                 "refuses line 1 of 2, `interface Ethernet1/1`",
                 "no other line was taken",
             ]);
@@ -151,14 +154,14 @@ fn command_lines_behind_http_are_read_configured_and_saved() {
                  devgate session exec {show}\ndevgate session exec show saved\n"
                 ),
             );
-            run.succeeded().says(&["Hostname: spine7", "true"]);
+            run.succeeded().shows(&["Hostname: spine7", "true"]);
         } else {
-            run.succeeded().says(&["Ethernet1/1  spine7"]);
+            run.succeeded().shows(&["Ethernet1/1  spine7"]);
         }
         let run = project.devgate(&format!("session get -t device {}", show.replace(' ', "_")));
-        run.failed().says(&["nvalid"]);
+        run.failed().shows(&["nvalid"]);
         let get = format!("devgate session get --format json '{show}'\n");
-        script(&mut project, &get).succeeded().says(&["spine7"]);
+        script(&mut project, &get).succeeded().shows(&["spine7"]);
     }
 }
 
@@ -181,12 +184,12 @@ fn a_command_that_fails_in_the_middle_is_named_with_what_stands() {
                 &mut project,
                 &format!("devgate session exec --config {lines}"),
             );
-            run.failed().says(&[
+            run.failed().shows(&[
                 "refuses line 3 of 4, `no such line`",
                 "% Invalid command",
                 stands,
             ]);
-            assert_eq!(server.times("no such line"), 1, "it is sent once");
+            assert_eq!(server.count("no such line"), 1, "it is sent once");
             let run = script(
                 &mut project,
                 "devgate session exec show interface description",
@@ -198,12 +201,12 @@ fn a_command_that_fails_in_the_middle_is_named_with_what_stands() {
 }
 
 #[test]
-fn what_has_no_answer_in_time_is_told_and_a_change_is_not_sent_again() {
+fn what_has_no_answer_in_time_is_reported_and_a_change_is_not_sent_again() {
     let server = eapi::start();
     let mut project = project("eapi", &server, json!({ "command_timeout": 1 }));
     let run = script(&mut project, "devgate session exec --config 'show silence'");
-    run.failed().says(&["command_timeout", "not sent again"]);
-    assert_eq!(server.times("show silence"), 1);
+    run.failed().shows(&["command_timeout", "not sent again"]);
+    assert_eq!(server.count("show silence"), 1);
 }
 
 #[test]
@@ -222,7 +225,7 @@ fn a_firewall_is_changed_committed_and_read_back() {
          devgate session set '<commit></commit>' --method commit --format json\n"
         ),
     );
-    run.succeeded().says(&[
+    run.succeeded().shows(&[
         "<ip-netmask>192.0.2.1</ip-netmask>",
         "Configuration committed successfully",
         "There are no changes to commit",
@@ -231,27 +234,27 @@ fn a_firewall_is_changed_committed_and_read_back() {
     running
         .devgate("session get -t device <show><system><info></info></system></show>")
         .succeeded()
-        .says(&["PA-VM"]);
+        .shows(&["PA-VM"]);
     let mut running = running;
     let get = format!("devgate session get \"{address}\"");
-    script(&mut running, &get).succeeded().says(&["192.0.2.1"]);
+    script(&mut running, &get).succeeded().shows(&["192.0.2.1"]);
     let delete = format!("devgate session set \"{address}\" --method delete\n{get} && {get}");
     script(&mut project, &delete)
         .succeeded()
-        .says(&["code=\"7\""]);
+        .shows(&["code=\"7\""]);
     let again = format!("devgate session set \"{address}\" --method delete");
     script(&mut project, &again)
         .failed()
-        .says(&["Object doesn't exist"]);
+        .shows(&["Object doesn't exist"]);
     let in_lines = server
-        .asked()
+        .requests()
         .iter()
-        .any(|asked| asked.line().contains("canary"));
+        .any(|request| request.line().contains("canary"));
     assert!(!in_lines, "no secret stands in a URL");
 }
 
 #[test]
-fn a_commit_that_fails_or_never_ends_is_told() {
+fn a_commit_that_fails_or_never_ends_is_reported() {
     for (name, says) in [
         (panos::INVALID, "zone dmz is unknown"),
         (panos::ENDLESS, "did not end within 2 s"),
@@ -264,8 +267,8 @@ fn a_commit_that_fails_or_never_ends_is_told() {
                 "devgate session set /config/x '<{name}/>' && devgate session set '<commit></commit>' --method commit"
             ),
         );
-        run.failed().says(&["commit", says]);
-        assert_eq!(server.times("type=commit"), 1, "it is sent once");
+        run.failed().shows(&["commit", says]);
+        assert_eq!(server.count("type=commit"), 1, "it is sent once");
     }
 }
 
@@ -281,28 +284,28 @@ fn a_token_that_has_expired_is_renewed_and_each_change_is_made_once() {
          devgate session get tm/ltm/pool/~Common~p1\n\
          devgate session set tm/ltm/pool/~Common~p1 --method DELETE\n",
     );
-    run.succeeded().says(&["\"monitor\": \"https\""]);
+    run.succeeded().shows(&["\"monitor\": \"https\""]);
     assert!(
-        server.times("authn/login") >= 2,
+        server.count("authn/login") >= 2,
         "its tokens are good for two requests"
     );
     let get = "devgate session get tm/ltm/pool/~Common~p1";
     script(&mut project, get)
         .failed()
-        .says(&["404", "was not found"]);
+        .shows(&["404", "was not found"]);
     assert!(
-        server.times("DELETE /mgmt/shared/authz/tokens/") >= 1,
+        server.count("DELETE /mgmt/shared/authz/tokens/") >= 1,
         "tokens are given back"
     );
 }
 
 #[test]
-fn a_device_that_has_no_time_is_asked_again() {
+fn a_device_that_is_busy_is_queried_again() {
     let server = f5::start(100);
     let project = project("f5", &server, json!({}));
     let run = project.devgate("session get -t device tm/busy").succeeded();
-    run.says(&["\"busy\": false", "503"]);
-    assert_eq!(server.times("GET /mgmt/tm/busy"), 2);
+    run.shows(&["\"busy\": false", "503"]);
+    assert_eq!(server.count("GET /mgmt/tm/busy"), 2);
 }
 
 /// Creates a project whose target `device` is the server, with the other settings that its transport needs.

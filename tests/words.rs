@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::folder::{Project, document, words_of};
+use crate::folder::{Project, document, messages_of};
 
 fn stdout_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -45,8 +45,8 @@ fn mistyped_words_are_answered_with_what_was_meant() {
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         let output = project.devgate(&words);
-        let told = words_of(&output) + &stdout_of(&output);
-        assert!(told.contains(expected), "{line}: {told}");
+        let message = messages_of(&output) + &stdout_of(&output);
+        assert!(message.contains(expected), "{line}: {message}");
         assert_ne!(output.status.code(), Some(0), "{line}");
         for internal in [
             "Transport Schema",
@@ -54,7 +54,7 @@ fn mistyped_words_are_answered_with_what_was_meant() {
             "(?<",
             "title patterns",
         ] {
-            assert!(!told.contains(internal), "{line}: {told}");
+            assert!(!message.contains(internal), "{line}: {message}");
         }
     }
 }
@@ -102,7 +102,7 @@ fn help_shows_the_options_of_every_command_once() {
     let project = Project::new();
     let help = |words: &[&str]| {
         let output = project.devgate(words);
-        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
         stdout_of(&output)
     };
     let options = help(&["help", "options"]);
@@ -138,7 +138,7 @@ fn offered(project: &Project, line: &str) -> (Vec<String>, String) {
     let offered = stdout_of(&output);
     (
         offered.lines().map(str::to_owned).collect(),
-        words_of(&output),
+        messages_of(&output),
     )
 }
 
@@ -171,9 +171,9 @@ fn completions_know_what_the_project_has_and_ask_nobody() {
         ("devgate fac", &["facts"]),
         ("devgate verify --quie", &["--quiet"]),
     ] {
-        let (names, said) = offered(&project, line);
+        let (names, text) = offered(&project, line);
         assert_eq!(
-            (names.as_slice(), said.as_str()),
+            (names.as_slice(), text.as_str()),
             (
                 expected
                     .iter()
@@ -207,16 +207,16 @@ fn quiet_prints_results_and_errors_alone() {
     let words = ["task", "run", "m::works", "-t", "r1,rr2"];
     let loud = project.devgate(&words);
     assert!(stdout_of(&loud).contains("Ran on 2 targets"));
-    assert!(words_of(&loud).contains("warning"));
+    assert!(messages_of(&loud).contains("warning"));
     let quiet = project.devgate(&[&words[..], &["--quiet"]].concat());
-    let told = stdout_of(&quiet);
-    assert!(told.contains("\"a\": 1"), "{told}");
+    let message = stdout_of(&quiet);
+    assert!(message.contains("\"a\": 1"), "{message}");
     for noise in ["Started on", "Ran on", "Successful on"] {
-        assert!(!told.contains(noise), "{told}");
+        assert!(!message.contains(noise), "{message}");
     }
-    assert_eq!(words_of(&quiet), "");
+    assert_eq!(messages_of(&quiet), "");
     let wrong = project.devgate(&["task", "run", "m::none", "-t", "r1", "--quiet"]);
-    assert!(words_of(&wrong).contains("error:"));
+    assert!(messages_of(&wrong).contains("error:"));
 }
 
 #[test]
@@ -245,8 +245,8 @@ fn a_diff_is_coloured_where_colour_is_wanted_and_says_the_same_without() {
 #[test]
 fn a_type_s_example_is_data_for_programs() {
     let project = Project::new();
-    let shown =
+    let output =
         document(&project.devgate(&["type", "show", "frr_static_route", "--format", "json"]));
-    let route: &Value = &shown["example"]["frr_static_route"]["10.9.0.0/16 via 192.0.2.1"];
+    let route: &Value = &output["example"]["frr_static_route"]["10.9.0.0/16 via 192.0.2.1"];
     assert_eq!(route["distance"], 20);
 }

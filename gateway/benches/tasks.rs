@@ -49,12 +49,12 @@ fn bare(program: &str, count: usize, at_once: usize) {
 
 /// Runs a command and prints its resource usage, including its children: `cpu_ms wall_ms peak_mib exit`.
 fn measure(program: &str, arguments: &[&str]) {
-    let begun = Instant::now();
+    let started = Instant::now();
     let status = quiet(program)
         .args(arguments)
         .status()
         .expect("the program starts");
-    let wall = begun.elapsed().as_secs_f64() * 1000.0;
+    let wall = started.elapsed().as_secs_f64() * 1000.0;
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("a measure");
     let cpu = (usage.user_time() + usage.system_time()).num_microseconds();
     #[expect(clippy::cast_precision_loss, reason = "benches last minutes")]

@@ -117,14 +117,14 @@ impl Command {
 ///
 /// # Errors
 /// The command failed as a whole.
-pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failure> {
+pub(crate) async fn run(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failure> {
     let Cli { global, command } = cli;
     if command.has_items() {
         printer.expect_items();
     }
     match command {
         Command::Demo(demo) => {
-            let run = async |words| Box::pin(answer(Cli::parse_from(words), printer)).await;
+            let run = async |words| Box::pin(run(Cli::parse_from(words), printer)).await;
             demo.run(printer, run).await
         }
         Command::Practice(practice) => practice.run(printer).await,
@@ -181,7 +181,7 @@ pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Fa
                 .await
         }
         Command::Schema(schema) => schema.run(printer),
-        Command::Metadata => Err(pxp::not_by_this_name()),
+        Command::Metadata => Err(pxp::name_is_not_allowed()),
         Command::Guard => {
             devgate_engine::process::guard().await;
             Ok(ExitStatus::Success)
@@ -192,17 +192,17 @@ pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Fa
 }
 
 /// The format that an invalid command line asks for.
-pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format> {
+pub(crate) fn requested_format(words: impl Iterator<Item = OsString>) -> Option<Format> {
     let words: Vec<String> = words
         .map(|word| word.to_string_lossy().into_owned())
         .take_while(|word| word != "--")
         .collect();
-    let behind = words
+    let separate = words
         .iter()
         .position(|word| word == "--format")
         .and_then(|at| words.get(at + 1).map(String::as_str));
     let joined = words.iter().find_map(|word| word.strip_prefix("--format="));
-    Format::from_str(behind.or(joined)?, true).ok()
+    Format::from_str(separate.or(joined)?, true).ok()
 }
 
 impl Cli {
@@ -211,7 +211,7 @@ impl Cli {
     /// # Errors
     /// The words are invalid, or ask for help.
     pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = help::taught(Self::command());
+        let mut command = help::with_examples(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }

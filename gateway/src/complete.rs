@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, Command as CommandLine};
 use clap_complete::Shell;
 use clap_complete::env::{CompleteEnv, Shells};
-use devgate_cli::complete::among;
+use devgate_cli::complete::one_of;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
@@ -36,7 +36,7 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         if let Shell::Bash = self.shell {
-            printer.exact(BASH);
+            printer.unchanged(BASH);
             return Ok(ExitStatus::Success);
         }
         let shells = Shells::builtins();
@@ -44,20 +44,20 @@ impl Completions {
         let shell = shell.context("there are no completions for this shell")?;
         let mut script = Vec::new();
         shell.write_registration(VARIABLE, "devgate", "devgate", "devgate", &mut script)?;
-        printer.exact(&String::from_utf8_lossy(&script));
+        printer.unchanged(&String::from_utf8_lossy(&script));
         Ok(ExitStatus::Success)
     }
 }
 
 /// Answers a shell that requests completions for this command line, if one does.
 pub(crate) fn complete(root: fn() -> CommandLine) -> Option<ExitCode> {
-    let asking = std::env::var_os(VARIABLE)?;
+    let request = std::env::var_os(VARIABLE)?;
     let current = std::env::current_dir().ok();
     let completions = CompleteEnv::with_factory(move || with_topics(root())).var(VARIABLE);
     match completions.try_complete(std::env::args_os(), current.as_deref()) {
         Ok(false) => None,
         Ok(true) => Some(ExitCode::SUCCESS),
-        Err(_) if asking.is_empty() => None,
+        Err(_) if request.is_empty() => None,
         Err(_) => {
             // Errors are not shown when the user presses Tab.
             let _ = std::io::stdout().flush();
@@ -70,7 +70,7 @@ pub(crate) fn complete(root: fn() -> CommandLine) -> Option<ExitCode> {
 fn with_topics(root: CommandLine) -> CommandLine {
     let commands = root.get_subcommands().filter(|one| !one.is_hide_set());
     let names: Vec<String> = commands.map(|one| one.get_name().to_owned()).collect();
-    let topics = among(names.into_iter().chain(["options".to_owned()]).collect());
+    let topics = one_of(names.into_iter().chain(["options".to_owned()]).collect());
     root.mut_subcommand("help", |help| {
         help.mut_arg("topic", |topic| topic.add(topics))
     })

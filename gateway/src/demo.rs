@@ -13,7 +13,7 @@ use devgate_core::failure::{ErrorContext, Failure};
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::paint::Paint;
 use devgate_front::printer::{self, Printer};
-use devgate_practice::{Practice, Settings};
+use devgate_practice::{PracticeSettings, PracticeSwitch};
 
 /// Show what devgate does, on a built-in practice switch, in five seconds.
 #[derive(Args, Debug)]
@@ -110,7 +110,7 @@ impl Demo {
         printer: &Printer,
         run: impl AsyncFn(Vec<OsString>) -> Result<ExitStatus, Failure>,
     ) -> Result<ExitStatus, Failure> {
-        let begun = Instant::now();
+        let started = Instant::now();
         if let Some(folder) = &self.keep
             && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
         {
@@ -120,9 +120,9 @@ impl Demo {
             );
             return Err(Failure::new("devgate/usage", message));
         }
-        let practice = Practice::start(Settings {
+        let practice = PracticeSwitch::start(PracticeSettings {
             hostname: "demo".to_owned(),
-            ..Settings::default()
+            ..PracticeSettings::default()
         })
         .await
         .context("cannot start the practice switch")?;
@@ -157,16 +157,16 @@ impl Demo {
                 project.as_os_str(),
             ];
             let words = project.into_iter().chain(words).map(OsStr::to_owned);
-            let ended = run(words.collect()).await?;
+            let status = run(words.collect()).await?;
             let expected = if *refused {
                 ExitStatus::Failure
             } else {
                 ExitStatus::Success
             };
-            if let ExitStatus::Interrupted(_) = ended {
-                return Ok(ended);
+            if let ExitStatus::Interrupted(_) = status {
+                return Ok(status);
             }
-            if ended != expected {
+            if status != expected {
                 exit_status = ExitStatus::Failure;
             }
             printer.line("");
@@ -175,29 +175,29 @@ impl Demo {
         printer.line(format!(
             "The demo took {}. Next: `devgate practice` runs a switch to try your own commands on; `devgate --help` \
              lists all commands.",
-            printer::seconds(begun.elapsed())
+            printer::seconds(started.elapsed())
         ));
         Ok(exit_status)
     }
 }
 
-fn write(project: &Path, practice: &Practice) -> io::Result<()> {
+fn write(project: &Path, practice: &PracticeSwitch) -> io::Result<()> {
     let port = practice.address().port().to_string();
     for (name, text) in PROJECT {
         let text = text
             .replace("{port}", &port)
             .replace("{key}", practice.host_key())
             .replace("{project}", &project.display().to_string());
-        put(&project.join(name), &text)?;
+        write_private(&project.join(name), &text)?;
     }
-    put(
+    write_private(
         &project.join("known_hosts_impostor"),
         &format!("[127.0.0.1]:{port} {OTHER_KEY}\n"),
     )
 }
 
 /// Writes a file that only its owner can read, because the inventory contains a password.
-fn put(path: &Path, text: &str) -> io::Result<()> {
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

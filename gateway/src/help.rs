@@ -42,7 +42,7 @@ impl Help {
         let words = [String::from("devgate")].into_iter();
         let words = words.chain(self.topic).chain(["--help".to_owned()]);
         let words: Vec<OsString> = words.map(OsString::from).collect();
-        match taught(root).try_get_matches_from(words) {
+        match with_examples(root).try_get_matches_from(words) {
             Err(error) => Ok(print(&error)),
             Ok(_) => Ok(ExitStatus::Success),
         }
@@ -64,8 +64,8 @@ pub(crate) fn print(error: &clap::Error) -> ExitStatus {
     let printed = stdout.write_all(text.as_bytes());
     match printed.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let said = format!("it could not be printed: {error}");
-            Printer::plain(Format::Human).complain(&said);
+            let message = format!("it could not be printed: {error}");
+            Printer::plain(Format::Human).error(&message);
             ExitStatus::Failure
         }
         _ => ExitStatus::Success,
@@ -73,19 +73,19 @@ pub(crate) fn print(error: &clap::Error) -> ExitStatus {
 }
 
 /// The command line as help shows it: with examples, and without the options of every command.
-pub(super) fn taught(command: CommandLine) -> CommandLine {
+pub(super) fn with_examples(command: CommandLine) -> CommandLine {
     let width = wrap::width(&io::stdout());
     let is_root = command.get_name() == "devgate";
     let hide = |argument: Arg| match is_common(&argument) {
         true => argument.hide(true),
         false => argument,
     };
-    let mut command = command.mut_args(hide).mut_subcommands(taught);
+    let mut command = command.mut_args(hide).mut_subcommands(with_examples);
     if let Some(before) = command.get_before_help().map(StyledStr::to_string) {
-        command = command.before_help(examples_within(&before, width));
+        command = command.before_help(wrap_examples(&before, width));
     }
     let after = command.get_after_help().map(StyledStr::to_string);
-    let after = after.map(|after| examples_within(&after, width));
+    let after = after.map(|after| wrap_examples(&after, width));
     if is_root {
         return command.after_help(after.unwrap_or_default());
     }
@@ -100,7 +100,7 @@ fn is_common(argument: &Arg) -> bool {
 }
 
 /// Wraps the commands in a text, which are lines with two leading blanks.
-fn examples_within(text: &str, width: Option<usize>) -> String {
+fn wrap_examples(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
     };
@@ -121,12 +121,15 @@ fn options(root: &CommandLine) -> CommandLine {
         }
         Some(command.get_arguments().cloned())
     };
-    let mut known: Vec<Arg> = Vec::new();
+    let mut arguments: Vec<Arg> = Vec::new();
     for path in [&[][..], &["verify"], &["task", "run"]] {
         for argument in of(path).into_iter().flatten() {
-            if !known.iter().any(|one| one.get_id() == argument.get_id()) {
+            if !arguments
+                .iter()
+                .any(|one| one.get_id() == argument.get_id())
+            {
                 let is_hidden = argument.is_hide_set() || !is_common(&argument);
-                known.push(argument.global(false).required(false).hide(is_hidden));
+                arguments.push(argument.global(false).required(false).hide(is_hidden));
             }
         }
     }
@@ -135,7 +138,7 @@ fn options(root: &CommandLine) -> CommandLine {
         .override_usage("devgate COMMAND [OPTIONS]")
         .max_term_width(100)
         .disable_help_flag(true)
-        .args(known)
+        .args(arguments)
         .after_help(
             "Only commands that connect to targets take the connection options. Only `task run` takes the options for \
              hosts (--run-as and below). In `devgate device`, --login is the user of the device, because --user has \

@@ -132,8 +132,8 @@ fn takes_targets(command: &Command) -> bool {
 mod tests {
     use super::*;
 
-    /// What a wrong command line is answered with.
-    fn told(line: &str) -> String {
+    /// The error of an invalid command line, with its hint.
+    fn error_for(line: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let mut error = Cli::parse_words(&words).expect_err("it is wrong");
         add(&mut error, &words);
@@ -149,17 +149,17 @@ mod tests {
             ("file", "devgate copies files to a host with the task"),
             ("apply", "devgate device -t r1 --apply FILE"),
         ] {
-            let told = told(&format!("devgate {verb} run x"));
+            let error = error_for(&format!("devgate {verb} run x"));
             assert!(
-                told.contains(&format!("unrecognized subcommand '{verb}'")),
-                "{told}"
+                error.contains(&format!("unrecognized subcommand '{verb}'")),
+                "{error}"
             );
             assert!(
-                told.contains(&format!("tip: {expected}")) || told.contains(expected),
-                "{told}"
+                error.contains(&format!("tip: {expected}")) || error.contains(expected),
+                "{error}"
             );
         }
-        assert!(told("devgate verfy").contains("'verify'"));
+        assert!(error_for("devgate verfy").contains("'verify'"));
     }
 
     #[test]
@@ -173,10 +173,10 @@ mod tests {
             ),
             ("devgate record r1 folder", "`devgate record -t r1`"),
         ] {
-            let told = told(line);
-            assert!(told.contains(expected), "{line}: {told}");
+            let error = error_for(line);
+            assert!(error.contains(expected), "{line}: {error}");
         }
-        assert!(!told("devgate verify -t r1 r2").contains("name targets with"));
-        assert!(!told("devgate verify").contains("name targets with"));
+        assert!(!error_for("devgate verify -t r1 r2").contains("name targets with"));
+        assert!(!error_for("devgate verify").contains("name targets with"));
     }
 }

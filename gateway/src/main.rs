@@ -16,7 +16,7 @@ use clap::CommandFactory;
 use devgate_core::failure::Failure;
 use devgate_core::{budget, trust};
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::print_queue::Lost;
+use devgate_front::print_queue::LostStream;
 use devgate_front::printer::Printer;
 use devgate_front::signals;
 use devgate_pxp::commands;
@@ -25,7 +25,7 @@ use tokio::task::LocalSet;
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
-    privacy::keep();
+    privacy::protect_memory();
     budget::raise();
     if let Some(user) = std::env::var("SUDO_UID")
         .ok()
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(mut error) => {
             hint::add(&mut error, &words);
-            return misused(&error);
+            return usage_error(&error);
         }
     };
     let printer = Printer::new(cli.global());
@@ -57,28 +57,28 @@ fn main() -> ExitCode {
 }
 
 async fn run(cli: Cli, printer: &Printer) -> ExitCode {
-    let exit_status = cli::answer(cli, printer).await;
+    let exit_status = cli::run(cli, printer).await;
     let exit_status = exit_status.unwrap_or_else(|error| {
         let refused = printer.refuse(error);
-        signals::asked().map_or(refused, ExitStatus::Interrupted)
+        signals::stop_signal().map_or(refused, ExitStatus::Interrupted)
     });
     let exit_status = match (exit_status, printer.end().await) {
         (ExitStatus::Interrupted(_), _) | (_, None) => exit_status,
         // The signal to stop is the reason why output was given up.
-        (_, Some(Lost::Unread(signal))) => ExitStatus::Interrupted(signal),
-        (_, Some(Lost::Gone | Lost::Failed(_))) => ExitStatus::Failure,
+        (_, Some(LostStream::Unread(signal))) => ExitStatus::Interrupted(signal),
+        (_, Some(LostStream::Closed | LostStream::Failed(_))) => ExitStatus::Failure,
     };
     exit_status.code().into()
 }
 
 /// Prints the error of the command line, or the help that it requests. With a JSON format, the error is JSON. As in
 /// Bolt, the exit code is 1.
-fn misused(error: &clap::Error) -> ExitCode {
+fn usage_error(error: &clap::Error) -> ExitCode {
     let exit_status = help::print(error);
     if !error.use_stderr() {
         return exit_status.code().into();
     }
-    if let Some(format) = cli::format_in(std::env::args_os()) {
+    if let Some(format) = cli::requested_format(std::env::args_os()) {
         let message = error.render().to_string();
         let message = message.strip_prefix("error: ").unwrap_or(&message);
         Printer::plain(format).failure(Failure::new("devgate/usage", message.trim_end()));

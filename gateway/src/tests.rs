@@ -10,7 +10,7 @@ use crate::help;
 /// Every command that help shows, by its words, with what stands before and after its options.
 fn commands() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut open = vec![(String::from("devgate"), help::taught(Cli::command()))];
+    let mut open = vec![(String::from("devgate"), help::with_examples(Cli::command()))];
     while let Some((path, command)) = open.pop() {
         let texts = [command.get_before_help(), command.get_after_help()];
         let texts = texts.into_iter().flatten().map(ToString::to_string);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::lab::{alone, command_for, lab, output, pause, text};
+use crate::support::lab::{command_for, lab, lock_exclusively, output, pause, text};
 use crate::support::project::Project;
 
 pub(super) const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
@@ -31,7 +31,7 @@ impl Server {
         let mut devices = lab["devices"].as_array().expect("devices").iter();
         let device = devices.find(|device| device["name"] == name);
         let device = device.expect("it is in the lab").clone();
-        let lease = alone(&device);
+        let lease = lock_exclusively(&device);
         Self {
             lab,
             device,
@@ -53,20 +53,20 @@ impl Server {
     }
 
     /// Sends operations with OpenSSH alone, and repeats them if the first request was not answered.
-    pub(super) fn ask(&self, operations: &[&str]) -> String {
+    pub(super) fn send(&self, operations: &[&str]) -> String {
         let mut tries = (0..5).map(|_| self.dialogue(operations));
-        let said = tries.find_map(|said| said);
-        said.expect("it answers one of five times")
+        let output = tries.find_map(|output| output);
+        output.expect("it answers one of five times")
     }
 
     /// Returns the answers of one session; `None` if the first request is not answered.
     fn dialogue(&self, operations: &[&str]) -> Option<String> {
-        let known = format!("UserKnownHostsFile={}", text(&self.lab, "known_hosts"));
+        let known_hosts = format!("UserKnownHostsFile={}", text(&self.lab, "known_hosts"));
         let mut ssh = command_for("timeout");
         ssh.args(["10", "ssh", "-F", "none"])
             .args(["-i", text(&self.lab, "private_key")])
             .args(["-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"])
-            .args(["-o", &known, "-p", &self.device["port"].to_string()])
+            .args(["-o", &known_hosts, "-p", &self.device["port"].to_string()])
             .args(["admin@127.0.0.1", "-s", "netconf"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
@@ -83,7 +83,7 @@ impl Server {
                 "<rpc xmlns='urn:ietf:params:xml:ns:netconf:base:1.0' message-id='{number}'>{operation}</rpc>"
             ));
         }
-        let mut said = String::new();
+        let mut output = String::new();
         for (number, message) in messages.iter().enumerate() {
             // yuma123 accepts a message only after it has answered the previous one.
             write!(stdin, "{message}]]>]]>").expect("ssh listens");
@@ -91,20 +91,20 @@ impl Server {
             while !answer.ends_with(b"]]>]]>") {
                 let read = stdout.read_until(b'>', &mut answer);
                 if read.expect("ssh speaks") == 0 {
-                    assert_eq!(number, 1, "it ended after {said}");
+                    assert_eq!(number, 1, "it ended after {output}");
                     ssh.wait().expect("ssh ends");
                     return None;
                 }
             }
-            said += &String::from_utf8(answer).expect("it is text");
+            output += &String::from_utf8(answer).expect("it is text");
             if number == 0 {
                 pause(BEHIND_HELLO);
             }
         }
         drop(stdin);
         ssh.wait().expect("ssh ends");
-        assert!(!said.contains("rpc-error"), "{said}");
-        Some(said)
+        assert!(!output.contains("rpc-error"), "{output}");
+        Some(output)
     }
 
     /// Cuts the server's sessions.
@@ -119,7 +119,7 @@ impl Server {
             "<get-config><source><running/></source><filter type='subtree'><interfaces xmlns='{INTERFACES}'>\
              <interface><name>{name}</name></interface></interfaces></filter></get-config>"
         );
-        let answer = self.ask(&[&get]);
+        let answer = self.send(&[&get]);
         let Some((_, answer)) = answer.split_once("<interface>") else {
             return "nothing".to_owned();
         };

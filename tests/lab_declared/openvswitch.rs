@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Life, apply, asked, said};
+use super::{Lifecycle, apply, messages_on, requests_of};
 use crate::support::lab::{lab, text};
 use crate::support::ovsdb;
 use crate::support::project::Project;
@@ -24,8 +24,8 @@ fn switch(lab: &Value) -> Project {
 #[test]
 fn bridges_and_ports_of_a_switch_live_as_declared() {
     let lab = lab("ovs");
-    let life = Life {
-        made: json!({
+    let life = Lifecycle {
+        present: json!({
             "ovs_bridge": { "decl-a": {
                 "fail_mode": "secure", "protocols": ["OpenFlow13", "OpenFlow10"], "external_ids": { "owner": "lab" },
             }, "decl-b": {} },
@@ -34,11 +34,11 @@ fn bridges_and_ports_of_a_switch_live_as_declared() {
                 "decl-2": { "bridge": "decl-b", "trunks": [30, 20] },
             },
         }),
-        gone: json!({
+        absent: json!({
             "ovs_port": { "decl-1": { "ensure": "absent" } },
             "ovs_bridge": { "decl-a": { "ensure": "absent" }, "decl-b": { "ensure": "absent" } },
         }),
-        meddle: &|| {
+        change_externally: &|| {
             vsctl(&lab, &["set", "port", "decl-1", "tag=99"]);
         },
         seen: &|| {
@@ -81,7 +81,7 @@ fn a_port_moves_and_one_for_a_bridge_that_is_not_there_fails_alone() {
     };
     let (counts, value) = apply(&mut project, &on("move-a"), "");
     assert_eq!(counts, [4, 1, 0], "{value:#}");
-    let problem = said(&value, "move-lost");
+    let problem = messages_on(&value, "move-lost");
     assert!(
         problem.contains("`Bridge` has no row that the edit is for"),
         "{problem}"
@@ -93,12 +93,15 @@ fn a_port_moves_and_one_for_a_bridge_that_is_not_there_fails_alone() {
     let plain = json!({ "ovs_port": { "move-1": { "bridge": "move-b", "vlan": "" } } });
     assert_eq!(apply(&mut project, &plain, "").0, [1, 0, 0]);
     assert_eq!(vsctl(&lab, &["get", "port", "move-1", "tag"]), "[]\n");
-    assert_eq!(asked(&mut project, &plain), ["Port", "Bridge", "Interface"]);
+    assert_eq!(
+        requests_of(&mut project, &plain),
+        ["Port", "Bridge", "Interface"]
+    );
     vsctl(&lab, &["del-br", "move-a", "--", "del-br", "move-b"]);
 }
 
 #[test]
-fn a_switch_tells_facts_from_its_database() {
+fn a_switch_reports_facts_from_its_database() {
     let lab = lab("ovs");
     let project = switch(&lab);
     vsctl(

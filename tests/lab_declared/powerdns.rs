@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Life, apply, asked, said};
+use super::{Lifecycle, apply, messages_on, requests_of};
 use crate::support::lab::{command_for, lab, output, powerdns, text};
 use crate::support::project::Project;
 
@@ -32,8 +32,8 @@ fn server(lab: &Value) -> Project {
 fn zones_and_records_of_a_name_server_live_as_declared() {
     let lab = lab("pdns");
     let reverse = "0/25.2.0.192.in-addr.arpa";
-    let life = Life {
-        made: json!({
+    let life = Lifecycle {
+        present: json!({
             "powerdns_zone": {
                 "decl.example": { "kind": "Primary", "account": "lab", "nameservers": ["ns1.decl.example."] },
                 reverse: {},
@@ -44,11 +44,11 @@ fn zones_and_records_of_a_name_server_live_as_declared() {
                 (format!("1.{reverse} PTR in {reverse}")): { "content": ["www.decl.example."] },
             },
         }),
-        gone: json!({
+        absent: json!({
             "powerdns_record": { "decl.example MX in decl.example": { "ensure": "absent" } },
             "powerdns_zone": { "decl.example": { "ensure": "absent" }, reverse: { "ensure": "absent" } },
         }),
-        meddle: &|| {
+        change_externally: &|| {
             let body = r#"{"rrsets": [{"name": "www.decl.example.", "type": "A", "ttl": 60, "changetype": "REPLACE",
                 "records": [{"content": "192.0.2.99", "disabled": false}]}]}"#;
             curl(&lab, "PATCH", "/zones/decl.example.", body);
@@ -87,9 +87,9 @@ fn what_a_name_server_refuses_is_named_and_the_rest_of_its_zone_is_made() {
     apply(&mut project, &zones, "");
     let (counts, value) = apply(&mut project, &json!({ "powerdns_record": records }), "");
     assert_eq!(counts, [39, 2, 0], "{value:#}");
-    assert!(said(&value, wrong).contains("422"), "{value:#}");
+    assert!(messages_on(&value, wrong).contains("422"), "{value:#}");
     assert!(
-        said(&value, "x.nowhere.example A in nowhere.example").contains("404"),
+        messages_on(&value, "x.nowhere.example A in nowhere.example").contains("404"),
         "{value:#}"
     );
     let count = sqlite(
@@ -100,18 +100,18 @@ fn what_a_name_server_refuses_is_named_and_the_rest_of_its_zone_is_made() {
     // Of the two zones, only the one with declared records is read.
     let one = json!({ "powerdns_record": { "h1.many.example A in many.example": { "content": ["192.0.2.1"] } } });
     assert_eq!(
-        asked(&mut project, &one),
+        requests_of(&mut project, &one),
         [
             "/servers/localhost/zones",
             "/servers/localhost/zones/many.example."
         ]
     );
-    let gone = json!({ "powerdns_zone": { "many.example": { "ensure": "absent" }, "other.example": { "ensure": "absent" } } });
-    assert_eq!(apply(&mut project, &gone, "").0, [2, 0, 0]);
+    let removal = json!({ "powerdns_zone": { "many.example": { "ensure": "absent" }, "other.example": { "ensure": "absent" } } });
+    assert_eq!(apply(&mut project, &removal, "").0, [2, 0, 0]);
 }
 
 #[test]
-fn a_name_server_tells_facts_by_its_api() {
+fn a_name_server_reports_facts_by_its_api() {
     let lab = lab("pdns");
     let project = server(&lab);
     let facts = project

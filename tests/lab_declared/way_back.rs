@@ -21,7 +21,7 @@ fn a_run_that_fails_leaves_a_device_as_it_was_where_that_is_wanted() {
         let kept = json!({ "ietf_interface": { "kept1": { "type": "softwareLoopback", "description": "before" } } });
         assert_eq!(apply(&mut project, &kept, "").0[1], 0);
         let before = server.interface("kept1");
-        let made = json!({
+        let present = json!({
             "ietf_system": { "system": { "contact": "noc@example.org" } },
             "ietf_interface": {
                 "kept1": { "type": "softwareLoopback", "description": "after", "addresses": ["192.0.2.9/32"] },
@@ -29,12 +29,12 @@ fn a_run_that_fails_leaves_a_device_as_it_was_where_that_is_wanted() {
                 "kept3": { "type": "noSuchType" },
             },
         });
-        let (_, value) = apply(&mut project, &made, WAY_BACK);
+        let (_, value) = apply(&mut project, &present, WAY_BACK);
         assert_eq!(value["rolled_back"], true, "{name}: {value:#}");
         assert_eq!(server.interface("kept1"), before, "{name}");
         assert_eq!(server.interface("kept2"), "nothing", "{name}");
-        let gone = json!({ "ietf_interface": { "kept1": { "ensure": "absent" } } });
-        assert_eq!(apply(&mut project, &gone, "").0, [1, 0, 0], "{name}");
+        let removal = json!({ "ietf_interface": { "kept1": { "ensure": "absent" } } });
+        assert_eq!(apply(&mut project, &removal, "").0, [1, 0, 0], "{name}");
     }
 }
 
@@ -52,10 +52,10 @@ fn a_run_that_goes_well_stays_when_its_session_is_gone() {
         }
         if name == "startup" {
             let get = "<get-config><source><startup/></source></get-config>";
-            assert!(server.ask(&[get]).contains("chain2"), "it is saved, too");
+            assert!(server.send(&[get]).contains("chain2"), "it is saved, too");
         }
         assert_eq!(apply(&mut project, &chain, WAY_BACK).0, [0, 0, 0]);
-        assert_eq!(apply(&mut project, &gone(3), "").0, [3, 0, 0]);
+        assert_eq!(apply(&mut project, &absent(3), "").0, [3, 0, 0]);
     }
 }
 
@@ -64,7 +64,7 @@ fn a_gateway_that_is_killed_leaves_a_device_that_goes_back_by_itself() {
     for name in ["candidate", "old"] {
         let server = Server::lease(name);
         let mut project = server.project();
-        let run = begun(&mut project);
+        let run = started_run(&mut project);
         run.signal(Signal::SIGKILL);
         let run = run.finish();
         assert_eq!(run.code(), None, "{name}: it had time to end:\n{run}");
@@ -80,7 +80,7 @@ fn a_gateway_that_is_killed_leaves_a_device_that_goes_back_by_itself() {
 fn a_run_whose_session_is_cut_fails_and_sees_the_device_go_back() {
     let server = Server::lease("candidate");
     let mut project = server.project();
-    let run = begun(&mut project);
+    let run = started_run(&mut project);
     server.sever();
     let run = run.finish().failed();
     let value = run.item()["value"].clone();
@@ -89,7 +89,7 @@ fn a_run_whose_session_is_cut_fails_and_sees_the_device_go_back() {
 }
 
 /// Starts a long run, and waits until its first change has been committed.
-fn begun(project: &mut Project) -> Running {
+fn started_run(project: &mut Project) -> Running {
     let manifest = project.manifest(chain(60));
     let mut run = project.start(&format!(
         "device --target it --apply {manifest} {WAY_BACK} --log-level debug --format json"
@@ -111,7 +111,7 @@ fn chain(length: usize) -> Value {
     json!({ "ietf_interface": interfaces })
 }
 
-fn gone(length: usize) -> Value {
-    let absent = |number| (format!("chain{number}"), json!({ "ensure": "absent" }));
-    json!({ "ietf_interface": (0..length).map(absent).collect::<Map<_, _>>() })
+fn absent(length: usize) -> Value {
+    let entry = |number| (format!("chain{number}"), json!({ "ensure": "absent" }));
+    json!({ "ietf_interface": (0..length).map(entry).collect::<Map<_, _>>() })
 }

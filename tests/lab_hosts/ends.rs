@@ -51,10 +51,10 @@ fn an_interrupt_leaves_nothing_on_a_host() {
         "trap '' TERM; while :; do sleep 77002; done",
     );
     let mut run = lab.project.start("task run t::long -t d* --format json");
-    let begun = Instant::now();
-    while !lives("77002") {
+    let started = Instant::now();
+    while !is_running("77002") {
         assert!(
-            begun.elapsed() < Duration::from_secs(60),
+            started.elapsed() < Duration::from_secs(60),
             "no task has begun"
         );
         pause(Duration::from_millis(50));
@@ -80,8 +80,8 @@ fn an_interrupt_while_a_host_is_made_ready_leaves_nothing_there() {
     let sessions = || lab.logged("h1", "Starting session: command");
     let before = sessions();
     let mut run = lab.project.start("task run t::noop -t d* --format json");
-    let begun = Instant::now();
-    while sessions() == before && begun.elapsed() < Duration::from_secs(60) {
+    let started = Instant::now();
+    while sessions() == before && started.elapsed() < Duration::from_secs(60) {
         pause(Duration::from_millis(20));
     }
     run.signal(Signal::SIGINT);

@@ -25,7 +25,7 @@ fn a_pools_tasks_go_to_all_of_its_hosts() {
 }
 
 #[test]
-fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
+fn of_three_proxies_those_that_cannot_be_reached_are_reported_and_passed_over() {
     let mut lab = Lab::new();
     let (_held, closed) = closed_port();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -44,7 +44,7 @@ fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
         .devgate("task run t::noop -t d* --format json -c 20");
     let run = run
         .succeeded()
-        .says(&["refuses: ", "refused", "hangs: ", "did not answer"]);
+        .shows(&["refuses: ", "refused", "hangs: ", "did not answer"]);
     assert_eq!(statuses(&run.json()), vec!["success"; 40]);
     lab.is_clean("h1", "t/tasks/noop");
     // Alone, each is an error with its reason.
@@ -53,7 +53,7 @@ fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
     lab.project
         .devgate("task run t::noop -t alone")
         .failed()
-        .says(&["nobody", "not in the inventory"]);
+        .shows(&["nobody", "not in the inventory"]);
 }
 
 #[test]

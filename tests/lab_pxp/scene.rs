@@ -38,10 +38,10 @@ impl Scene {
             format!("#!/bin/sh\n{BINARY} session exec show running-config | grep ^hostname\n");
         project.write("modules/lab/tasks/hostname.sh", &ask);
         project.write("modules/lab/tasks/stay.json", r#"{ "remote": true }"#);
-        let begun = project.path().join("begun");
+        let start_file = project.path().join("begun");
         let stay = format!(
             "#!/bin/sh\nsleep 600 &\necho $! >{}\nwait\n",
-            begun.display()
+            start_file.display()
         );
         project.write("modules/lab/tasks/stay.sh", &stay);
 
@@ -99,7 +99,7 @@ impl Scene {
         let transaction = self.transaction();
         let response = self.agent.run_in_files(module, action, input, &transaction);
         let response = response.expect("its files are written");
-        response.came_in_order();
+        response.assert_file_order();
         response
     }
 

@@ -15,7 +15,7 @@ use crate::device::{Device, contact};
 const SYSTEM: &str = "urn:ietf:params:xml:ns:yang:ietf-system";
 
 /// Returns the device's answer to a change.
-fn told(document: Document) -> serde_json::Value {
+fn as_json(document: Document) -> serde_json::Value {
     match document {
         Document::Data(data) => data.to_json(),
         Document::Text(text) => panic!("it answers {text}"),
@@ -46,7 +46,7 @@ async fn every_kind_of_server_is_changed_and_holds_what_was_set() {
         let session = device.session().await;
         for text in ["first", "second &lt;&amp;&gt; ]]&gt;]]&gt; \u{e4}"] {
             let changed = session.set(&device.ctx(), &contact(text)).await;
-            assert_eq!(told(changed.expect("a change")), expected, "{name}");
+            assert_eq!(as_json(changed.expect("a change")), expected, "{name}");
             let read = device.contact(&session, "running").await;
             assert_eq!(read, text, "{name}");
         }
@@ -59,7 +59,7 @@ async fn every_kind_of_server_is_changed_and_holds_what_was_set() {
 }
 
 #[tokio::test]
-async fn a_lock_that_another_session_holds_is_told_with_its_holder() {
+async fn a_lock_that_another_session_holds_is_reported_with_its_holder() {
     let device = Device::lease("candidate");
     let (holder, session) = (device.session().await, device.session().await);
     let ctx = device.ctx();
@@ -181,7 +181,7 @@ async fn a_change_whose_session_is_cut_is_taken_back_by_the_device() {
 }
 
 #[tokio::test]
-async fn who_may_only_read_is_told_so_and_leaves_no_lock() {
+async fn a_user_who_may_only_read_gets_an_error_and_leaves_no_lock() {
     let device = Device::lease("running");
     let (reader, session) = (device.session_of("oper", &[]).await, device.session().await);
     reader.get(&device.ctx(), "").await.expect("it may read");
@@ -198,7 +198,7 @@ async fn who_may_only_read_is_told_so_and_leaves_no_lock() {
 }
 
 #[tokio::test]
-async fn what_the_data_model_does_not_have_is_refused_with_its_place_and_discarded() {
+async fn what_the_data_model_does_not_have_is_refused_with_its_location_and_discarded() {
     let device = Device::lease("candidate");
     let session = device.session().await;
     let ctx = device.ctx();

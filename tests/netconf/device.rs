@@ -22,9 +22,9 @@ pub(crate) struct Device {
 
 /// Discards events, which only matter when a test fails.
 #[derive(Debug)]
-struct Quiet;
+struct IgnoreEvents;
 
-impl EventSink for Quiet {
+impl EventSink for IgnoreEvents {
     fn emit(&self, _: Event) {}
 }
 
@@ -54,7 +54,7 @@ impl Device {
     }
 
     pub(crate) fn ctx(&self) -> Context<'_> {
-        Context::new("r1", &Quiet, &self.retry_budget)
+        Context::new("r1", &IgnoreEvents, &self.retry_budget)
     }
 
     /// Opens a session of a user with additional settings.
@@ -73,8 +73,9 @@ impl Device {
         for (key, value) in more {
             raw.insert(*key, value.clone());
         }
-        let info =
-            NetconfSession::schema().read(RawConnectionInfo::new(raw), |_, told| panic!("{told}"));
+        let info = NetconfSession::schema().read(RawConnectionInfo::new(raw), |_, message| {
+            panic!("{message}")
+        });
         let opened = NetconfSession::open(&self.ctx(), &info.expect("it fits")).await;
         opened.expect("a session")
     }

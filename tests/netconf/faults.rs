@@ -8,7 +8,7 @@ use devgate_transports::{DataStore, Transport};
 use crate::device::{Device, SYSTEM, contact};
 
 #[tokio::test]
-async fn a_server_that_stands_still_is_found_out_and_left_at_once() {
+async fn a_server_that_stands_still_is_detected_and_left_at_once() {
     let device = Device::lease("candidate");
     let more = [
         ("timeout", Value::from(5)),
@@ -34,7 +34,7 @@ async fn a_server_that_stands_still_is_found_out_and_left_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_in_a_change_is_told_as_what_may_have_taken_effect() {
+async fn a_server_that_hangs_in_a_change_is_reported_as_what_may_have_taken_effect() {
     let device = Device::lease("running");
     let more = [("command_timeout", Value::from(2))];
     let session = device.session_of("admin", &more).await;

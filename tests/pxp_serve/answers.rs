@@ -8,7 +8,7 @@ use crate::support::project::Project;
 use crate::support::run::Running;
 
 #[test]
-fn metadata_are_the_same_however_the_module_is_asked() {
+fn metadata_are_the_same_however_the_module_is_called() {
     let (link, script) = (Module::new(), Module::script("--log-level debug"));
     let mut all = Vec::new();
     for module in [&link, &script] {
@@ -36,18 +36,18 @@ fn a_module_knows_its_actions_and_another_name_is_no_other_command_line() {
     for words in [&["nothing"][..], &[""], &["inventory"]] {
         let run = run(words)
             .failed()
-            .says(&["run_task, facts, verify, device_run, resource_get"]);
+            .shows(&["run_task, facts, verify, device_run, resource_get"]);
         assert_eq!(
             run.json()["_error"]["kind"],
             "devgate/unknown-action",
             "{run}"
         );
     }
-    run(&["--version"]).succeeded().says(&["devgate "]);
+    run(&["--version"]).succeeded().shows(&["devgate "]);
     run(&["transport", "list"]).succeeded();
     run(&["pxp", "serve", "metadata"])
         .succeeded()
-        .says(&["resource_get"]);
+        .shows(&["resource_get"]);
 }
 
 #[test]
@@ -65,6 +65,6 @@ fn every_character_of_a_result_arrives_as_it_is() {
 #[test]
 fn by_its_own_name_devgate_is_no_module_and_says_what_to_do() {
     let run = Project::new().devgate("metadata").failed();
-    run.says(&["link to devgate with another name", "pxp serve"]);
+    run.shows(&["link to devgate with another name", "pxp serve"]);
     assert!(BINARY.ends_with("/devgate"));
 }

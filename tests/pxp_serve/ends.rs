@@ -43,19 +43,19 @@ fn an_action_that_takes_too_long_is_ended_and_says_so() {
     let run = module.call("run_task", &request);
     assert_eq!(run.code(), Some(142), "{run}");
     let [first, second] = messages(&run);
-    let told = "timed out after 1 s (configuration `limits.time`)";
-    assert!(first.contains(told), "{run}");
-    assert_eq!(second, format!("{told}: nothing was done"));
+    let expected = "timed out after 1 s (configuration `limits.time`)";
+    assert!(first.contains(expected), "{run}");
+    assert_eq!(second, format!("{expected}: nothing was done"));
     assert_eq!(
         run.json()["_error"]["msg"],
-        format!("the run {told}"),
+        format!("the run {expected}"),
         "{run}"
     );
     end(&module.wait_for("begun"));
 }
 
 #[test]
-fn sigterm_ends_a_task_that_is_deaf_to_it_and_the_files_tell_it() {
+fn sigterm_ends_a_task_that_ignores_it_and_the_files_report_it() {
     let (mut module, mut request) = module();
     let file = |name: &str| module.path().join(name);
     request["output_files"] =
@@ -82,22 +82,22 @@ fn sigterm_is_answered_while_the_request_is_read() {
     let mut command = module.command(&["verify"]);
     command.stdin(Stdio::from(reader));
     let running = Running::start(command);
-    running.hears(Signal::SIGTERM);
+    running.wait_for_handler(Signal::SIGTERM);
     running.signal(Signal::SIGTERM);
     let run = running.finish();
     assert_eq!(run.code(), Some(143), "{run}");
     fits("verify", &run);
-    run.says(&["interrupted while the request was read"]);
+    run.shows(&["interrupted while the request was read"]);
     drop(writer);
 }
 
 #[test]
-fn sigterm_is_answered_while_an_inventory_is_looked_up_or_a_family_is_asked() {
+fn sigterm_is_answered_while_an_inventory_or_a_family_is_read() {
     let mut module = Module::new();
-    let begun = module.path().join("begun");
+    let start_file = module.path().join("begun");
     let script = format!(
         "#!/bin/sh\nsleep 300 & echo $$ $! >{}; wait\n",
-        begun.display()
+        start_file.display()
     );
     module.project.write("modules/m/tasks/look.sh", &script);
     let inventory = json!({"targets": [{"name": "sw1", "config": {"transport": "remote", "remote":
@@ -117,6 +117,6 @@ fn sigterm_is_answered_while_an_inventory_is_looked_up_or_a_family_is_asked() {
         assert_eq!(run.code(), Some(143), "{run}");
         fits("verify", &run);
         end(&processes);
-        std::fs::remove_file(&begun).expect("it is there");
+        std::fs::remove_file(&start_file).expect("it is there");
     }
 }

@@ -43,7 +43,7 @@ fn entries(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn files_are_there_whole_when_the_exit_code_is() {
+fn files_are_complete_when_the_exit_code_is_there() {
     let (mut module, request, files) = module();
     fs::write(&files.exitcode, "of another action\n").expect("it is ours");
     let running = module.start("run_task", &request);
@@ -79,7 +79,7 @@ fn files_are_there_whole_when_the_exit_code_is() {
 }
 
 #[test]
-fn what_is_wrong_with_a_request_is_told_in_its_files() {
+fn what_is_wrong_with_a_request_is_reported_in_its_files() {
     let (mut module, mut request, files) = module();
     for (key, value) in [("more", json!(1)), ("configuration", json!({"more": 1}))] {
         request[key] = value;
@@ -106,7 +106,7 @@ fn what_is_wrong_with_a_request_is_told_in_its_files() {
 }
 
 #[test]
-fn where_files_cannot_be_written_nothing_is_done_and_code_5_tells_it() {
+fn where_files_cannot_be_written_nothing_is_done_and_the_exit_code_is_5() {
     for (name, ruin) in [
         ("gone", (|spool| fs::remove_dir(spool)) as fn(&Path) -> _),
         ("a file", |spool| {
@@ -147,7 +147,7 @@ fn where_files_cannot_be_written_nothing_is_done_and_code_5_tells_it() {
 #[test]
 fn paths_that_are_of_no_file_or_of_one_twice_are_refused_before_anything_is_done() {
     let long = format!("/{}", "n".repeat(256));
-    for (key, name, told) in [
+    for (key, name, expected) in [
         ("stdout", "/stderr", "contains it twice"),
         ("exitcode", "/../spool/./stdout", "contains it twice"),
         ("stderr", "/../same/exitcode", "contains it twice"),
@@ -163,7 +163,7 @@ fn paths_that_are_of_no_file_or_of_one_twice_are_refused_before_anything_is_done
         request["output_files"][key] = json!(format!("{}{name}", spool.display()));
         let run = module.start("run_task", &request).finish();
         assert_eq!(run.code(), Some(5), "{name}: {run}");
-        assert!(run.stderr.contains(told), "{name}: {run}");
+        assert!(run.stderr.contains(expected), "{name}: {run}");
         assert!(!module.path().join("begun").exists(), "{name}");
         assert_eq!(entries(&spool), [""; 0], "{name}");
     }

@@ -52,13 +52,13 @@ impl Small {
     }
 
     /// Returns the content of an output file.
-    fn told(&self, name: &str) -> String {
+    fn text_of(&self, name: &str) -> String {
         fs::read_to_string(self.spool.join(name)).expect("it is there")
     }
 
     /// Returns the only item of the results in the output file, and checks that they match the schema.
     fn item(&self, mut run: Run) -> Value {
-        run.stdout = self.told("stdout");
+        run.stdout = self.text_of("stdout");
         fits("run_task", &run);
         run.item()
     }
@@ -81,7 +81,7 @@ fn fill(spool: &Path, but: u64) {
 }
 
 #[test]
-fn an_action_whose_results_would_have_no_room_is_not_begun() {
+fn an_action_whose_results_would_not_fit_on_the_disk_is_not_started() {
     let mut small = Small::new();
     fill(&small.spool, 100 << 10);
     let input = json!({"targets": "sw1", "task": "m::fill"});
@@ -97,21 +97,21 @@ fn an_action_whose_results_would_have_no_room_is_not_begun() {
 }
 
 #[test]
-fn results_that_are_told_with_no_room_left_are_told() {
+fn results_that_are_read_on_a_full_disk_are_reported() {
     let mut small = Small::new();
     let run = small.call(50_000, |spool| fill(spool, 0)).succeeded();
-    assert_eq!(small.told("exitcode"), "0\n", "{run}");
+    assert_eq!(small.text_of("exitcode"), "0\n", "{run}");
     let item = small.item(run);
     assert_eq!(item["value"]["text"].as_str().map(str::len), Some(50_000));
 }
 
 #[test]
-fn results_that_are_larger_than_the_disk_are_kept_elsewhere_and_their_statuses_told() {
+fn results_that_are_larger_than_the_disk_are_saved_elsewhere_and_their_statuses_reported() {
     let mut small = Small::new();
     let run = small.call(5_000_000, |_| ()).succeeded();
-    assert_eq!(small.told("exitcode"), "0\n", "{run}");
+    assert_eq!(small.text_of("exitcode"), "0\n", "{run}");
     assert!(
-        small.told("stderr").contains("cannot write all results"),
+        small.text_of("stderr").contains("cannot write all results"),
         "{run}"
     );
     let item = small.item(run);
@@ -123,13 +123,13 @@ fn results_that_are_larger_than_the_disk_are_kept_elsewhere_and_their_statuses_t
 }
 
 #[test]
-fn what_has_room_nowhere_is_lost_and_the_statuses_are_told() {
+fn what_fits_nowhere_is_lost_and_the_statuses_are_reported() {
     let mut small = Small::new();
     let state = small.module.path().join("home/.local");
     symlink(&small.spool, state).expect("a link can be made");
     let run = small.call(5_000_000, |_| ()).failed();
-    assert_eq!(small.told("exitcode"), "1\n", "{run}");
-    assert!(small.told("stderr").contains("are not saved"), "{run}");
+    assert_eq!(small.text_of("exitcode"), "1\n", "{run}");
+    assert!(small.text_of("stderr").contains("are not saved"), "{run}");
     let item = small.item(run);
     assert_eq!(item["status"], "success", "{item}");
     assert_eq!(

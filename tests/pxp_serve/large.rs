@@ -109,8 +109,8 @@ fn the_largest_values_go_first_and_all_results_where_that_is_not_enough() {
     assert_eq!(results["target_count"], 61, "{run}");
     assert_eq!(results["failed"][0]["target"], "other", "{run}");
     assert!(results["failed"][0]["_error"]["msg"].is_string(), "{run}");
-    let (_, whole) = referred(&results["_file"]);
-    assert_eq!(whole["items"].as_array().map(Vec::len), Some(61));
+    let (_, full) = referred(&results["_file"]);
+    assert_eq!(full["items"].as_array().map(Vec::len), Some(61));
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn the_error_of_a_large_value_stays_beside_the_reference() {
         value["_error"]["kind"], "puppetlabs.tasks/task-error",
         "{run}"
     );
-    let (_, whole) = referred(&value["_file"]);
-    assert_eq!(whole["_error"]["details"]["exitcode"], 3);
+    let (_, full) = referred(&value["_file"]);
+    assert_eq!(full["_error"]["details"]["exitcode"], 3);
 }
 
 #[test]
@@ -146,9 +146,9 @@ fn what_is_nested_as_deeply_as_may_be_is_in_a_file_as_it_is() {
     let path = run.item()["value"]["_file"]["path"]
         .as_str()
         .map(PathBuf::from);
-    let whole = fs::read_to_string(path.expect("a path")).expect("it is there");
-    assert!(whole.contains(&text));
-    assert_eq!(whole.matches('[').count(), 126, "{whole}");
+    let full = fs::read_to_string(path.expect("a path")).expect("it is there");
+    assert!(full.contains(&text));
+    assert_eq!(full.matches('[').count(), 126, "{full}");
 }
 
 #[test]
@@ -167,13 +167,13 @@ fn a_long_list_of_problems_is_in_a_file_and_begins_beside_it() {
     );
     let begin = results["_error"]["msg"].as_str().expect("a text");
     assert!(begin.contains("`type0`") && begin.ends_with('…'), "{begin}");
-    let (_, whole) = referred(&results["_file"]);
-    let problems = whole["_error"]["details"]["problems"].as_array();
+    let (_, full) = referred(&results["_file"]);
+    let problems = full["_error"]["details"]["problems"].as_array();
     assert_eq!(problems.map(Vec::len), Some(500));
 }
 
 #[test]
-fn what_cannot_be_kept_is_told_and_what_was_done_stays_told() {
+fn what_cannot_be_saved_is_reported_and_what_was_done_stays_reported() {
     let mut module = module(1);
     let state = module.path().join("home/.local");
     fs::write(&state, "").expect("it is ours");

@@ -120,15 +120,17 @@ fn a_wrong_request_is_refused_and_nothing_of_it_is_quoted() {
             "`/inventory`",
         ),
     ];
-    for (request, kind, told) in cases {
+    for (request, kind, expected) in cases {
         let run = module.call("run_task", &request).failed();
         let error = &run.json()["_error"];
         assert_eq!(error["kind"], kind, "{run}");
         assert!(
-            error["msg"].as_str().is_some_and(|msg| msg.contains(told)),
-            "{told}: {run}"
+            error["msg"]
+                .as_str()
+                .is_some_and(|msg| msg.contains(expected)),
+            "{expected}: {run}"
         );
-        assert!(run.stderr.contains(told), "{told}: {run}");
+        assert!(run.stderr.contains(expected), "{expected}: {run}");
     }
     for request in ["", "{\"input\": {\"canary", "{} {}"] {
         let run = module.start_with("run_task", request).finish().failed();
@@ -140,7 +142,7 @@ fn a_wrong_request_is_refused_and_nothing_of_it_is_quoted() {
     }
     let both = json!({"targets": "sw1", "manifest": {}, "manifest_file": "a.yaml"});
     let run = module.call("device_run", &module.request(both)).failed();
-    run.says(&["either `manifest` or `manifest_file`"]);
+    run.shows(&["either `manifest` or `manifest_file`"]);
     assert!(
         !module.path().join("done").exists(),
         "nothing is done for a wrong request"
@@ -156,7 +158,7 @@ fn a_request_that_never_ends_is_not_waited_for() {
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     writer.write_all(b"{\"input\": ").expect("it takes that");
     let endless = fs::File::open("/dev/zero").expect("it is there");
-    for (stdin, told) in [
+    for (stdin, expected) in [
         (Stdio::from(endless), "is larger than"),
         (Stdio::from(reader), "is not complete after"),
     ] {
@@ -169,7 +171,7 @@ fn a_request_that_never_ends_is_not_waited_for() {
             "devgate/invalid-request",
             "{run}"
         );
-        run.says(&[told]);
+        run.shows(&[expected]);
     }
     drop(writer);
 }
@@ -196,12 +198,12 @@ fn secrets_of_a_request_are_seen_nowhere() {
         .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
         .collect();
     let words = words.concat();
-    let shown = |secret: &str| {
+    let appears = |secret: &str| {
         words
             .windows(secret.len())
             .any(|part| part == secret.as_bytes())
     };
-    assert!(!shown("canary-inventory") && !shown("canary-parameter"));
+    assert!(!appears("canary-inventory") && !appears("canary-parameter"));
     module.project.write("go", "");
     let run = running.finish().succeeded();
     assert!(
@@ -210,7 +212,7 @@ fn secrets_of_a_request_are_seen_nowhere() {
             .is_some_and(|text| text.contains('*')),
         "{run}"
     );
-    for (path, text) in module.project.left_behind() {
+    for (path, text) in module.project.remaining_files() {
         assert!(!text.contains("canary"), "{}: {text}", path.display());
     }
 }

@@ -64,13 +64,13 @@ fn an_inventory_may_hold_any_character() {
 }
 
 #[test]
-fn a_number_that_is_too_large_is_told_with_its_place() {
+fn a_number_that_is_too_large_is_reported_with_its_location() {
     let mut module = Module::new();
     let mut request = module.request(json!({ "targets": "sw1", "cached": 99_999_999_999_u64 }));
     let run = module.call("facts", &request).failed();
-    run.says(&["`/cached`"]);
+    run.shows(&["`/cached`"]);
     request["input"] = json!({ "targets": "sw1" });
     request["configuration"]["limits"] = json!({ "time": 99_999_999_999_u64 });
     let run = module.call("facts", &request).failed();
-    run.says(&["`/limits/time`"]);
+    run.shows(&["`/limits/time`"]);
 }

@@ -96,7 +96,7 @@ fn each_action_answers_as_the_metadata_say() {
         all["resources"].as_array().is_some_and(|all| all.len() > 1),
         "{all}"
     );
-    let kept = switch.module.project.left_behind();
+    let kept = switch.module.project.remaining_files();
     assert!(
         kept.values().all(|text| !text.contains("guests")),
         "a manifest goes to no disk: {kept:?}"
@@ -104,9 +104,9 @@ fn each_action_answers_as_the_metadata_say() {
 }
 
 #[test]
-fn an_inline_manifest_that_is_wrong_is_told_with_its_place() {
+fn an_inline_manifest_that_is_wrong_is_reported_with_its_location() {
     let mut switch = Switch::new();
-    for (manifest, told) in [
+    for (manifest, expected) in [
         (json!({"practice_vlann": {"30": {}}}), "input.manifest:1:"),
         (json!({"practice_vlan": 1}), "input.manifest:1:"),
         (json!({"resources": [{"type": 1}]}), "input.manifest:"),
@@ -116,7 +116,9 @@ fn an_inline_manifest_that_is_wrong_is_told_with_its_place() {
         let run = switch.module.call("device_run", &request).failed();
         let error = &run.json()["_error"];
         assert!(
-            error["msg"].as_str().is_some_and(|msg| msg.contains(told)),
+            error["msg"]
+                .as_str()
+                .is_some_and(|msg| msg.contains(expected)),
             "{run}"
         );
     }

@@ -5,11 +5,11 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::spool::{Spool, end};
-use crate::folder::{document, pause, wait_for_the_end_of};
+use crate::folder::{document, pause, wait_for_end};
 
 #[test]
 fn the_exit_code_and_the_results_say_what_became_of_it() {
-    for (script, exitcode, valid, told) in [
+    for (script, exitcode, valid, expected) in [
         (
             "finish '{\"done\": 1}' no 3; exit 3",
             json!(3),
@@ -52,32 +52,32 @@ fn the_exit_code_and_the_results_say_what_became_of_it() {
         let spool = Spool::with(script);
         spool.run("x");
         let ended = spool.end("x");
-        wait_for_the_end_of(&spool.attendant("x"));
+        wait_for_end(&spool.supervisor("x"));
         assert_eq!(spool.status("x"), ended, "{script}");
         assert_eq!(ended["status"], "failure", "{script}");
         assert_eq!(ended["exitcode"], exitcode, "{script}");
         assert_eq!(ended["results_are_valid"], valid, "{script}");
         assert_eq!(ended.get("results").is_some(), valid, "{script}");
         let error = ended["_error"]["msg"].as_str().expect("a text");
-        assert!(error.contains(told), "{script}: {error}");
+        assert!(error.contains(expected), "{script}: {error}");
     }
 }
 
 #[test]
-fn what_stands_in_the_place_of_output_is_not_waited_for() {
+fn what_exists_instead_of_output_is_not_waited_for() {
     let spool = Spool::with("mkfifo \"$dir/stdout\"; echo 0 >\"$dir/exitcode\"");
     spool.run("x");
-    let told = spool.end("x");
-    wait_for_the_end_of(&spool.attendant("x"));
-    for told in [told, spool.status("x")] {
-        let why = told["_error"]["msg"].as_str().expect("a text");
+    let report = spool.end("x");
+    wait_for_end(&spool.supervisor("x"));
+    for report in [report, spool.status("x")] {
+        let why = report["_error"]["msg"].as_str().expect("a text");
         assert!(why.ends_with("stdout: it is not a file"), "{why}");
     }
     assert_eq!(spool.status("x")["status"], "failure");
 }
 
 #[test]
-fn a_module_that_cannot_be_started_is_told_to_the_caller() {
+fn a_module_that_cannot_be_started_is_reported_to_the_caller() {
     let spool = Spool::with("");
     spool.0.write(
         "modules.pxp/m",
@@ -97,9 +97,9 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
         message.starts_with("failed to start action task: it cannot be started"),
         "{message}"
     );
-    let told = spool.status("x");
-    assert_eq!(told["status"], "failure");
-    let why = told["_error"]["msg"].as_str().expect("a text");
+    let report = spool.status("x");
+    assert_eq!(report["status"], "failure");
+    let why = report["_error"]["msg"].as_str().expect("a text");
     assert!(message.starts_with(why), "{message}");
     // The ID may have been generated.
     assert_eq!(error["details"]["transaction_id"], "x");
@@ -116,25 +116,28 @@ const STUBBORN: &str =
 
 /// Asserts that a cancelled action and its child processes have ended, and that the status says so.
 #[track_caller]
-fn assert_cancelled(spool: &Spool, told: &Value, processes: &[String]) {
-    assert_eq!(told["cancelled"], true, "{told}");
+fn assert_cancelled(spool: &Spool, report: &Value, processes: &[String]) {
+    assert_eq!(report["cancelled"], true, "{report}");
     for process in processes {
-        wait_for_the_end_of(process);
+        wait_for_end(process);
     }
-    wait_for_the_end_of(&spool.attendant("x"));
-    let told = spool.status("x");
-    assert_eq!(told["status"], "failure");
-    let why = told["_error"]["msg"].as_str().expect("a text");
+    wait_for_end(&spool.supervisor("x"));
+    let report = spool.status("x");
+    assert_eq!(report["status"], "failure");
+    let why = report["_error"]["msg"].as_str().expect("a text");
     assert!(why.starts_with("cancelled"), "{why}");
     assert_eq!(spool.run("x")["repeated"], true);
     assert_eq!(spool.runs(), 1);
 }
 
 #[test]
-fn a_cancelled_action_is_asked_to_end_and_killed_when_it_is_cancelled_again() {
+fn a_cancelled_action_gets_sigterm_and_is_killed_when_it_is_cancelled_again() {
     let spool = Spool::with(STUBBORN);
     spool.run("x");
-    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
+    let processes = [
+        spool.wait_for_start(),
+        spool.wait_for("child").trim().to_owned(),
+    ];
     let words = [
         "pxp",
         "cancel",
@@ -151,16 +154,16 @@ fn a_cancelled_action_is_asked_to_end_and_killed_when_it_is_cancelled_again() {
     while spool.metadata("x").get("ending").is_none() {
         pause();
     }
-    let told = spool.status("x");
+    let report = spool.status("x");
     assert_eq!(
-        (&told["status"], &told["ending"], told.get("_error")),
+        (&report["status"], &report["ending"], report.get("_error")),
         (&json!("running"), &json!("cancelled"), None)
     );
-    let second = document(&spool.ask("cancel", "x"));
+    let second = document(&spool.run_command("cancel", "x"));
     let first = first.wait_with_output().expect("it is our child");
     assert_eq!(first.status.code(), Some(0));
-    for told in [second, document(&first)] {
-        assert_cancelled(&spool, &told, &processes);
+    for report in [second, document(&first)] {
+        assert_cancelled(&spool, &report, &processes);
     }
 }
 
@@ -168,11 +171,14 @@ fn a_cancelled_action_is_asked_to_end_and_killed_when_it_is_cancelled_again() {
 fn an_action_that_nobody_attends_is_ended_by_who_cancels_it() {
     let spool = Spool::with(STUBBORN);
     spool.run("x");
-    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
-    spool.kill_attendant("x");
+    let processes = [
+        spool.wait_for_start(),
+        spool.wait_for("child").trim().to_owned(),
+    ];
+    spool.kill_supervisor("x");
     assert_eq!(spool.status("x")["status"], "running");
-    let told = document(&spool.ask("cancel", "x"));
-    assert_cancelled(&spool, &told, &processes);
+    let report = document(&spool.run_command("cancel", "x"));
+    assert_cancelled(&spool, &report, &processes);
 }
 
 #[test]
@@ -180,17 +186,17 @@ fn what_has_ended_stays_as_it_is_when_it_is_cancelled() {
     let spool = Spool::with("finish '{\"done\": 1}' '' 0");
     spool.run("x");
     spool.end("x");
-    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_end(&spool.supervisor("x"));
     let before = spool.metadata("x");
-    let output = spool.ask("cancel", "x");
+    let output = spool.run_command("cancel", "x");
     assert_eq!(output.status.code(), Some(0));
-    let told = document(&output);
+    let report = document(&output);
     assert_eq!(
-        (&told["cancelled"], &told["status"]),
+        (&report["cancelled"], &report["status"]),
         (&json!(false), &json!("success"))
     );
     assert_eq!(spool.metadata("x"), before);
-    let unknown = spool.ask("cancel", "y");
+    let unknown = spool.run_command("cancel", "y");
     assert_eq!(unknown.status.code(), Some(1));
     assert_eq!(document(&unknown)["status"], "unknown");
 }
@@ -200,13 +206,13 @@ fn who_has_finished_is_not_undone_by_being_slow_to_end() {
     let spool = Spool::with("finish '{\"done\": 1}' '' 0; await never");
     spool.run_with("x", &["--timeout", "2"]);
     // As in pxp-agent, the exit code marks the end.
-    let told = spool.end("x");
+    let report = spool.end("x");
     assert_eq!(
-        (&told["status"], &told["exitcode"]),
+        (&report["status"], &report["exitcode"]),
         (&json!("success"), &json!(0))
     );
-    wait_for_the_end_of(&spool.attendant("x"));
-    wait_for_the_end_of(&spool.begun());
+    wait_for_end(&spool.supervisor("x"));
+    wait_for_end(&spool.wait_for_start());
     assert_eq!(spool.metadata("x")["status"], "success");
 }
 
@@ -214,16 +220,19 @@ fn who_has_finished_is_not_undone_by_being_slow_to_end() {
 fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
     let spool = Spool::with("setsid sh -c 'echo $$ >child; exec sleep 600' & await never");
     spool.run_with("x", &["--timeout", "3"]);
-    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
-    let told = spool.end("x");
-    assert_eq!(told["status"], "failure");
-    let why = told["_error"]["msg"].as_str().expect("a text");
+    let processes = [
+        spool.wait_for_start(),
+        spool.wait_for("child").trim().to_owned(),
+    ];
+    let report = spool.end("x");
+    assert_eq!(report["status"], "failure");
+    let why = report["_error"]["msg"].as_str().expect("a text");
     assert!(
         why.starts_with("it exceeded the time limit of 3 s (--timeout)"),
         "{why}"
     );
     for process in &processes {
-        wait_for_the_end_of(process);
+        wait_for_end(process);
     }
 }
 
@@ -238,19 +247,19 @@ fn who_is_killed_while_it_ends_an_action_has_said_why() {
             "ended() {{ kill -9 $PPID; {last}; }}; trap ended TERM; await never & wait"
         ));
         spool.run("x");
-        spool.begun();
-        let told = document(&spool.ask("cancel", "x"));
+        spool.wait_for_start();
+        let report = document(&spool.run_command("cancel", "x"));
         assert_eq!(
-            (&told["status"], &told["ending"]),
+            (&report["status"], &report["ending"]),
             (&json!(status), &json!("cancelled")),
-            "{told}"
+            "{report}"
         );
         if status == "success" {
             // The action ended by itself: it was not cancelled.
-            assert_eq!(told["results"], json!({"done": 1}));
-            assert_eq!(told["cancelled"], false);
+            assert_eq!(report["results"], json!({"done": 1}));
+            assert_eq!(report["cancelled"], false);
         } else {
-            let why = told["_error"]["msg"].as_str().expect("a text");
+            let why = report["_error"]["msg"].as_str().expect("a text");
             assert!(why.starts_with("cancelled"), "{why}");
         }
     }
@@ -260,31 +269,34 @@ fn who_is_killed_while_it_ends_an_action_has_said_why() {
 fn who_is_asked_often_to_end_an_action_still_says_what_became_of_it() {
     let spool = Spool::with(STUBBORN);
     spool.run("x");
-    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
-    let attendant: i32 = spool.attendant("x").parse().expect("a number");
-    let attendant = nix::unistd::Pid::from_raw(attendant);
+    let processes = [
+        spool.wait_for_start(),
+        spool.wait_for("child").trim().to_owned(),
+    ];
+    let supervisor: i32 = spool.supervisor("x").parse().expect("a number");
+    let supervisor = nix::unistd::Pid::from_raw(supervisor);
     // This simulates many concurrent cancellations; a pending signal is not queued twice.
     for _ in 0..100 {
-        if nix::sys::signal::kill(attendant, nix::sys::signal::Signal::SIGTERM).is_err() {
+        if nix::sys::signal::kill(supervisor, nix::sys::signal::Signal::SIGTERM).is_err() {
             break;
         }
         pause();
     }
-    wait_for_the_end_of(&attendant.to_string());
+    wait_for_end(&supervisor.to_string());
     assert_eq!(spool.metadata("x")["status"], "failure");
     for process in &processes {
-        wait_for_the_end_of(process);
+        wait_for_end(process);
     }
 }
 
 #[test]
-fn an_exit_code_counts_when_it_is_whole() {
+fn an_exit_code_counts_when_it_is_complete() {
     let spool = Spool::with(
         "printf 1 >\"$dir/exitcode\"; sleep 0.3; printf 2 >>\"$dir/exitcode\"; await never",
     );
     spool.run_with("x", &["--timeout", "3"]);
     assert_eq!(spool.end("x")["exitcode"], 12);
-    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_end(&spool.supervisor("x"));
 }
 
 #[test]
@@ -292,6 +304,6 @@ fn what_an_action_leaves_behind_may_live() {
     let spool = Spool::with("sleep 600 & echo $! >child; finish '{\"done\": 1}' '' 0");
     spool.run("x");
     assert_eq!(spool.end("x")["status"], "success");
-    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_end(&spool.supervisor("x"));
     end(spool.wait_for("child").trim());
 }

@@ -8,30 +8,30 @@ use std::process::Output;
 use serde_json::Value;
 
 use super::spool::Spool;
-use crate::folder::{document, wait_for_the_end_of, words_of};
+use crate::folder::{document, messages_of, wait_for_end};
 
 /// The secret.
 const SECRET: &str = "canary-on-a-full-disk";
 
 /// Starts a transaction from a shell that ignores the signal for too large files.
-fn begun_by(spool: &Spool, script: &str, id: &str, more: &[&str]) -> Output {
+fn start_under(spool: &Spool, script: &str, id: &str, more: &[&str]) -> Output {
     let script = format!("trap '' XFSZ; {script}");
-    let starter = ["sh", "-c", &script, "sh"];
-    let mut command = spool.0.started_by(&starter, &Spool::words(id, more));
+    let wrapper = ["sh", "-c", &script, "sh"];
+    let mut command = spool.0.command_under(&wrapper, &Spool::words(id, more));
     command.output().expect("sh starts")
 }
 
 /// Starts a transaction `x` with a secret in its input; its disk becomes full for the attendant.
-fn attended_without_room(script: &str) -> Spool {
+fn run_on_full_disk(script: &str) -> Spool {
     let spool = Spool::with(script);
     let input = format!("{{\"password\": \"{SECRET}\"}}");
     spool.0.write("input.json", &input);
-    let begun = begun_by(&spool, "exec \"$@\"", "x", &["--input", "@input.json"]);
-    assert_eq!(begun.status.code(), Some(0), "{}", words_of(&begun));
+    let started = start_under(&spool, "exec \"$@\"", "x", &["--input", "@input.json"]);
+    assert_eq!(started.status.code(), Some(0), "{}", messages_of(&started));
     let limited = spool
         .0
-        .started_by(
-            &["prlimit", "--fsize=16", "--pid", &spool.attendant("x")],
+        .command_under(
+            &["prlimit", "--fsize=16", "--pid", &spool.supervisor("x")],
             &[],
         )
         .status();
@@ -40,9 +40,9 @@ fn attended_without_room(script: &str) -> Spool {
 }
 
 #[track_caller]
-fn assert_hidden(told: &Value) {
-    assert!(!told.to_string().contains(SECRET), "{told}");
-    let why = told["_error"]["msg"].as_str().expect("a text");
+fn assert_hidden(report: &Value) {
+    assert!(!report.to_string().contains(SECRET), "{report}");
+    let why = report["_error"]["msg"].as_str().expect("a text");
     assert!(
         why.contains("is not shown") || why.contains("nothing on stdout"),
         "{why}"
@@ -51,10 +51,9 @@ fn assert_hidden(told: &Value) {
 
 #[test]
 fn what_cannot_be_masked_on_a_full_disk_is_removed() {
-    let spool =
-        attended_without_room("await go; finish \"{\\\"done\\\": $request}\" \"$request\" 0");
+    let spool = run_on_full_disk("await go; finish \"{\\\"done\\\": $request}\" \"$request\" 0");
     spool.go();
-    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_end(&spool.supervisor("x"));
     // It may still be ending.
     assert_hidden(&spool.end("x"));
     for file in ["stdout", "stderr"] {
@@ -64,29 +63,28 @@ fn what_cannot_be_masked_on_a_full_disk_is_removed() {
 
 #[test]
 fn what_nobody_has_masked_is_not_shown() {
-    let spool =
-        attended_without_room("await go; finish \"{\\\"done\\\": $request}\" \"$request\" 0");
-    spool.kill_attendant("x");
+    let spool = run_on_full_disk("await go; finish \"{\\\"done\\\": $request}\" \"$request\" 0");
+    spool.kill_supervisor("x");
     spool.go();
-    let told = spool.end("x");
-    assert_eq!(told["status"], "success");
-    assert_hidden(&told);
+    let report = spool.end("x");
+    assert_eq!(report["status"], "success");
+    assert_hidden(&report);
 }
 
 #[test]
-fn who_cancels_on_a_full_disk_hears_that_the_action_was_ended() {
-    let spool = attended_without_room("await never");
-    let action = spool.begun();
-    let output = spool.ask("cancel", "x");
+fn a_cancellation_on_a_full_disk_reports_that_the_action_was_ended() {
+    let spool = run_on_full_disk("await never");
+    let action = spool.wait_for_start();
+    let output = spool.run_command("cancel", "x");
     assert_eq!(output.status.code(), Some(1));
     let error = &document(&output)["_error"];
     assert_eq!(error["kind"], "devgate/spool-error");
-    let told = error["msg"].as_str().expect("a text");
+    let message = error["msg"].as_str().expect("a text");
     assert!(
-        told.contains("was cancelled, but that cannot be recorded"),
-        "{told}"
+        message.contains("was cancelled, but that cannot be recorded"),
+        "{message}"
     );
-    wait_for_the_end_of(&action);
+    wait_for_end(&action);
 }
 
 #[test]
@@ -103,10 +101,10 @@ fn what_cannot_be_recorded_is_not_started() {
     let words = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
     let file = ["--nonblocking", "--spool-dir", "inventory.yaml"];
     let refused = spool.0.devgate(&[&words[..], &file].concat());
-    let told = words_of(&refused);
+    let message = messages_of(&refused);
     assert!(
-        told.contains("inventory.yaml cannot be used: not a directory"),
-        "{told}"
+        message.contains("inventory.yaml cannot be used: not a directory"),
+        "{message}"
     );
     fs::create_dir(spool.path()).expect("a folder");
     let everybody = |mode: u32| {
@@ -115,17 +113,17 @@ fn what_cannot_be_recorded_is_not_started() {
     };
     everybody(0o777);
     let refused = spool.0.devgate(&Spool::words("x", &[]));
-    assert!(words_of(&refused).contains("all users can write to it"));
+    assert!(messages_of(&refused).contains("all users can write to it"));
     everybody(0o700);
     // Simulates a full disk: no file may grow beyond this size.
     let full = |bytes: usize, id: &str| {
-        let output = begun_by(
+        let output = start_under(
             &spool,
             &format!("exec prlimit --fsize={bytes} \"$@\""),
             id,
             &[],
         );
-        assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
         document(&output)["_error"].clone()
     };
     let error = full(16, "full");
@@ -135,7 +133,7 @@ fn what_cannot_be_recorded_is_not_started() {
     // The disk is full after the claim: the attendant cannot record itself.
     spool.run("x");
     assert_eq!(spool.end("x")["status"], "success");
-    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_end(&spool.supervisor("x"));
     let mut claim = spool.metadata("x");
     let more = [
         "attended_by",

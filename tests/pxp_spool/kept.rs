@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::spool::Spool;
-use crate::folder::{document, wait_for_the_end_of, words_of};
+use crate::folder::{document, messages_of, wait_for_end};
 
 #[test]
 fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
@@ -15,7 +15,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     }
     for id in ["old", "recent", "broken"] {
         spool.end(id);
-        wait_for_the_end_of(&spool.attendant(id));
+        wait_for_end(&spool.supervisor(id));
     }
     fs::write(spool.folder("broken").join("metadata"), "{\"canary").expect("it is ours");
     fs::create_dir(spool.folder("foreign")).expect("a folder");
@@ -30,7 +30,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     spool.run("recent");
     assert!(spool.folder("old").exists());
 
-    let begin = |id: &str, more: &[&str]| words_of(&spool.0.devgate(&Spool::words(id, more)));
+    let begin = |id: &str, more: &[&str]| messages_of(&spool.0.devgate(&Spool::words(id, more)));
     let words = begin("new", &["--log-level", "info"]);
     spool.end("new");
     assert!(
@@ -63,13 +63,13 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
 
     // All transactions are listed, including the broken one; foreign files are not.
     let all = ["pxp", "status", "--spool-dir", "spool"];
-    let told = document(&spool.0.devgate(&[&all[..], &["--format", "json"]].concat()));
-    let told = told["transactions"].as_array().expect("a list");
-    let mut told: Vec<_> = told
+    let report = document(&spool.0.devgate(&[&all[..], &["--format", "json"]].concat()));
+    let report = report["transactions"].as_array().expect("a list");
+    let mut report: Vec<_> = report
         .iter()
         .map(|one| (&one["transaction_id"], &one["status"]))
         .collect();
-    told.sort_by_key(|(id, _)| id.to_string());
+    report.sort_by_key(|(id, _)| id.to_string());
     let expected = [
         ("broken", "unknown"),
         ("link", "unknown"),
@@ -79,7 +79,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     ];
     let expected = expected.map(|(id, status)| (Value::from(id), Value::from(status)));
     let expected: Vec<_> = expected.iter().map(|(id, status)| (id, status)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(report, expected);
     let human = spool.0.devgate(&all);
     let human = String::from_utf8_lossy(&human.stdout).into_owned();
     assert!(human.contains("slow    running  m  act  20"), "{human}");

@@ -19,27 +19,27 @@ fn an_action_that_nobody_attends_any_more_is_judged_by_what_it_leaves() {
     ] {
         let spool = Spool::with(&format!("await go; {last}; echo end >ended"));
         spool.run("x");
-        spool.begun();
-        spool.kill_attendant("x");
+        spool.wait_for_start();
+        spool.kill_supervisor("x");
         assert_eq!(spool.status("x")["status"], "running");
         assert_eq!(spool.run("x")["status"], "running");
         // The module is not called again.
         fs::remove_dir_all(spool.0.0.path().join("modules.pxp")).expect("it is there");
         spool.go();
         spool.wait_for("ended");
-        let told = spool.end("x");
+        let report = spool.end("x");
         assert_eq!(
-            (&told["status"], &told["exitcode"]),
+            (&report["status"], &report["exitcode"]),
             (&json!(status), &exitcode),
             "{last}"
         );
         assert_eq!(
-            told["results"] == json!({"done": 1}),
+            report["results"] == json!({"done": 1}),
             exitcode != 5 && !last.contains("did")
         );
         // A query changes nothing, and the answer stays the same.
         assert_eq!(spool.metadata("x")["status"], "running");
-        assert_eq!(spool.status("x"), told);
+        assert_eq!(spool.status("x"), report);
         assert_eq!(spool.run("x")["repeated"], true);
         assert_eq!(spool.runs(), 1);
     }
@@ -49,13 +49,13 @@ fn an_action_that_nobody_attends_any_more_is_judged_by_what_it_leaves() {
 fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
     let spool = Spool::with("await never");
     spool.run("x");
-    let action = spool.begun();
-    spool.kill_attendant("x");
+    let action = spool.wait_for_start();
+    spool.kill_supervisor("x");
     end(&action);
-    let told = spool.status("x");
+    let report = spool.status("x");
     let expected = "task process is not running, but no output is available";
     assert_eq!(
-        (&told["status"], &told["_error"]["msg"]),
+        (&report["status"], &report["_error"]["msg"]),
         (&json!("unknown"), &json!(expected))
     );
     assert_eq!(spool.run("x")["status"], "unknown");
@@ -66,25 +66,25 @@ fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
     let written = fs::read_to_string(&pid).expect("it is there");
     let (_, which) = written.split_once('\n').expect("two lines");
     fs::write(&pid, format!("{}\n{which}", std::process::id())).expect("it is ours");
-    assert_eq!(spool.status("x"), told);
-    spool.ask("cancel", "x");
+    assert_eq!(spool.status("x"), report);
+    spool.run_command("cancel", "x");
     // A process ID alone proves nothing.
-    let gone = "the PID and output of this task are not available";
+    let missing = "the PID and output of this task are not available";
     fs::write(&pid, format!("{}\n", std::process::id())).expect("it is ours");
-    assert_eq!(spool.status("x")["_error"]["msg"], gone);
-    spool.ask("cancel", "x");
+    assert_eq!(spool.status("x")["_error"]["msg"], missing);
+    spool.run_command("cancel", "x");
     fs::remove_file(&pid).expect("it is there");
-    assert_eq!(spool.status("x")["_error"]["msg"], gone);
+    assert_eq!(spool.status("x")["_error"]["msg"], missing);
     // An empty or truncated exit code proves nothing either.
     fs::write(spool.folder("x").join("exitcode"), "").expect("it is ours");
-    let told = spool.status("x");
-    assert_eq!(told["status"], "unknown");
+    let report = spool.status("x");
+    assert_eq!(report["status"], "unknown");
     assert!(
-        told["_error"]["msg"]
+        report["_error"]["msg"]
             .as_str()
             .expect("a text")
             .contains("invalid value"),
-        "{told}"
+        "{report}"
     );
     assert_eq!(spool.run("x")["repeated"], true);
     assert_eq!(spool.runs(), 1);
@@ -106,26 +106,26 @@ fn wherever_a_process_is_killed_the_action_runs_once_at_most() {
         if round % 2 == 1 {
             caller.kill().expect("it is our child");
         }
-        for process in attending(&spool, &id) {
+        for process in supervisors(&spool, &id) {
             let pid = nix::unistd::Pid::from_raw(process);
             // It may have ended by now.
             let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
         }
         caller.wait().expect("it is our child");
-        let told = spool.end(&id);
+        let report = spool.end(&id);
         assert_eq!(spool.run(&id)["repeated"], true);
         let runs = spool.runs_of(&id);
         assert!(runs <= 1, "{id}: {runs}");
-        if told["status"] == "success" {
-            assert_eq!(runs, 1, "{told}");
+        if report["status"] == "success" {
+            assert_eq!(runs, 1, "{report}");
         } else {
-            assert!(told["_error"]["msg"].is_string(), "{told}");
+            assert!(report["_error"]["msg"].is_string(), "{report}");
         }
     }
 }
 
 /// Returns the processes that attend a transaction, by their command lines.
-fn attending(spool: &Spool, id: &str) -> Vec<i32> {
+fn supervisors(spool: &Spool, id: &str) -> Vec<i32> {
     let folder = spool.folder(id).display().to_string();
     let entries = fs::read_dir("/proc").expect("/proc is there").flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -152,11 +152,11 @@ fn what_was_claimed_and_never_started_is_unknown_and_is_not_started_later() {
     }
     fs::create_dir(spool.folder("x")).expect("a folder");
     fs::write(spool.folder("x").join("metadata"), metadata.to_string()).expect("it is ours");
-    let told = spool.status("x");
-    let gone = "the PID and output of this task are not available";
+    let report = spool.status("x");
+    let missing = "the PID and output of this task are not available";
     assert_eq!(
-        (&told["status"], &told["_error"]["msg"]),
-        (&json!("unknown"), &json!(gone))
+        (&report["status"], &report["_error"]["msg"]),
+        (&json!("unknown"), &json!(missing))
     );
     assert_eq!(spool.run("x")["repeated"], true);
     assert_eq!(spool.runs(), 1);
@@ -164,8 +164,8 @@ fn what_was_claimed_and_never_started_is_unknown_and_is_not_started_later() {
     let folder = spool.folder("first").display().to_string();
     let output = spool.0.devgate(&["pxp", "attend", &folder]);
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("devgate/not-started"), "{told}");
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(report.contains("devgate/not-started"), "{report}");
     assert_eq!(spool.runs(), 1);
     assert_eq!(spool.status("first")["status"], Value::from("success"));
 }

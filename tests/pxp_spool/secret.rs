@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use super::spool::Spool;
-use crate::folder::{wait_for_the_end_of, words_of};
+use crate::folder::{messages_of, wait_for_end};
 
 /// The common beginning of the secrets.
 const SECRET: &str = "canary-in-the-spool";
 
 #[test]
-fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
+fn secrets_are_in_no_file_no_list_of_processes_and_no_message() {
     // The action repeats its request, as careless modules do.
     let spool =
         Spool::with("await go; finish \"{\\\"done\\\": $request}\" \"got $request\" 3; exit 3");
@@ -29,13 +29,13 @@ fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
         "--log-level",
         "trace",
     ];
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     let mut ask = |words: &[&str]| {
         let output = spool.0.devgate(words);
-        said.push(words_of(&output) + &String::from_utf8_lossy(&output.stdout));
+        message.push(messages_of(&output) + &String::from_utf8_lossy(&output.stdout));
     };
     ask(&Spool::words("x", &more));
-    spool.begun();
+    spool.wait_for_start();
     let status = [
         "pxp",
         "status",
@@ -46,16 +46,19 @@ fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
         "trace",
     ];
     ask(&status);
-    assert_eq!(shown(&spool.attendant("x")).len(), 2);
+    assert_eq!(
+        command_line_and_environment(&spool.supervisor("x")).len(),
+        2
+    );
     for process in fs::read_dir("/proc").expect("/proc is there").flatten() {
-        for text in shown(&process.file_name().to_string_lossy()) {
+        for text in command_line_and_environment(&process.file_name().to_string_lossy()) {
             assert!(!text.contains(SECRET), "{text}");
         }
     }
-    assert!(all_texts(&spool.folder("x")).len() >= 3);
+    assert!(all_file_texts(&spool.folder("x")).len() >= 3);
     spool.go();
     spool.end("x");
-    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_end(&spool.supervisor("x"));
     ask(&status);
     ask(&Spool::words("x", &more));
     ask(&[
@@ -67,25 +70,25 @@ fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
         "--log-level",
         "trace",
     ]);
-    let told = spool.status("x");
+    let report = spool.status("x");
     assert_eq!(
-        told["results"]["done"]["output_files"]["stdout"],
+        report["results"]["done"]["output_files"]["stdout"],
         spool.folder("x").join("stdout").display().to_string()
     );
     assert!(
-        told["stderr"]
+        report["stderr"]
             .as_str()
             .expect("a text")
             .starts_with("got {"),
-        "{told}"
+        "{report}"
     );
-    for text in said.iter().chain(&all_texts(&spool.folder("x"))) {
+    for text in message.iter().chain(&all_file_texts(&spool.folder("x"))) {
         assert!(!text.contains(SECRET), "{text}");
     }
 }
 
 /// Returns what every user can read of a process.
-fn shown(process: &str) -> Vec<String> {
+fn command_line_and_environment(process: &str) -> Vec<String> {
     let files = ["cmdline", "environ"].into_iter();
     let texts = files.filter_map(|file| fs::read(format!("/proc/{process}/{file}")).ok());
     texts
@@ -93,7 +96,7 @@ fn shown(process: &str) -> Vec<String> {
         .collect()
 }
 
-fn all_texts(folder: &Path) -> Vec<String> {
+fn all_file_texts(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder).expect("a folder").flatten();
     let texts = files.map(|file| fs::read(file.path()).expect("a file"));
     texts

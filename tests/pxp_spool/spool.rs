@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::folder::{Project, document, pause, wait_for_the_end_of, words_of};
+use crate::folder::{Project, document, messages_of, pause, wait_for_end};
 
 /// The functions of every script: `$request` is its input, the file `runs` lists the transactions for which
 /// it was started, `$dir` is the transaction's folder, `await FILE` waits for a file, and `finish RESULTS
@@ -62,23 +62,23 @@ impl Spool {
     #[track_caller]
     pub(super) fn run_with(&self, id: &str, more: &[&str]) -> Value {
         let output = self.0.devgate(&Self::words(id, more));
-        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages_of(&output));
         document(&output)
     }
 
     /// Returns the status of a transaction, and checks that it agrees with the exit code.
     #[track_caller]
     pub(super) fn status(&self, id: &str) -> Value {
-        let output = self.ask("status", id);
-        let told = document(&output);
+        let output = self.run_command("status", id);
+        let report = document(&output);
         let well = ["running", "success"]
             .map(Value::from)
-            .contains(&told["status"]);
-        assert_eq!(output.status.code(), Some(i32::from(!well)), "{told}");
-        told
+            .contains(&report["status"]);
+        assert_eq!(output.status.code(), Some(i32::from(!well)), "{report}");
+        report
     }
 
-    pub(super) fn ask(&self, command: &str, id: &str) -> Output {
+    pub(super) fn run_command(&self, command: &str, id: &str) -> Output {
         let words = [
             "pxp",
             command,
@@ -95,9 +95,9 @@ impl Spool {
     #[track_caller]
     pub(super) fn end(&self, id: &str) -> Value {
         for _ in 0..1000 {
-            let told = self.status(id);
-            if told["status"] != "running" {
-                return told;
+            let report = self.status(id);
+            if report["status"] != "running" {
+                return report;
             }
             pause();
         }
@@ -106,7 +106,7 @@ impl Spool {
 
     /// Waits until the action has started, and returns its process ID.
     #[track_caller]
-    pub(super) fn begun(&self) -> String {
+    pub(super) fn wait_for_start(&self) -> String {
         self.wait_for("begun").trim().to_owned()
     }
 
@@ -154,13 +154,13 @@ impl Spool {
     }
 
     /// Returns the process that attends a transaction.
-    pub(super) fn attendant(&self, id: &str) -> String {
+    pub(super) fn supervisor(&self, id: &str) -> String {
         self.metadata(id)["attended_by"]["pid"].to_string()
     }
 
     /// Kills the process that attends a transaction.
-    pub(super) fn kill_attendant(&self, id: &str) {
-        end(&self.attendant(id));
+    pub(super) fn kill_supervisor(&self, id: &str) {
+        end(&self.supervisor(id));
     }
 
     /// Sets the age of a transaction to this number of days without a change.
@@ -176,7 +176,7 @@ impl Spool {
 pub(super) fn end(process: &str) {
     let pid = Pid::from_raw(process.parse().expect("a process's number"));
     kill(pid, Signal::SIGKILL).expect("it runs");
-    wait_for_the_end_of(process);
+    wait_for_end(process);
 }
 
 impl Drop for Spool {
@@ -184,7 +184,7 @@ impl Drop for Spool {
     fn drop(&mut self) {
         let folders = fs::read_dir(self.path());
         for folder in folders.into_iter().flatten().flatten() {
-            self.ask("cancel", &folder.file_name().to_string_lossy());
+            self.run_command("cancel", &folder.file_name().to_string_lossy());
         }
     }
 }

@@ -19,9 +19,9 @@ fn a_transport_that_was_refused_is_not_opened_again_in_the_same_run() {
 }
 
 #[test]
-fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
+fn a_provider_that_fails_fails_that_resource_alone_with_its_own_message() {
     let mut shelf = Shelf::new();
-    let ways = [
+    let failures = [
         ("raises", "KeyError: key not found: :key"),
         ("fails in a block", "it is stuck"),
         ("says that it failed", "no room left"),
@@ -29,7 +29,7 @@ fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
         ("fails with another", "Execution encountered an error"),
         ("leaves", "SystemExit"),
     ];
-    let mut manifest: String = ways
+    let mut manifest: String = failures
         .iter()
         .map(|(how, _)| format!("shelf_awkward {{ '{how}': how => '{how}' }}\n"))
         .collect();
@@ -41,15 +41,15 @@ fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
     let run = shelf.devgate(&run).failed();
     let report = &run.item()["value"];
     let resources = report["resources"].as_array().expect("a list");
-    for ((how, words), resource) in ways.iter().zip(resources) {
+    for ((how, words), resource) in failures.iter().zip(resources) {
         assert_eq!(resource["title"], *how, "{resource}");
         assert_eq!(resource["failed"], true, "{resource}");
         assert!(resource.to_string().contains(words), "{how}: {resource}");
     }
-    assert_eq!(report["summary"]["failed"], ways.len(), "{report}");
+    assert_eq!(report["summary"]["failed"], failures.len(), "{report}");
     // An exception that a block swallows stops no provider: four have made their changes nevertheless.
     assert_eq!(report["summary"]["changed"], 7, "{report}");
-    run.says(&[
+    run.shows(&[
         "error: s1: shelf_awkward[fails in a block]: Updating: Failed after ",
         "error: s1: shelf_awkward: shelf_awkward[nobody]: Updating: Failed after ",
         "stderr: {\"id\": 1, \"results\": {}}",
@@ -90,16 +90,19 @@ fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
         shelf
             .devgate(&run)
             .failed()
-            .says(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
-        let asked = shelf.asked();
+            .shows(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
+        let requests = shelf.requests();
         // On a slow machine, there may be no child yet.
-        for pid in asked.iter().filter_map(|line| line.strip_prefix("child ")) {
+        for pid in requests
+            .iter()
+            .filter_map(|line| line.strip_prefix("child "))
+        {
             ends(pid);
         }
         // The process that changes the device ends before the device is read again.
-        let read = asked.iter().rposition(|line| line.starts_with("open"));
-        let there = asked.iter().rposition(|line| line == "still here");
-        assert!(there < read, "{asked:?}");
+        let read = requests.iter().rposition(|line| line.starts_with("open"));
+        let there = requests.iter().rposition(|line| line == "still here");
+        assert!(there < read, "{requests:?}");
     }
 }
 
@@ -112,9 +115,9 @@ fn where_devgate_is_killed_a_target_in_ruby_ends_and_nothing_stays() {
     let file = file.display();
     let run = format!("device -t s1 --apply {file} --modulepath {MODULES}");
     let run = shelf.project.start(&run);
-    let pid = awaited("the module sleeps", || {
-        let asked = shelf.asked();
-        asked
+    let pid = wait_for("the module sleeps", || {
+        let requests = shelf.requests();
+        requests
             .iter()
             .find_map(|line| line.strip_prefix("child ").map(str::to_owned))
     });
@@ -122,21 +125,21 @@ fn where_devgate_is_killed_a_target_in_ruby_ends_and_nothing_stays() {
     drop(run.finish());
     ends(&pid);
     let folder = shelf.project.path().join("tmp");
-    awaited("nothing is left behind", || {
-        let left = fs::read_dir(&folder).expect("it is there").count();
-        (left == 0).then_some(())
+    wait_for("nothing is left behind", || {
+        let remaining = fs::read_dir(&folder).expect("it is there").count();
+        (remaining == 0).then_some(())
     });
 }
 
 /// Waits until a process has ended.
 fn ends(pid: &str) {
-    awaited("what slept ends", || (!is_running(pid)).then_some(()));
+    wait_for("what slept ends", || (!is_running(pid)).then_some(()));
 }
 
 /// Waits until there is a result, and returns it.
-fn awaited<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+fn wait_for<T>(what: &str, check: impl Fn() -> Option<T>) -> T {
     for _ in 0..3000 {
-        if let Some(found) = look() {
+        if let Some(found) = check() {
             return found;
         }
         pause(Duration::from_millis(10));
@@ -145,7 +148,8 @@ fn awaited<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
 }
 
 #[test]
-fn credentials_that_are_refused_and_what_is_wrong_with_connection_info_are_told_without_secrets() {
+fn credentials_that_are_refused_and_what_is_wrong_with_connection_info_are_reported_without_secrets()
+ {
     let mut shelf = Shelf::new();
     let info =
         |password| json!({"remote-transport": "shelf", "file": shelf.file, "password": password});
@@ -156,17 +160,17 @@ fn credentials_that_are_refused_and_what_is_wrong_with_connection_info_are_told_
     shelf
         .devgate("verify -t wrong")
         .failed()
-        .says(&["Puppet::ResourceError: the lock refuses ********"]);
+        .shows(&["Puppet::ResourceError: the lock refuses ********"]);
     shelf
         .devgate("verify -t number")
         .failed()
-        .says(&["password: << redacted value >> expects a String value"]);
+        .shows(&["password: << redacted value >> expects a String value"]);
     let run = shelf.devgate("verify -t wrong --log-level debug").failed();
-    run.says(&["debug: wrong: at ", "/lib/puppet/transport/shelf.rb:"]);
+    run.shows(&["debug: wrong: at ", "/lib/puppet/transport/shelf.rb:"]);
 }
 
 #[test]
-fn types_that_cannot_be_used_are_left_out_and_why_is_told_when_they_are_named() {
+fn types_that_cannot_be_used_are_left_out_and_why_is_reported_when_they_are_named() {
     let mut shelf = Shelf::new();
     let listed = shelf.devgate("type list").succeeded();
     for name in ["shelf_book", "shelf_slot", "shelf_odd"] {
@@ -180,7 +184,7 @@ fn types_that_cannot_be_used_are_left_out_and_why_is_told_when_they_are_named() 
     let manifest = names.map(|name| format!("shelf_{name} {{ 'it': }}\n"));
     let file = shelf.project.write("m.pp", &manifest.concat());
     let run = format!("device -t s1 --apply {}", file.display());
-    shelf.devgate(&run).failed().says(&[
+    shelf.devgate(&run).failed().shows(&[
         "`shelf_torn` cannot be used by family `shelf`: Puppet::Error: Could not autoload",
         "(puppet/provider/shelf_orphan/shelf.rb) nor one for all devices",
         "shelf_wooden.rb is a type of Puppet's old kind",
@@ -188,14 +192,14 @@ fn types_that_cannot_be_used_are_left_out_and_why_is_told_when_they_are_named() 
         "has no type `shelf_bok`; did you mean `shelf_book`?",
     ]);
     assert_eq!(
-        shelf.asked(),
+        shelf.requests(),
         [""; 0],
         "nothing is sent where a manifest is wrong"
     );
     shelf
         .devgate("device -t s1 --resource shelf_odd")
         .succeeded()
-        .says(&[
+        .shows(&[
             "warning: Unknown feature detected: [\"levitates\"]",
             "warning: `shelf_odd.name` has no documentation, add it using a `desc` key",
         ]);
@@ -208,16 +212,16 @@ fn without_ruby_only_its_modules_cannot_be_used() {
         let words = format!("{words} --modulepath {MODULES}");
         shelf
             .project
-            .start_by(&["env", "PATH=/nowhere"], &words)
+            .start_under(&["env", "PATH=/nowhere"], &words)
             .finish()
     };
     let packages = "`apt-get install puppet-agent ruby-puppet-resource-api`";
     run("facts -t s1")
         .failed()
-        .says(&["family `shelf` cannot be used", packages]);
+        .shows(&["family `shelf` cannot be used", packages]);
     let listed = run("transport list").succeeded();
     assert!(listed.stdout.contains("\nfrr "), "{listed}");
-    listed.says(&["warning: family of `shelf`: ", packages]);
+    listed.shows(&["warning: family of `shelf`: ", packages]);
     let run = run("type show frr_interface").succeeded();
     // Ruby is only mentioned when all types are searched.
     assert!(run.stdout.contains("frr_interface (family frr)"), "{run}");

@@ -16,9 +16,9 @@ pub(crate) struct Host {
 
 /// Discards events, which only matter when a test fails.
 #[derive(Debug)]
-struct Quiet;
+struct IgnoreEvents;
 
-impl EventSink for Quiet {
+impl EventSink for IgnoreEvents {
     fn emit(&self, _: Event) {}
 }
 
@@ -72,13 +72,13 @@ impl Host {
         for (key, value) in more {
             raw.insert(*key, value.clone());
         }
-        let given = raw.into_iter().filter(|(_, value)| !value.is_undef());
+        let arguments = raw.into_iter().filter(|(_, value)| !value.is_undef());
         let info = HostSettings::schema()
-            .read(RawConnectionInfo::new(given.collect()), |_, told| {
-                panic!("{told}")
+            .read(RawConnectionInfo::new(arguments.collect()), |_, message| {
+                panic!("{message}")
             })
             .expect("it fits");
-        HostSettings::read(&info, environment, |_, told| panic!("{told}")).expect("settings")
+        HostSettings::read(&info, environment, |_, message| panic!("{message}")).expect("settings")
     }
 
     pub(crate) async fn connect(&self, more: &[(&str, Value)]) -> SshHost {
@@ -88,7 +88,7 @@ impl Host {
 
 pub(crate) async fn connect(settings: &HostSettings) -> Result<SshHost, Error> {
     let retry_budget = RetryBudget::at_most(Duration::from_secs(5));
-    SshHost::connect(&Context::new("h", &Quiet, &retry_budget), settings).await
+    SshHost::connect(&Context::new("h", &IgnoreEvents, &retry_budget), settings).await
 }
 
 pub(crate) async fn run(host: &SshHost, command: &str) -> Result<(String, String, Exit), Error> {

@@ -30,7 +30,7 @@ async fn a_password_opens_a_connection_and_a_wrong_one_does_not() {
 fn config(folder: &Path, lines: &str) -> Environment {
     let file = folder.join("config");
     fs::write(&file, lines).expect("written");
-    let config = SshConfig::from_file(&file, |_, told| panic!("{told}"));
+    let config = SshConfig::from_file(&file, |_, message| panic!("{message}"));
     Environment::default().with_ssh_config(config)
 }
 
@@ -80,7 +80,7 @@ async fn what_the_inventory_does_not_say_openssh_s_configuration_says() {
 }
 
 #[tokio::test]
-async fn hosts_on_the_way_are_gone_through_and_named() {
+async fn jump_hosts_are_used_and_named() {
     let (lab, bastion) = (Host::named("h2"), Host::named("bastion"));
     let folder = tempfile::tempdir().expect("a folder");
     let lines = |key: &str| {
@@ -95,10 +95,10 @@ async fn hosts_on_the_way_are_gone_through_and_named() {
     let settings = lab.settings_with(&known, &through("bastion"));
     assert_eq!(who(&settings).await, "runner h2");
     let log = fs::read_to_string(bastion.text("log")).expect("a log");
-    let asked = format!("127.0.0.1 port {}", lab.port());
+    let request = format!("127.0.0.1 port {}", lab.port());
     assert!(
-        log.contains(&asked),
-        "the bastion was not asked for {asked}"
+        log.contains(&request),
+        "the bastion was not asked for {request}"
     );
     let h1 = Host::named("h1");
     let list = format!("bastion,runner@127.0.0.1:{}", h1.port());
@@ -152,11 +152,11 @@ async fn certificates_prove_the_host_and_the_user() {
     );
 
     // The authority is trusted only for certain names, and may be revoked.
-    let known = fs::read_to_string(lab.text("known_hosts")).expect("a file");
-    let place = format!("[127.0.0.1]:{}", lab.port());
-    let authority = known
+    let known_hosts = fs::read_to_string(lab.text("known_hosts")).expect("a file");
+    let location = format!("[127.0.0.1]:{}", lab.port());
+    let authority = known_hosts
         .lines()
-        .find(|line| line.contains(&place))
+        .find(|line| line.contains(&location))
         .expect("a line");
     let file = folder.path().join("known_hosts");
     let with = |text: String| {
@@ -170,12 +170,12 @@ async fn certificates_prove_the_host_and_the_user() {
         .await
         .expect_err("revoked");
     assert!(error.to_string().contains("is revoked at"), "{error}");
-    let other = known
+    let other = known_hosts
         .lines()
         .find(|line| !line.starts_with('@'))
         .expect("a key");
     let key = other.split_once(' ').expect("a key").1;
-    let error = connect(&with(format!("@cert-authority {place} {key}\n"))).await;
+    let error = connect(&with(format!("@cert-authority {location} {key}\n"))).await;
     let error = error.expect_err("another authority").to_string();
     assert!(
         error.contains("which no `@cert-authority` line trusts"),
@@ -254,7 +254,7 @@ fn program(name: &str) -> std::process::Command {
 }
 
 #[tokio::test]
-async fn an_agent_signs_with_the_keys_that_are_asked_for() {
+async fn an_agent_signs_with_the_keys_that_are_requested() {
     let (h1, h5) = (Host::named("h1"), Host::named("h5"));
     let folder = tempfile::tempdir().expect("a folder");
     let strangers: Vec<String> = (0..6)
@@ -309,7 +309,7 @@ async fn an_agent_signs_with_the_keys_that_are_asked_for() {
 }
 
 #[tokio::test]
-async fn algorithms_are_those_that_are_asked_for() {
+async fn algorithms_are_those_that_are_requested() {
     let lab = Host::named("h1");
     let list = |names: &[&str]| Value::Array(names.iter().map(|name| Value::from(*name)).collect());
     let more = [

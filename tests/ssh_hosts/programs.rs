@@ -176,7 +176,7 @@ async fn a_connection_that_goes_silent_ends_all_that_runs_on_it() {
 }
 
 #[tokio::test]
-async fn a_host_that_takes_nothing_more_is_found_out_in_the_middle_of_writing() {
+async fn a_host_that_takes_nothing_more_is_detected_in_the_middle_of_writing() {
     let more = [
         ("keepalive-interval", Value::Float(0.3)),
         ("keepalive-count-max", Value::from(2)),

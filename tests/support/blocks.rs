@@ -9,19 +9,19 @@ pub(crate) fn root() -> PathBuf {
 
 /// README and everything below docs/, by their paths.
 pub(crate) fn documents() -> Vec<PathBuf> {
-    let mut documents = below(&root().join("docs"), "md");
+    let mut documents = files_below(&root().join("docs"), "md");
     documents.push(root().join("README.md"));
     documents
 }
 
 /// The files below a folder that end so.
-pub(crate) fn below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder can be read");
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let of = |path: PathBuf| {
         if path.is_dir() {
-            below(&path, extension)
+            files_below(&path, extension)
         } else {
             vec![path]
         }

@@ -14,9 +14,9 @@ const WINDOW: usize = 200;
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A client that trusts any server: it only tests habits.
-pub(crate) struct Trusting;
+pub(crate) struct AcceptAnyKey;
 
-impl client::Handler for Trusting {
+impl client::Handler for AcceptAnyKey {
     type Error = russh::Error;
 
     async fn check_server_key(&mut self, _: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
@@ -24,11 +24,11 @@ impl client::Handler for Trusting {
     }
 }
 
-pub(crate) async fn connected(port: u16) -> Handle<Trusting> {
+pub(crate) async fn connected(port: u16) -> Handle<AcceptAnyKey> {
     client::connect(
         Arc::new(client::Config::default()),
         ("127.0.0.1", port),
-        Trusting,
+        AcceptAnyKey,
     )
     .await
     .expect("the device listens")
@@ -36,7 +36,7 @@ pub(crate) async fn connected(port: u16) -> Handle<Trusting> {
 
 /// A user's shell.
 pub(crate) struct Shell {
-    pub(crate) client: Handle<Trusting>,
+    pub(crate) client: Handle<AcceptAnyKey>,
     pub(crate) channel: Channel<Msg>,
 }
 

@@ -27,7 +27,7 @@ const HEADERS: usize = 16 + 4;
 
 /// Delays every packet of a queue until it is dropped.
 pub(crate) struct Delay {
-    over: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -43,28 +43,28 @@ impl Delay {
         .expect("root may ask netfilter");
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).expect("an address is free");
         // NFQA_CFG_CMD: bind. NFQA_CFG_PARAMS: only the number of a packet is needed, not its content.
-        say(&socket, CONFIG, queue, 1, &[1, 0, 0, 0]);
-        say(&socket, CONFIG, queue, 2, &[0, 0, 0, 0, 1]);
-        let over = Arc::new(AtomicBool::new(false));
-        let ended = Arc::clone(&over);
-        let thread = Some(spawn(move || hold(&socket, queue, time, &ended)));
-        Self { over, thread }
+        send_message(&socket, CONFIG, queue, 1, &[1, 0, 0, 0]);
+        send_message(&socket, CONFIG, queue, 2, &[0, 0, 0, 0, 1]);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&stopped);
+        let thread = Some(spawn(move || delay_packets(&socket, queue, time, &ended)));
+        Self { stopped, thread }
     }
 }
 
 impl Drop for Delay {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn hold(socket: &OwnedFd, queue: u16, time: Duration, over: &AtomicBool) {
+fn delay_packets(socket: &OwnedFd, queue: u16, time: Duration, stopped: &AtomicBool) {
     let mut held: VecDeque<(Instant, u32)> = VecDeque::new();
     let mut bytes = vec![0; 64 * 1024];
-    while !over.load(Ordering::Relaxed) {
+    while !stopped.load(Ordering::Relaxed) {
         let next = held.front().map_or(Duration::from_millis(50), |(due, _)| {
             due.saturating_duration_since(Instant::now())
         });
@@ -79,7 +79,7 @@ fn hold(socket: &OwnedFd, queue: u16, time: Duration, over: &AtomicBool) {
         {
             held.pop_front();
             let verdict = [ACCEPT.to_be_bytes(), number.to_be_bytes()].concat();
-            say(socket, VERDICT, queue, 2, &verdict);
+            send_message(socket, VERDICT, queue, 2, &verdict);
         }
     }
 }
@@ -102,11 +102,12 @@ fn packets(mut bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 /// Sends a request with one attribute.
-fn say(socket: &OwnedFd, kind: u16, queue: u16, attribute: u16, value: &[u8]) {
+fn send_message(socket: &OwnedFd, kind: u16, queue: u16, attribute: u16, value: &[u8]) {
     let length = 4 + value.len();
     let mut message = Vec::new();
-    let whole = u32::try_from(HEADERS + length.next_multiple_of(4)).expect("it is short");
-    message.extend(whole.to_ne_bytes());
+    let length_of_message =
+        u32::try_from(HEADERS + length.next_multiple_of(4)).expect("it is short");
+    message.extend(length_of_message.to_ne_bytes());
     message.extend(kind.to_ne_bytes());
     message.extend(1_u16.to_ne_bytes());
     message.extend([0; 8]);
@@ -115,6 +116,6 @@ fn say(socket: &OwnedFd, kind: u16, queue: u16, attribute: u16, value: &[u8]) {
     message.extend(u16::try_from(length).expect("it is short").to_ne_bytes());
     message.extend(attribute.to_ne_bytes());
     message.extend(value);
-    message.resize(whole as usize, 0);
+    message.resize(length_of_message as usize, 0);
     send(socket.as_raw_fd(), &message, MsgFlags::empty()).expect("netfilter takes a request");
 }

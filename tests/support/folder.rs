@@ -52,16 +52,16 @@ impl Project {
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        self.started_by(&[], words)
+        self.command_under(&[], words)
     }
 
     /// Returns the command started by another program, which contains the arguments itself if `words` is
     /// empty.
-    pub(crate) fn started_by(&self, starter: &[&str], words: &[&str]) -> Command {
+    pub(crate) fn command_under(&self, wrapper: &[&str], words: &[&str]) -> Command {
         let all = if words.is_empty() {
-            starter.to_vec()
+            wrapper.to_vec()
         } else {
-            [starter, &[env!("CARGO_BIN_EXE_devgate")], words].concat()
+            [wrapper, &[env!("CARGO_BIN_EXE_devgate")], words].concat()
         };
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
         let mut command = Command::new(all[0]);
@@ -88,13 +88,13 @@ pub(crate) fn document(output: &Output) -> Value {
     })
 }
 
-pub(crate) fn words_of(output: &Output) -> String {
+pub(crate) fn messages_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Waits until a process has ended. A zombie process has no command line.
 #[track_caller]
-pub(crate) fn wait_for_the_end_of(process: &str) {
+pub(crate) fn wait_for_end(process: &str) {
     for _ in 0..500 {
         match fs::read(format!("/proc/{process}/cmdline")) {
             Ok(words) if !words.is_empty() => pause(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A request as it was received.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct HttpRequest {
     pub(crate) method: String,
     /// The path with its query, as it was sent.
     pub(crate) path: String,
@@ -18,7 +18,7 @@ pub(crate) struct Asked {
 
 /// The answer to a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     status: u16,
     headers: Vec<(String, String)>,
     body: String,
@@ -27,10 +27,10 @@ pub(crate) struct Answer {
 /// The server; it ends with the test process.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<HttpRequest>>>,
 }
 
-impl Asked {
+impl HttpRequest {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -41,7 +41,7 @@ impl Asked {
     }
 }
 
-impl Answer {
+impl HttpResponse {
     pub(crate) fn new(status: u16, media_type: &str, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -70,21 +70,22 @@ impl Answer {
 
 impl Server {
     /// Starts a server that answers each request with the result of `answer`; with `None` it falls silent.
-    pub(crate) fn start(answer: impl FnMut(&Asked) -> Option<Answer> + Send + 'static) -> Self {
+    pub(crate) fn start(
+        answer: impl FnMut(&HttpRequest) -> Option<HttpResponse> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener
             .local_addr()
             .expect("a listener has an address")
             .port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (heard, answer) = (Arc::clone(&asked), Arc::new(Mutex::new(answer)));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (log, answer) = (Arc::clone(&requests), Arc::new(Mutex::new(answer)));
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let (heard, answer) = (Arc::clone(&heard), Arc::clone(&answer));
+                let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
                 std::thread::spawn(move || {
                     serve(&client, |request| {
-                        heard
-                            .lock()
+                        log.lock()
                             .unwrap_or_else(PoisonError::into_inner)
                             .push(request.clone());
                         answer.lock().unwrap_or_else(PoisonError::into_inner)(request)
@@ -92,34 +93,38 @@ impl Server {
                 });
             }
         });
-        Self { port, asked }
+        Self { port, requests }
     }
 
     /// Returns all requests so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked
+    pub(crate) fn requests(&self) -> Vec<HttpRequest> {
+        self.requests
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
     /// Returns the number of requests whose body or line contains `words`.
-    pub(crate) fn times(&self, words: &str) -> usize {
-        let has = |asked: &&Asked| asked.body.contains(words) || asked.line().contains(words);
-        self.asked().iter().filter(has).count()
+    pub(crate) fn count(&self, words: &str) -> usize {
+        let has =
+            |request: &&HttpRequest| request.body.contains(words) || request.line().contains(words);
+        self.requests().iter().filter(has).count()
     }
 }
 
 /// Serves a connection to its end.
-fn serve(client: &TcpStream, mut answer: impl FnMut(&Asked) -> Option<Answer>) -> Option<()> {
+fn serve(
+    client: &TcpStream,
+    mut answer: impl FnMut(&HttpRequest) -> Option<HttpResponse>,
+) -> Option<()> {
     let mut reader = BufReader::new(client);
     loop {
-        let asked = read(&mut reader)?;
-        let Some(Answer {
+        let request = read(&mut reader)?;
+        let Some(HttpResponse {
             status,
             headers,
             body,
-        }) = answer(&asked)
+        }) = answer(&request)
         else {
             // The server is silent, but keeps the connection open until the client leaves.
             let _ = std::io::copy(&mut reader, &mut std::io::sink());
@@ -133,14 +138,14 @@ fn serve(client: &TcpStream, mut answer: impl FnMut(&Asked) -> Option<Answer>) -
             head.push_str(&format!("content-length: {}\r\n", body.len()));
         }
         let mut out = format!("{head}\r\n");
-        if asked.method != "HEAD" && status != 204 {
+        if request.method != "HEAD" && status != 204 {
             out.push_str(&body);
         }
         (&*client).write_all(out.as_bytes()).ok()?;
     }
 }
 
-fn read(reader: &mut impl BufRead) -> Option<Asked> {
+fn read(reader: &mut impl BufRead) -> Option<HttpRequest> {
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
     let mut words = line.split_whitespace();
@@ -160,7 +165,7 @@ fn read(reader: &mut impl BufRead) -> Option<Asked> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8(body).ok()?;
-    Some(Asked {
+    Some(HttpRequest {
         method,
         path,
         headers,
@@ -177,9 +182,9 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
             .iter()
             .fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
         let bits = bits << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
-            text.push(if place > chunk.len() {
+        for index in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * index) & 63) as usize];
+            text.push(if index > chunk.len() {
                 '='
             } else {
                 char::from(letter)

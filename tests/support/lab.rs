@@ -31,7 +31,7 @@ impl Device {
     }
 
     fn lease_one(is_wanted: impl Fn(&Value) -> bool) -> Self {
-        let (root, lab) = described("frr");
+        let (root, lab) = read_description("frr");
         let devices = lab["devices"].as_array().expect("lab.json lists devices");
         loop {
             for device in devices.iter().filter(|device| is_wanted(device)) {
@@ -45,7 +45,7 @@ impl Device {
                 if lease.try_lock().is_ok() {
                     output(command_for(text(&lab, "renew")).args(["renew", dir]));
                     lease.write_all(b"leased\n").expect("a lease can be noted");
-                    meet(&root, text(device, "name"));
+                    record_use(&root, text(device, "name"));
                     return Self {
                         device: device.clone(),
                         lab,
@@ -176,13 +176,13 @@ impl Drop for Device {
 /// Returns what `tests/lab/NAME.sh` has started and described in its `lab.json`, and records that it was
 /// used.
 pub(crate) fn lab(name: &str) -> Value {
-    let (root, lab) = described(name);
-    meet(&root, name);
+    let (root, lab) = read_description(name);
+    record_use(&root, name);
     lab
 }
 
 /// Returns the lab's folder and the description by one of its scripts.
-fn described(name: &str) -> (PathBuf, Value) {
+fn read_description(name: &str) -> (PathBuf, Value) {
     let root = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).unwrap_or_else(|| {
         panic!("this test needs a real device, and DEVGATE_LAB does not say where the lab is: run tests/run")
     });
@@ -194,10 +194,10 @@ fn described(name: &str) -> (PathBuf, Value) {
 }
 
 /// Records that a test used a device, so that the end of the tests can report how many were used.
-fn meet(root: &Path, name: &str) {
-    let met = root.join("met");
-    fs::create_dir_all(&met).expect("a folder can be made");
-    File::create(met.join(name)).expect("a file can be made");
+fn record_use(root: &Path, name: &str) {
+    let used = root.join("met");
+    fs::create_dir_all(&used).expect("a folder can be made");
+    File::create(used.join(name)).expect("a file can be made");
 }
 
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -227,9 +227,8 @@ pub(crate) fn output(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// Waits until no other test, of any process, has what lies in this folder of the lab (`dir`) for itself; it is given
-/// back when this is dropped.
-pub(crate) fn alone(lab: &Value) -> File {
+/// Waits for exclusive use of a folder of the lab (`dir`), among the tests of all processes. Dropping the file ends it.
+pub(crate) fn lock_exclusively(lab: &Value) -> File {
     let lease = File::create(Path::new(text(lab, "dir")).join("lease"));
     let lease = lease.expect("a lease can be made");
     lease.lock().expect("a lease can be waited for");

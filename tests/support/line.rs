@@ -43,10 +43,10 @@ pub(crate) fn relay(port: u16) -> u16 {
     let near = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
     let own = near.local_addr().expect("a socket has an address");
     std::thread::spawn(move || {
-        let mut ways = HashMap::new();
+        let mut peers = HashMap::new();
         let mut bytes = [0; 64 * 1024];
         while let Ok((read, client)) = near.recv_from(&mut bytes) {
-            let far = ways.entry(client).or_insert_with(|| {
+            let far = peers.entry(client).or_insert_with(|| {
                 let far = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
                 far.connect(("127.0.0.1", port))
                     .expect("a datagram socket connects");

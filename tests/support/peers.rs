@@ -17,12 +17,12 @@ pub(crate) struct Peer {
     /// The connection info that reaches the peer over `link`.
     pub(crate) info: Value,
     /// The arguments of a `devgate session` command that only reads.
-    pub(crate) ask: &'static str,
+    pub(crate) command: &'static str,
     /// The name of one of its facts, and a check of its JSON type.
     pub(crate) fact: (&'static str, fn(&Value) -> bool),
     pub(crate) link: Link,
     /// Resources that must live as long as the peer.
-    _kept: Vec<Box<dyn Any + Send>>,
+    _resources: Vec<Box<dyn Any + Send>>,
 }
 
 type Find = fn() -> Peer;
@@ -47,7 +47,7 @@ fn ssh_cli() -> Peer {
     info["remote-transport"] = json!("ssh_cli");
     let mut peer = Peer::new("ssh_cli", info, "exec show version");
     peer.fact = ("/ssh/version", Value::is_string);
-    peer._kept.push(Box::new(device));
+    peer._resources.push(Box::new(device));
     peer
 }
 
@@ -121,15 +121,15 @@ fn eapi() -> Peer {
 }
 
 fn nxapi() -> Peer {
-    let ask = "get 'show version'";
-    let mut peer = Peer::served("nxapi", vendors::nxapi::start(), ask);
+    let command = "get 'show version'";
+    let mut peer = Peer::served("nxapi", vendors::nxapi::start(), command);
     peer.fact = ("/networking/hostname", Value::is_string);
     peer
 }
 
 fn panos() -> Peer {
-    let ask = "get '<show><system><info></info></system></show>'";
-    let mut peer = Peer::served("panos", vendors::panos::start(), ask);
+    let command = "get '<show><system><info></info></system></show>'";
+    let mut peer = Peer::served("panos", vendors::panos::start(), command);
     peer.fact = ("/networking/hostname", Value::is_string);
     peer
 }
@@ -142,24 +142,24 @@ fn f5() -> Peer {
 
 impl Peer {
     /// Creates a peer from a server of the tests, which simulates a vendor's device.
-    fn served(protocol: &'static str, server: Server, ask: &'static str) -> Self {
+    fn served(protocol: &'static str, server: Server, command: &'static str) -> Self {
         let info = json!({
             "remote-transport": protocol, "protocol": "http", "host": "127.0.0.1", "port": server.port,
             "user": vendors::USER, "password": vendors::PASSWORD,
         });
-        let mut peer = Self::new(protocol, info, ask);
-        peer._kept.push(Box::new(server));
+        let mut peer = Self::new(protocol, info, command);
+        peer._resources.push(Box::new(server));
         peer
     }
 
     /// Sets shorter timeouts than usual.
-    pub(crate) fn be_hasty(&mut self) {
+    pub(crate) fn use_short_limits(&mut self) {
         self.limit([("timeout", 10), ("idle_timeout", 3), ("command_timeout", 5)]);
     }
 
     /// Sets timeouts that allow for slow answers. Over UDP, lost packets are requested again, the sooner
     /// the better.
-    pub(crate) fn be_patient(&mut self) {
+    pub(crate) fn use_long_limits(&mut self) {
         if self.protocol == "snmp" {
             return;
         }
@@ -173,8 +173,8 @@ impl Peer {
     /// Sets those limits that the protocol has, in seconds.
     fn limit(&mut self, limits: [(&str, u64); 3]) {
         let transports = devgate_transports::all();
-        let mut known = transports.iter().map(|known| known.schema());
-        let schema = known.find(|schema| schema.name() == self.protocol);
+        let mut schemas = transports.iter().map(|transport| transport.schema());
+        let schema = schemas.find(|schema| schema.name() == self.protocol);
         let schema = schema.expect("it is a transport");
         for (setting, seconds) in limits {
             if schema.connection_info().contains_key(setting) {
@@ -184,39 +184,39 @@ impl Peer {
     }
 
     /// Creates a peer from its connection info.
-    fn new(protocol: &'static str, info: Value, ask: &'static str) -> Self {
-        Self::carried(protocol, Carrier::Tcp, info, ask)
+    fn new(protocol: &'static str, info: Value, command: &'static str) -> Self {
+        Self::carried(protocol, Carrier::Tcp, info, command)
     }
 
     fn carried(
         protocol: &'static str,
         carrier: Carrier,
         mut info: Value,
-        ask: &'static str,
+        command: &'static str,
     ) -> Self {
         let port = info["port"]
             .as_u64()
             .and_then(|port| u16::try_from(port).ok());
         let port = port.expect("the lab says at which port it is");
         let link = Link::to(carrier, port);
-        let mut kept: Vec<Box<dyn Any + Send>> = Vec::new();
+        let mut resources: Vec<Box<dyn Any + Send>> = Vec::new();
         if let Some(file) = info["known_hosts_file"].as_str() {
-            let known = fs::read_to_string(file).expect("the lab has known hosts");
+            let known_hosts = fs::read_to_string(file).expect("the lab has known hosts");
             let [there, here] = [port, link.port()].map(|port| format!("[127.0.0.1]:{port} "));
             let folder = tempfile::tempdir().expect("a folder can be made");
             let file = folder.path().join("known_hosts");
-            fs::write(&file, known.replace(&there, &here)).expect("a file can be written");
+            fs::write(&file, known_hosts.replace(&there, &here)).expect("a file can be written");
             info["known_hosts_file"] = json!(file);
-            kept.push(Box::new(folder));
+            resources.push(Box::new(folder));
         }
         info["port"] = json!(link.port());
         Self {
             protocol,
             info,
-            ask,
+            command,
             fact: ("", Value::is_object),
             link,
-            _kept: kept,
+            _resources: resources,
         }
     }
 }

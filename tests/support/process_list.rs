@@ -29,8 +29,8 @@ impl ProcessList {
                 for process in fs::read_dir("/proc").expect("/proc is there").flatten() {
                     let name = process.file_name().to_string_lossy().into_owned();
                     let number = name.parse();
-                    if number.is_ok_and(|number| is_ours(number) || knows(number, &project)) {
-                        found.extend(shown_secrets(&process.path()));
+                    if number.is_ok_and(|number| is_ours(number) || belongs_to(number, &project)) {
+                        found.extend(visible_secrets(&process.path()));
                     }
                 }
                 pause(Duration::from_millis(2));
@@ -41,7 +41,7 @@ impl ProcessList {
     }
 
     #[track_caller]
-    pub(crate) fn showed_no_secret(self) {
+    pub(crate) fn assert_no_secret(self) {
         self.stop.store(true, Ordering::SeqCst);
         let leaks = self.found.join().expect("the watch does not panic");
         let leaks: Vec<_> = leaks.into_iter().collect();
@@ -54,7 +54,7 @@ impl ProcessList {
 }
 
 /// Whether a process has the project's folder in its environment.
-fn knows(process: u32, project: &Path) -> bool {
+fn belongs_to(process: u32, project: &Path) -> bool {
     let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
     let project = project.as_os_str().as_encoded_bytes();
     environment
@@ -76,16 +76,16 @@ fn is_ours(process: u32) -> bool {
     }
 }
 
-fn shown_secrets(process: &Path) -> Vec<String> {
+fn visible_secrets(process: &Path) -> Vec<String> {
     let files = ["cmdline", "environ"].into_iter();
     files
         .map(|file| {
-            let shown = fs::read(process.join(file)).unwrap_or_default();
+            let text = fs::read(process.join(file)).unwrap_or_default();
             format!(
                 "{file}: {}",
-                String::from_utf8_lossy(&shown).replace('\0', " ")
+                String::from_utf8_lossy(&text).replace('\0', " ")
             )
         })
-        .filter(|shown| shown.contains(CANARY))
+        .filter(|text| text.contains(CANARY))
         .collect()
 }

@@ -103,12 +103,12 @@ impl Project {
 
     /// Starts devgate with only the path of this environment, on which devgate itself is found.
     pub(crate) fn start(&self, arguments: &str) -> Running {
-        self.start_by(&[], arguments)
+        self.start_under(&[], arguments)
     }
 
     /// Starts devgate through another program, whose arguments precede devgate's.
-    pub(crate) fn start_by(&self, starter: &[&str], arguments: &str) -> Running {
-        let words = starter
+    pub(crate) fn start_under(&self, wrapper: &[&str], arguments: &str) -> Running {
+        let words = wrapper
             .iter()
             .copied()
             .chain([env!("CARGO_BIN_EXE_devgate")]);
@@ -117,7 +117,7 @@ impl Project {
     }
 
     /// Runs another program to its end in devgate's environment; empty arguments are left out.
-    pub(crate) fn start_alone(&self, words: &[&str]) -> Run {
+    pub(crate) fn run_program(&self, words: &[&str]) -> Run {
         let words = words.iter().copied().filter(|word| !word.is_empty());
         self.start_words(&words.collect::<Vec<_>>()).finish()
     }
@@ -138,7 +138,7 @@ impl Project {
 
     /// Returns what the runs have left in the project, the home and the temporary folder: files that no
     /// test wrote, or that have changed since.
-    pub(crate) fn left_behind(&self) -> BTreeMap<PathBuf, String> {
+    pub(crate) fn remaining_files(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.path().to_owned()];
         while let Some(folder) = open.pop() {

@@ -29,7 +29,7 @@ pub(crate) fn puppet(project: &Project, words: &[&str]) -> Run {
         .chain(settings.map(String::as_str))
         .chain(["--color", "false"])
         .collect();
-    project.start_alone(&line)
+    project.run_program(&line)
 }
 
 /// Returns the folder of the Puppet setting `name`.

@@ -28,18 +28,18 @@ pub(crate) fn run(project: &Project, folder: &str, words: &str) -> Run {
 
 /// Returns the status of a transaction in this spool after it has ended.
 #[track_caller]
-pub(crate) fn ended(project: &Project, id: &str, spool: &str) -> Value {
+pub(crate) fn wait_for_end(project: &Project, id: &str, spool: &str) -> Value {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let told = project
+        let report = project
             .devgate(&format!(
                 "pxp status {id} --spool-dir {spool} --format json --log-level trace"
             ))
             .json();
-        if told["status"] != "running" {
-            return told;
+        if report["status"] != "running" {
+            return report;
         }
-        assert!(Instant::now() < deadline, "it does not end: {told:#}");
+        assert!(Instant::now() < deadline, "it does not end: {report:#}");
         pause(Duration::from_millis(50));
     }
 }

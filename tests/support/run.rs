@@ -23,7 +23,7 @@ pub(crate) struct Running {
     process: Process,
     stdout: JoinHandle<String>,
     stderr: Receiver<String>,
-    heard: String,
+    messages: String,
     deadline: Instant,
 }
 
@@ -44,7 +44,7 @@ impl Running {
                 String::from_utf8_lossy(&bytes).into_owned()
             }),
             stderr: lines_of(stderr),
-            heard: String::new(),
+            messages: String::new(),
             deadline: Instant::now() + LIMIT,
         }
     }
@@ -52,18 +52,18 @@ impl Running {
     /// Waits until standard error has a line that contains `text`.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let mut from = 0;
-        while !self.heard[from..].contains(text) {
-            from = self.heard.len();
+        while !self.messages[from..].contains(text) {
+            from = self.messages.len();
             assert!(
-                self.hear(),
+                self.read_line(),
                 "the run ended without saying {text:?}:\n{}",
-                self.heard
+                self.messages
             );
         }
     }
 
     /// Waits until the process has installed a handler for a signal.
-    pub(crate) fn hears(&self, signal: Signal) {
+    pub(crate) fn wait_for_handler(&self, signal: Signal) {
         let status = format!("/proc/{}/status", self.process.0.id());
         let caught = || {
             let status = std::fs::read_to_string(&status).expect("it is our child");
@@ -83,17 +83,17 @@ impl Running {
     }
 
     /// Reads one more line; returns false at the end.
-    fn hear(&mut self) -> bool {
+    fn read_line(&mut self) -> bool {
         match self
             .stderr
             .recv_timeout(self.deadline.saturating_duration_since(Instant::now()))
         {
-            Ok(line) => self.heard.push_str(&line),
+            Ok(line) => self.messages.push_str(&line),
             Err(RecvTimeoutError::Disconnected) => return false,
             Err(RecvTimeoutError::Timeout) => {
                 panic!(
                     "the run has not ended after {LIMIT:?}; so far:\n{}",
-                    self.heard
+                    self.messages
                 );
             }
         }
@@ -102,12 +102,12 @@ impl Running {
 
     /// Waits for the end, and checks that the run has shown no secret.
     pub(crate) fn finish(mut self) -> Run {
-        while self.hear() {}
+        while self.read_line() {}
         let status = self.process.0.wait().expect("a child can be waited for");
         let run = Run {
             status,
             stdout: self.stdout.join().expect("the reader does not panic"),
-            stderr: self.heard,
+            stderr: self.messages,
         };
         assert!(
             !run.stdout.contains(CANARY) && !run.stderr.contains(CANARY),
@@ -188,7 +188,7 @@ impl Run {
 
     /// Asserts that one of its two outputs contains each of the texts.
     #[track_caller]
-    pub(crate) fn says(self, texts: &[&str]) -> Self {
+    pub(crate) fn shows(self, texts: &[&str]) -> Self {
         for text in texts {
             assert!(
                 self.stdout.contains(text) || self.stderr.contains(text),

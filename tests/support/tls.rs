@@ -37,9 +37,9 @@ impl TlsServer {
             .stderr(Stdio::null())
             .spawn();
         let mut process = Process(server.expect("openssl can be started"));
-        let said = process.0.stdout.take().expect("it is a pipe");
+        let stdout = process.0.stdout.take().expect("it is a pipe");
         // The server prints its port as soon as it listens.
-        let mut lines = BufReader::new(said).lines().map_while(Result::ok);
+        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
         let port = lines.find_map(|line| line.strip_prefix("ACCEPT 127.0.0.1:")?.parse().ok());
         std::thread::spawn(move || lines.for_each(drop));
         Self {

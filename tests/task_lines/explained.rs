@@ -45,7 +45,7 @@ fn a_run_is_explained_and_does_not_happen() {
         "word=canary4",
     ];
     let human = project.devgate(&run("m::plan", &words));
-    assert!(human.status.success(), "{}", words_of(&human));
+    assert!(human.status.success(), "{}", messages_of(&human));
     let text = String::from_utf8_lossy(&human.stdout).into_owned();
     for part in [
         "Would run on known:",
@@ -87,7 +87,7 @@ fn a_run_is_explained_and_does_not_happen() {
         let all = format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
-            words_of(&output)
+            messages_of(&output)
         );
         assert!(!all.contains("canary"), "{all}");
     }

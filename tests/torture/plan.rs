@@ -11,12 +11,12 @@ use crate::device::habit::{HABITS, Habit};
 const NOT_YET: [&str; 2] = ["clock-log", "far-log"];
 
 /// The number of commands and the seed.
-pub(crate) struct Wish {
+pub(crate) struct PlanOptions {
     commands: usize,
     pub(crate) seed: u64,
     habit: Option<String>,
     /// Whether the user has set it.
-    pub(crate) is_told: bool,
+    pub(crate) is_verbose: bool,
 }
 
 /// The commands of one session.
@@ -24,7 +24,7 @@ pub(crate) struct Wish {
 pub(crate) struct Batch {
     pub(crate) number: usize,
     pub(crate) user: String,
-    pub(crate) way: Way,
+    pub(crate) mode: CommandMode,
     /// Whether a family describes the device, or `ssh_cli` detects its prompt.
     pub(crate) family: bool,
     pub(crate) telnet: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Batch {
 
 /// The way in which commands are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum CommandMode {
     /// `session exec COMMAND`.
     Exec,
     /// `session exec COMMAND` with an answer to its question.
@@ -45,15 +45,15 @@ pub(crate) enum Way {
 }
 
 /// The maximum duration of a session's commands, in milliseconds.
-const LONGEST: usize = 20_000;
+const MAX_DURATION: usize = 20_000;
 
 /// The maximum number of commands in a session.
-const MOST: usize = 14;
+const MAX_COMMANDS: usize = 14;
 
-impl Wish {
+impl PlanOptions {
     pub(crate) fn of_environment() -> Self {
-        let wish = std::env::var("DEVGATE_TORTURE").ok();
-        let mut words = wish.iter().flat_map(|wish| wish.split(':'));
+        let options = std::env::var("DEVGATE_TORTURE").ok();
+        let mut words = options.iter().flat_map(|options| options.split(':'));
         let mut number = |otherwise: u64| {
             words
                 .next()
@@ -65,7 +65,7 @@ impl Wish {
             commands: usize::try_from(commands).expect("a number of commands"),
             seed,
             habit: words.next().map(str::to_owned),
-            is_told: wish.is_some(),
+            is_verbose: options.is_some(),
         }
     }
 }
@@ -80,19 +80,19 @@ impl Batch {
 }
 
 /// Generates sessions until there are enough commands; the slowest first.
-pub(crate) fn draw(device: &Torture, wish: &Wish) -> Vec<Batch> {
-    let is_wished = |habit: &&Habit| match &wish.habit {
+pub(crate) fn draw(device: &Torture, options: &PlanOptions) -> Vec<Batch> {
+    let is_selected = |habit: &&Habit| match &options.habit {
         Some(name) => habit.name == name,
         None => !NOT_YET.contains(&habit.name),
     };
-    let habits: Vec<&Habit> = HABITS.iter().filter(is_wished).collect();
+    let habits: Vec<&Habit> = HABITS.iter().filter(is_selected).collect();
     assert!(!habits.is_empty(), "no habit is called so");
-    let each = wish.commands.div_ceil(habits.len());
+    let each = options.commands.div_ceil(habits.len());
     let mut batches = Vec::new();
     for habit in habits {
         let (mut drawn, mut number) = (0, 0);
         while drawn < each {
-            let mut batch = session(device, wish, habit, number, each - drawn);
+            let mut batch = session(device, options, habit, number, each - drawn);
             (drawn, number) = (drawn + batch.commands.len(), number + 1);
             batch.number = batches.len();
             batches.push(batch);
@@ -104,25 +104,35 @@ pub(crate) fn draw(device: &Torture, wish: &Wish) -> Vec<Batch> {
 
 fn session(
     device: &Torture,
-    wish: &Wish,
+    options: &PlanOptions,
     habit: &'static Habit,
     number: usize,
     most: usize,
 ) -> Batch {
     let user = format!("{}.{number}", habit.name);
-    let mut dice = Dice::of(wish.seed, &format!("plan of {user}"));
+    let mut dice = Dice::of(options.seed, &format!("plan of {user}"));
     let (family, telnet) = (dice.chance(40), dice.chance(15));
-    let mut way = *dice.pick(&[Way::Lines, Way::Lines, Way::Lines, Way::Task, Way::Exec]);
+    let mut mode = *dice.pick(&[
+        CommandMode::Lines,
+        CommandMode::Lines,
+        CommandMode::Lines,
+        CommandMode::Task,
+        CommandMode::Exec,
+    ]);
     let mut commands = Vec::new();
-    let most = if way == Way::Exec { 1 } else { most.min(MOST) };
+    let most = if mode == CommandMode::Exec {
+        1
+    } else {
+        most.min(MAX_COMMANDS)
+    };
     let mut time = 0;
-    while commands.len() < most && time < LONGEST {
+    while commands.len() < most && time < MAX_DURATION {
         let kind = kind(&mut dice, habit);
         if kind.name == "answered" {
             if !commands.is_empty() {
                 continue;
             }
-            way = Way::Answered;
+            mode = CommandMode::Answered;
         }
         let command = command(&mut dice, habit, kind, commands.len());
         time += cost(device, habit, &user, &command);
@@ -134,7 +144,7 @@ fn session(
     }
     Batch {
         number,
-        way,
+        mode,
         family,
         telnet,
         user,

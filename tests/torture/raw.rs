@@ -137,8 +137,8 @@ async fn each_habit_is_as_bad_as_its_name() {
         ("pager", format!("{back}{blanks}{back}")),
         ("pager-stays", "\r\n".to_owned()),
     ] {
-        let (shown, seen) = paged(&device, user, &erased).await;
-        assert_eq!(seen, shown, "{user}");
+        let (output, seen) = paged(&device, user, &erased).await;
+        assert_eq!(seen, output, "{user}");
     }
 }
 
@@ -167,13 +167,13 @@ async fn paged(device: &Torture, user: &str, erased: &str) -> (String, String) {
         shell.send(" ").await;
     }
     seen += &shell.until(&end).await;
-    let shown = format!(
+    let output = format!(
         "{command}\n{output}{}",
         World::of(SEED, user).prompt(Duration::ZERO, 1)
     );
     assert!(seen.contains(&format!("{pager}{erased}")), "{seen:?}");
     (
-        shown,
+        output,
         seen.replace(&format!("{pager}{erased}"), "")
             .replace("\r\n", "\n"),
     )
@@ -239,9 +239,9 @@ async fn the_link_delays_and_cuts() {
     for (user, least) in [("far", 400), ("one-by-one", 300)] {
         let mut shell = Shell::of(device.port(), user, PASSWORD).await;
         shell.until(&end_of_prompt(user)).await;
-        let begun = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         shell.answer("", &end_of_prompt(user)).await;
-        assert!(begun.elapsed() >= Duration::from_millis(least), "{user}");
+        assert!(started.elapsed() >= Duration::from_millis(least), "{user}");
     }
     let mut shell = Shell::of(device.port(), "trickle", PASSWORD).await;
     let mut pieces = 0;
@@ -276,7 +276,7 @@ async fn the_device_knows_who_has_answered_its_question() {
     shell.send("y\r").await;
     shell.until("Done.\r\n").await;
     assert_eq!(device.journal.consents("plain", "show confirm 3"), b"y");
-    assert_eq!(device.journal.times_heard("plain", "show confirm 3"), 1);
+    assert_eq!(device.journal.count_received("plain", "show confirm 3"), 1);
 }
 
 #[tokio::test]
@@ -286,8 +286,8 @@ async fn telnet_asks_who_is_there() {
         .await
         .expect("it listens");
     // The client's window is 100 columns wide.
-    let said = b"\xff\xfb\x1f\xff\xfa\x1f\x00\x64\x00\x18\xff\xf0wraps.0\r\0";
-    stream.write_all(said).await.expect("it listens");
+    let output = b"\xff\xfb\x1f\xff\xfa\x1f\x00\x64\x00\x18\xff\xf0wraps.0\r\0";
+    stream.write_all(output).await.expect("it listens");
     stream
         .write_all(format!("{PASSWORD}\r\0").as_bytes())
         .await

@@ -8,7 +8,7 @@ use crate::device::answer::Expected;
 use crate::plan::Batch;
 
 /// A command and its result.
-pub(crate) struct Judged {
+pub(crate) struct JudgedCommand {
     pub(crate) batch: Batch,
     pub(crate) command: String,
     pub(crate) expected: Expected,
@@ -35,15 +35,15 @@ pub(crate) struct Report {
     kinds: BTreeMap<String, Tally>,
     findings: Vec<String>,
     /// The number of findings that have been printed.
-    told: usize,
+    printed: usize,
 }
 
 /// The maximum number of findings that are printed.
-const MOST_TOLD: usize = 400;
+const MAX_REPORTED: usize = 400;
 
 impl Report {
-    pub(crate) fn add(&mut self, judged: Judged) {
-        let Judged {
+    pub(crate) fn add(&mut self, judged: JudgedCommand) {
+        let JudgedCommand {
             batch,
             command,
             expected,
@@ -60,9 +60,9 @@ impl Report {
         self.habits.entry(habit).or_default().0[column] += 1;
         self.kinds.entry(kind).or_default().0[column] += 1;
         if let Some(finding) = finding {
-            let (target, way) = (batch.target(), batch.way);
+            let (target, mode) = (batch.target(), batch.mode);
             self.findings.push(format!(
-                "{} {target} {way:?} `{command}`\n  expected {}\n  {finding}",
+                "{} {target} {mode:?} `{command}`\n  expected {}\n  {finding}",
                 batch.user,
                 shortened(&format!("{expected:?}")),
                 finding = shortened(&finding),
@@ -71,12 +71,12 @@ impl Report {
     }
 
     /// Prints the findings since the last call, and the numbers of right, failed and wrong results.
-    pub(crate) fn tell(&mut self) {
+    pub(crate) fn print_new(&mut self) {
         let mut stderr = std::io::stderr().lock();
-        for finding in &self.findings[self.told..] {
+        for finding in &self.findings[self.printed..] {
             let _ = writeln!(stderr, "{finding}");
         }
-        self.told = self.findings.len();
+        self.printed = self.findings.len();
         let _ = writeln!(stderr, "so far{:16} {}", "", self.all);
     }
 
@@ -89,13 +89,13 @@ impl Report {
 
 /// Returns the beginning and the end of a long text.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 900;
+    const MAX_LENGTH: usize = 900;
     let count = text.chars().count();
-    if count <= MOST {
+    if count <= MAX_LENGTH {
         return text.to_owned();
     }
-    let begin: String = text.chars().take(MOST / 2).collect();
-    let end: String = text.chars().skip(count - MOST / 2).collect();
+    let begin: String = text.chars().take(MAX_LENGTH / 2).collect();
+    let end: String = text.chars().skip(count - MAX_LENGTH / 2).collect();
     format!("{begin} […] {end}")
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.findings
             .iter()
-            .take(MOST_TOLD)
+            .take(MAX_REPORTED)
             .try_for_each(|finding| writeln!(f, "{finding}"))?;
         for (name, tallies) in [("habit", &self.habits), ("command", &self.kinds)] {
             writeln!(f, "{name:22} right failed wrong")?;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::device::answer::{CONSENT, Expected};
 use crate::device::{PASSWORD, Torture};
-use crate::folder::{Project, words_of};
-use crate::plan::{Batch, Way};
-use crate::report::{Judged, Verdict};
+use crate::folder::{Project, messages_of};
+use crate::plan::{Batch, CommandMode};
+use crate::report::{JudgedCommand, Verdict};
 
 /// The number of seconds after which a run counts as hanging.
 const LIMIT: &str = "150";
@@ -59,31 +59,31 @@ pub(crate) fn describe(project: &Project, device: &Torture, batches: &[Batch]) {
 }
 
 /// The result of a command: its output, or an error.
-type Came = Result<String, String>;
+type CommandOutput = Result<String, String>;
 
 /// Runs a session. Commands that it could not reach are left for other sessions.
 pub(crate) fn run(
     project: &Project,
     device: &Torture,
     batch: &Batch,
-) -> (Vec<Judged>, Option<Batch>) {
-    let came = match batch.way {
-        Way::Exec | Way::Answered => exec(project, batch),
-        Way::Lines => lines(project, batch),
-        Way::Task => task(project, batch),
+) -> (Vec<JudgedCommand>, Option<Batch>) {
+    let outputs = match batch.mode {
+        CommandMode::Exec | CommandMode::Answered => exec(project, batch),
+        CommandMode::Lines => lines(project, batch),
+        CommandMode::Task => task(project, batch),
     };
     let mut rest = batch.clone();
-    rest.commands.drain(..came.len());
-    let judged = batch.commands.iter().zip(came);
+    rest.commands.drain(..outputs.len());
+    let judged = batch.commands.iter().zip(outputs);
     let judged = judged
-        .map(|(command, came)| judge(device, batch, command, came))
+        .map(|(command, output)| judge(device, batch, command, output))
         .collect();
     (judged, (!rest.commands.is_empty()).then_some(rest))
 }
 
 fn devgate(project: &Project, words: &[&str], stdin: Option<&str>) -> Output {
     let words = [&[env!("CARGO_BIN_EXE_devgate")], words].concat();
-    let mut command = project.started_by(&[&["timeout", LIMIT][..], &words].concat(), &[]);
+    let mut command = project.command_under(&[&["timeout", LIMIT][..], &words].concat(), &[]);
     if let Some(file) = stdin {
         let file = File::open(project.0.path().join(file)).expect("it was written");
         command.stdin(file);
@@ -92,19 +92,19 @@ fn devgate(project: &Project, words: &[&str], stdin: Option<&str>) -> Output {
 }
 
 /// Runs a single command: its standard output is the command's output.
-fn exec(project: &Project, batch: &Batch) -> Vec<Came> {
+fn exec(project: &Project, batch: &Batch) -> Vec<CommandOutput> {
     let target = batch.target();
     let mut words = vec!["session", "exec", "-t", &target];
-    if batch.way == Way::Answered {
+    if batch.mode == CommandMode::Answered {
         words.extend(["--answer", CONSENT]);
     }
     words.push("--");
     words.extend(batch.commands[0].split(' '));
-    came_plain(&devgate(project, &words, None))
+    plain_outputs(&devgate(project, &words, None))
 }
 
 /// Sends commands by standard input; one document has all answers.
-fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
+fn lines(project: &Project, batch: &Batch) -> Vec<CommandOutput> {
     let file = format!("lines-{}", batch.number);
     project.write(&file, &(batch.commands.join("\n") + "\n"));
     let words = [
@@ -122,34 +122,36 @@ fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
     let commands = value["commands"]
         .as_array()
         .map_or_else(|| slice::from_ref(value), Vec::as_slice);
-    let mut came: Vec<Came> = commands
+    let mut outputs: Vec<CommandOutput> = commands
         .iter()
         .filter_map(|command| Some(Ok(command["output"].as_str()?.to_owned())))
         .collect();
     if !output.status.success() {
         assert!(
-            came.len() < batch.commands.len(),
+            outputs.len() < batch.commands.len(),
             "all was read: {}",
-            words_of(&output)
+            messages_of(&output)
         );
         let why = value.pointer("/_error/msg").and_then(Value::as_str);
-        came.push(Err([why.unwrap_or_default(), &words_of(&output)].concat()));
+        outputs.push(Err(
+            [why.unwrap_or_default(), &messages_of(&output)].concat()
+        ));
     }
-    came
+    outputs
 }
 
 /// Runs a task that sends each command over its lent session.
-fn task(project: &Project, batch: &Batch) -> Vec<Came> {
+fn task(project: &Project, batch: &Batch) -> Vec<CommandOutput> {
     let (name, folder) = (
         format!("t{}", batch.number),
         project.0.path().join(format!("t{}", batch.number)),
     );
-    let (devgate_, shown) = (env!("CARGO_BIN_EXE_devgate"), folder.display());
-    let mut script = format!("mkdir -p {shown}\n");
+    let (devgate_, output) = (env!("CARGO_BIN_EXE_devgate"), folder.display());
+    let mut script = format!("mkdir -p {output}\n");
     for (number, command) in batch.commands.iter().enumerate() {
         script += &format!(
-            "{devgate_} session exec --format json -- {command} >{shown}/{number}.out 2>{shown}/{number}.err\n\
-             echo $? >{shown}/{number}.code\n"
+            "{devgate_} session exec --format json -- {command} >{output}/{number}.out 2>{output}/{number}.err\n\
+             echo $? >{output}/{number}.code\n"
         );
     }
     project.task(&name, &script);
@@ -160,7 +162,7 @@ fn task(project: &Project, batch: &Batch) -> Vec<Came> {
     );
     let read =
         |number: usize, what: &str| fs::read_to_string(folder.join(format!("{number}.{what}")));
-    let came = (0..batch.commands.len()).map_while(|number| {
+    let outputs = (0..batch.commands.len()).map_while(|number| {
         let code = read(number, "code").ok()?;
         Some(if code == "0\n" {
             let document: Value = serde_json::from_str(&read(number, "out").ok()?).ok()?;
@@ -169,26 +171,27 @@ fn task(project: &Project, batch: &Batch) -> Vec<Came> {
             Err(read(number, "err").unwrap_or_default())
         })
     });
-    let came: Vec<Came> = came.collect();
-    if came.is_empty() {
-        vec![Err(words_of(&run))]
+    let outputs: Vec<CommandOutput> = outputs.collect();
+    if outputs.is_empty() {
+        vec![Err(messages_of(&run))]
     } else {
-        came
+        outputs
     }
 }
 
-fn came_plain(output: &Output) -> Vec<Came> {
+fn plain_outputs(output: &Output) -> Vec<CommandOutput> {
     vec![if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        Err(words_of(output))
+        Err(messages_of(output))
     }]
 }
 
-fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
-    let is_answered = batch.way == Way::Answered;
+fn judge(device: &Torture, batch: &Batch, command: &str, output: CommandOutput) -> JudgedCommand {
+    let is_answered = batch.mode == CommandMode::Answered;
     let mut expected = device.expected(&batch.user, command, is_answered);
-    if let (Way::Exec | Way::Answered, Expected::Output(text)) = (batch.way, &mut expected)
+    if let (CommandMode::Exec | CommandMode::Answered, Expected::Output(text)) =
+        (batch.mode, &mut expected)
         && !text.is_empty()
         && !text.ends_with('\n')
     {
@@ -197,7 +200,7 @@ fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
     }
     let consents = device.journal.consents(&batch.user, command);
     let allowed = if is_answered { CONSENT.as_bytes() } else { b"" };
-    let times = device.journal.times_heard(&batch.user, command);
+    let times = device.journal.count_received(&batch.user, command);
     let verdict = if !allowed.starts_with(&consents) {
         Verdict::Wrong(format!(
             "its question was answered by {:?}",
@@ -206,7 +209,7 @@ fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
     } else if times > 1 {
         Verdict::Wrong(format!("the device heard it {times} times"))
     } else {
-        match (&expected, came) {
+        match (&expected, output) {
             (Expected::Output(text), Ok(output)) if *text == output => Verdict::Right,
             (Expected::Question { refused, .. }, Ok(output)) if *refused == output => {
                 Verdict::Right
@@ -223,7 +226,7 @@ fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
             (_, Err(why)) => Verdict::Failed(why),
         }
     };
-    Judged {
+    JudgedCommand {
         batch: batch.clone(),
         command: command.to_owned(),
         expected,

@@ -34,7 +34,7 @@ fn restconf_creates_merges_replaces_and_deletes_and_reads_back() {
     let again = format!("devgate session set {path} {} --method POST", of(""));
     script(&mut project, &again)
         .failed()
-        .says(&["409", "data-exists", "it is there already"]);
+        .shows(&["409", "data-exists", "it is there already"]);
     let delete = format!("devgate session set {path}/interface=eth0 --method DELETE");
     script(&mut project, &delete).succeeded();
     script(
@@ -42,7 +42,7 @@ fn restconf_creates_merges_replaces_and_deletes_and_reads_back() {
         &format!("devgate session get {path}/interface=eth0"),
     )
     .failed()
-    .says(&["404", "data-missing"]);
+    .shows(&["404", "data-missing"]);
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn what_was_changed_since_it_was_read_is_not_overwritten() {
         ),
     );
     run.failed()
-        .says(&["412", "it was changed since it was read here"]);
+        .shows(&["412", "it was changed since it was read here"]);
     project
         .devgate(&format!("session get -t device {path}"))
         .succeeded()
-        .says(&["theirs"]);
+        .shows(&["theirs"]);
 }
 
 #[test]
@@ -80,6 +80,6 @@ fn a_lock_of_another_is_waited_for() {
     let project = project("restconf", &server, json!({}));
     let run = project.devgate("session get -t device example:locked");
     run.succeeded()
-        .says(&["lock-denied", "held by 7", "try 2 follows", "released"]);
-    assert_eq!(server.times("GET /top/rc/data/example:locked"), 2);
+        .shows(&["lock-denied", "held by 7", "try 2 follows", "released"]);
+    assert_eq!(server.count("GET /top/rc/data/example:locked"), 2);
 }

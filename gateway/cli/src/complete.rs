@@ -18,50 +18,53 @@ pub(super) fn targets() -> ArgValueCompleter {
             None => (String::new(), current.into_owned()),
         };
         let taken: Vec<&str> = before.split(',').collect();
-        let mut names = Names::here().targets();
+        let mut names = Names::from_command_line().targets();
         names.retain(|name| !taken.contains(&name.as_str()));
-        beginning(names, &last)
+        with_prefix(names, &last)
             .into_iter()
-            .map(|one| one.add_prefix(before.clone()))
+            .map(|candidate| candidate.add_prefix(before.clone()))
             .collect()
     })
 }
 
 /// Tasks.
 pub(super) fn tasks() -> ArgValueCompleter {
-    of(Names::tasks)
+    completer(Names::tasks)
 }
 
 /// Transports, families included.
 pub(super) fn transports() -> ArgValueCompleter {
-    of(Names::transports)
+    completer(Names::transports)
 }
 
 /// Families.
 pub(super) fn families() -> ArgValueCompleter {
-    of(Names::families)
+    completer(Names::families)
 }
 
 /// Resource types.
 pub(super) fn types() -> ArgValueCompleter {
-    of(Names::types)
+    completer(Names::types)
 }
 
 /// The values of a list that begin with the typed text.
-pub fn among(names: Vec<String>) -> ArgValueCompleter {
+pub fn one_of(names: Vec<String>) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| {
-        beginning(names.clone(), &current.to_string_lossy())
+        with_prefix(names.clone(), &current.to_string_lossy())
     })
 }
 
-fn of(names: fn(&Names) -> Vec<String>) -> ArgValueCompleter {
+fn completer(names: fn(&Names) -> Vec<String>) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| {
-        beginning(names(&Names::here()), &current.to_string_lossy())
+        with_prefix(
+            names(&Names::from_command_line()),
+            &current.to_string_lossy(),
+        )
     })
 }
 
 /// The values with this prefix, sorted and unique.
-fn beginning(mut names: Vec<String>, current: &str) -> Vec<CompletionCandidate> {
+fn with_prefix(mut names: Vec<String>, current: &str) -> Vec<CompletionCandidate> {
     names.retain(|name| name.starts_with(current));
     names.sort();
     names.dedup();

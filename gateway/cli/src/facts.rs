@@ -1,4 +1,4 @@
-//! `devgate facts`: what targets tell of themselves.
+//! `devgate facts`: collects the facts of targets.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
 use devgate_front::printer::Printer;
 
-use crate::targets::Targets;
+use crate::targets::TargetOptions;
 use crate::terminal_view::run_operation;
 
 /// Collect the facts of targets.
@@ -30,7 +30,7 @@ use crate::terminal_view::run_operation;
 )]
 pub struct Facts {
     #[command(flatten)]
-    targets: Targets,
+    targets: TargetOptions,
     /// Use cached facts that are not older than this time: 90, 90s, 5m, 1h, 1d
     #[arg(long, value_name = "TIME", value_parser = duration)]
     cached: Option<Duration>,

@@ -59,13 +59,13 @@ impl Family {
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         match &self {
-            Self::Show { name } => context.ask(name).await?,
+            Self::Show { name } => context.read_schema(name).await?,
             Self::Test { names, .. } if !names.is_empty() => {
                 for name in names {
-                    context.ask(name).await?;
+                    context.read_schema(name).await?;
                 }
             }
-            Self::List | Self::Test { .. } => context.ask_all().await?,
+            Self::List | Self::Test { .. } => context.read_all_schemas().await?,
         }
         match self {
             Self::List => {
@@ -97,9 +97,9 @@ impl Family {
                 };
                 let family = declared(context, name)?;
                 let cases = folders.iter();
-                let cases =
-                    cases.map(|folder| Ok((family, family.test_folder(folder, refresh())?)));
-                told(&cases.collect::<Result<Vec<_>, Failure>>()?, printer)
+                let cases = cases
+                    .map(|folder| Ok((family, family.test_folder(folder, update_expected())?)));
+                print_results(&cases.collect::<Result<Vec<_>, Failure>>()?, printer)
             }
             Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
@@ -169,7 +169,7 @@ fn as_text(family: &registry::Family) -> String {
     text
 }
 
-fn refresh() -> UpdateExpected {
+fn update_expected() -> UpdateExpected {
     match env::var_os("UPDATE") {
         Some(one) if one == "1" => UpdateExpected::Yes,
         _ => UpdateExpected::No,
@@ -179,7 +179,7 @@ fn refresh() -> UpdateExpected {
 fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<ExitStatus, Failure> {
     let mut cases = Vec::new();
     for family in families {
-        let of_family = family.test(refresh())?;
+        let of_family = family.test(update_expected())?;
         if of_family.is_empty() && are_named {
             let name = family.name();
             let message = format!(
@@ -192,11 +192,14 @@ fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<Ex
         }
         cases.extend(of_family.into_iter().map(|case| (*family, case)));
     }
-    told(&cases, printer)
+    print_results(&cases, printer)
 }
 
 /// Prints the results of test cases.
-fn told(cases: &[(&Declared, CaseResult)], printer: &Printer) -> Result<ExitStatus, Failure> {
+fn print_results(
+    cases: &[(&Declared, CaseResult)],
+    printer: &Printer,
+) -> Result<ExitStatus, Failure> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();
         json!({

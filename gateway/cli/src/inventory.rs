@@ -125,7 +125,7 @@ fn names(context: &CommandContext, inventory: &inventory::Inventory, targets: &[
         let named = targets.filter(|target| listed.contains(&target.listed));
         named.map(|target| target.name.as_str()).collect()
     };
-    let (known, adhoc) = (named(&[Listed::Yes]), named(&[Listed::No]));
+    let (listed_names, adhoc) = (named(&[Listed::Yes]), named(&[Listed::No]));
     let groups: Map<String, Json> = inventory
         .groups()
         .iter()
@@ -137,8 +137,8 @@ fn names(context: &CommandContext, inventory: &inventory::Inventory, targets: &[
         .collect();
     json!({
         "inventory": {
-            "targets": known,
-            "count": known.len(),
+            "targets": listed_names,
+            "count": listed_names.len(),
             "file": context.workspace.inventory_name(),
         },
         "adhoc": { "targets": adhoc, "count": adhoc.len() },
@@ -182,32 +182,32 @@ fn paragraph(target: &Json) -> String {
     let mut target = target.clone();
     let error = target
         .as_object_mut()
-        .and_then(|it| it.shift_remove("_error"));
-    let wrong = error.map(|error| complaint(error["msg"].as_str().unwrap_or_default()));
+        .and_then(|members| members.shift_remove("_error"));
+    let errors = error.map(|error| error_lines(error["msg"].as_str().unwrap_or_default()));
     let text = serde_json::to_string_pretty(&target).expect("keys are texts");
     let name = target["name"].as_str().unwrap_or_default();
     let lines: String = text.lines().map(|line| format!("  {line}\n")).collect();
-    format!("{name}\n{}{lines}\n", wrong.unwrap_or_default())
+    format!("{name}\n{}{lines}\n", errors.unwrap_or_default())
 }
 
 /// The targets, then the errors, which are visible at the end of a long list.
 fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
-    let is_wrong = |target: &Target| faults.contains_key(target.name.as_str());
-    rows.extend(targets.iter().map(|target| row(target, is_wrong(target))));
-    let wrong = faults.values().map(|fault| complaint(&fault.msg));
-    printer::table(&rows) + &wrong.collect::<String>()
+    let is_invalid = |target: &Target| faults.contains_key(target.name.as_str());
+    rows.extend(targets.iter().map(|target| row(target, is_invalid(target))));
+    let errors = faults.values().map(|fault| error_lines(&fault.msg));
+    printer::table(&rows) + &errors.collect::<String>()
 }
 
 /// The error of a target, below its name or its row.
-fn complaint(message: &str) -> String {
+fn error_lines(message: &str) -> String {
     let lines = message
         .lines()
         .map(|line| format!("  {BAD}{line}{BAD:#}\n"));
     lines.collect()
 }
 
-fn row(target: &Target, is_wrong: bool) -> [String; 4] {
+fn row(target: &Target, is_invalid: bool) -> [String; 4] {
     let text = |value: Value| match value {
         Value::String(text) => text,
         Value::Sensitive(_) => "(secret)".to_owned(),
@@ -221,7 +221,7 @@ fn row(target: &Target, is_wrong: bool) -> [String; 4] {
         Some(name) => format!("{} ({name})", target.kind.name()),
         None => target.kind.name().to_owned(),
     };
-    let transport = match is_wrong {
+    let transport = match is_invalid {
         true => format!("{transport} (wrong)"),
         false => transport,
     };

@@ -19,7 +19,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The names of the project of the command line that the user is typing.
-    pub(super) fn here() -> Self {
+    pub(super) fn from_command_line() -> Self {
         let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
         let words: Vec<String> = words
             .map(|word| word.to_string_lossy().into_owned())
@@ -70,18 +70,18 @@ impl Names {
     }
 
     pub(super) fn transports(&self) -> Vec<String> {
-        self.known(Registry::transport_names)
+        self.registry_names(Registry::transport_names)
     }
 
     pub(super) fn families(&self) -> Vec<String> {
-        self.known(Registry::family_names)
+        self.registry_names(Registry::family_names)
     }
 
     pub(super) fn types(&self) -> Vec<String> {
-        self.known(Registry::type_names)
+        self.registry_names(Registry::type_names)
     }
 
-    fn known(&self, names: impl Fn(&Registry) -> Vec<String>) -> Vec<String> {
+    fn registry_names(&self, names: impl Fn(&Registry) -> Vec<String>) -> Vec<String> {
         let registry = self.registry.get_or_init(|| {
             let modulepath = self.project.as_ref()?.modulepath.as_slice();
             Registry::load(modulepath, None, &events::silence()).ok()

@@ -1,4 +1,4 @@
-//! `devgate record`: keeping a session with a device, to be played and tested without it.
+//! `devgate record`: records a session with a device, to replay it and to test its family without the device.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 use serde_json::json;
 
-use crate::targets::Targets;
+use crate::targets::TargetOptions;
 use crate::terminal_view::follow;
 
 /// Record a session with a device, to replay it and to test its family without the device
@@ -39,7 +39,7 @@ use crate::terminal_view::follow;
 )]
 pub struct Record {
     #[command(flatten)]
-    targets: Targets,
+    targets: TargetOptions,
     /// Record this command too; can be repeated
     #[arg(long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
@@ -65,7 +65,7 @@ impl Record {
                 "a recording contains one device: name one target",
             ));
         }
-        // Nobody but this user is to read what a device says before somebody has looked through it.
+        // Until somebody has reviewed the output of the device, only this user may read it.
         umask(Mode::from_bits_truncate(0o077));
         record::make_folder(&self.folder)?;
         let run = context.begin(self.targets.concurrency);

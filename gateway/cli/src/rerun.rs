@@ -42,21 +42,21 @@ impl RerunFile {
     ///
     /// # Errors
     /// There was no run, or the file is invalid.
-    pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
+    pub(crate) fn targets(&self, filter: Rerun) -> Result<Vec<String>, Failure> {
         let path = self.0.display();
-        let wrong = |message: String| Failure::new("bolt/file-error", message);
+        let file_error = |message: String| Failure::new("bolt/file-error", message);
         let text = reading::text(&self.0).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => wrong(format!(
+            io::ErrorKind::NotFound => file_error(format!(
                 "there is no run to repeat: {path} does not exist; select targets with --targets"
             )),
-            _ => wrong(format!("cannot read {path}: {error}")),
+            _ => file_error(format!("cannot read {path}: {error}")),
         })?;
         let lines: Vec<Line> = serde_json::from_str(&text).map_err(|error| {
-            wrong(format!(
+            file_error(format!(
                 "{path} is not a saved run: expected a list of {{\"target\", \"status\"}}, {error}"
             ))
         })?;
-        let wanted = |line: &Line| match which {
+        let wanted = |line: &Line| match filter {
             Rerun::All => true,
             Rerun::Failure => line.status == Status::Failure,
             Rerun::Success => line.status == Status::Success,
@@ -66,10 +66,10 @@ impl RerunFile {
     }
 
     /// The message that the last run has no targets of this kind, with its time if known.
-    pub(crate) fn nothing(&self, which: Rerun) -> String {
+    pub(crate) fn no_targets_message(&self, filter: Rerun) -> String {
         let at = fs::metadata(&self.0).and_then(|data| data.modified());
         let of = at.map_or_else(|_| String::new(), |at| format!(" ({})", time::rfc_3339(at)));
-        match which {
+        match filter {
             Rerun::All => format!("the last run{of} had no targets"),
             Rerun::Failure => {
                 format!("nothing failed in the last run{of}; `--rerun all` repeats it")

@@ -28,7 +28,7 @@ pub enum Resource {
     Parse {
         #[command(flatten)]
         #[expect(missing_docs, reason = "help would show it")]
-        which: Which,
+        resource_type: ResourceTypeArgs,
         /// A file with the device's output, or - for stdin
         #[arg(long, value_name = "FILE")]
         from: PathBuf,
@@ -40,7 +40,7 @@ pub enum Resource {
     Render {
         #[command(flatten)]
         #[expect(missing_docs, reason = "help would show it")]
-        which: Which,
+        resource_type: ResourceTypeArgs,
         /// The desired state as JSON, with `title` or the namevars
         #[arg(long, value_name = "JSON")]
         should: String,
@@ -55,7 +55,7 @@ pub enum Resource {
 
 #[derive(Args, Debug)]
 #[expect(missing_docs, reason = "help would show it")]
-pub struct Which {
+pub struct ResourceTypeArgs {
     /// The family
     #[arg(add = complete::families())]
     family: String,
@@ -75,8 +75,11 @@ impl Resource {
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         match self {
-            Self::Parse { which, from } => {
-                let kind = which.find(context).await?;
+            Self::Parse {
+                resource_type,
+                from,
+            } => {
+                let kind = resource_type.find(context).await?;
                 let text = read(&from)?;
                 let rows = kind.parse(&text)?;
                 printer.document(&json!({ "resources": rows }), || {
@@ -84,12 +87,12 @@ impl Resource {
                 });
             }
             Self::Render {
-                which,
+                resource_type,
                 should,
                 is,
                 show_sensitive,
             } => {
-                let kind = which.find(context).await?;
+                let kind = resource_type.find(context).await?;
                 let lines = render(kind, &should, is.as_deref(), show_sensitive)?;
                 printer.document(&json!({ "lines": lines }), || {
                     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -138,12 +141,12 @@ fn render(
     Ok(kind.render(&name, &change, secrets)?)
 }
 
-impl Which {
+impl ResourceTypeArgs {
     async fn find<'a>(
         &self,
         context: &'a CommandContext,
     ) -> Result<&'a dyn devgate_devices::ResourceType, Failure> {
-        context.ask(&self.family).await?;
+        context.read_schema(&self.family).await?;
         context
             .workspace
             .registry

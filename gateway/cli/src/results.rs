@@ -14,10 +14,10 @@ use serde_json::Value as Json;
 
 /// Prints the results of many targets as they arrive.
 #[derive(Debug)]
-pub(super) struct Results<'a> {
+pub(super) struct ResultPrinter<'a> {
     printer: &'a Printer,
     action: Action,
-    begun: Instant,
+    started: Instant,
     statuses: Vec<(String, Status)>,
     ended: bool,
 }
@@ -62,14 +62,14 @@ fn indented(text: &str) -> String {
         .collect()
 }
 
-fn sentence(word: &str) -> String {
+fn capitalized(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(chars).collect()
     })
 }
 
-impl<'a> Results<'a> {
+impl<'a> ResultPrinter<'a> {
     /// Starts the results of many targets.
     pub(super) fn begin(printer: &'a Printer, action: Action) -> Self {
         if printer.format() == Format::Json {
@@ -79,7 +79,7 @@ impl<'a> Results<'a> {
         Self {
             printer,
             action,
-            begun: Instant::now(),
+            started: Instant::now(),
             statuses: Vec::new(),
             ended: false,
         }
@@ -104,11 +104,11 @@ impl<'a> Results<'a> {
         match self.printer.format() {
             Format::Human if self.action.is_document => {
                 if let Some(error) = error(&item) {
-                    self.printer.complain(&format!("{target}: {error}"));
+                    self.printer.error(&format!("{target}: {error}"));
                 }
                 self.printer.text(&document(&item));
             }
-            Format::Human => self.printer.fitted(&human(&item)),
+            Format::Human => self.printer.wrapped(&human(&item)),
             Format::Json => {
                 let separator = if self.statuses.is_empty() { "" } else { ",\n" };
                 self.printer.text(&format!("{separator}{}", json()));
@@ -121,14 +121,14 @@ impl<'a> Results<'a> {
     /// Prints the summary, with the reason if the run was interrupted.
     pub(super) fn end(mut self, interruption: Option<Failure>) {
         self.ended = true;
-        let elapsed = self.begun.elapsed();
+        let elapsed = self.started.elapsed();
         let count = self.statuses.len();
         match self.printer.format() {
             Format::Human
                 if self.action.name == EXPLAIN
                     || self.action.is_document
                     || self.printer.is_quiet() => {}
-            Format::Human => self.sum(count, elapsed),
+            Format::Human => self.print_summary(count, elapsed),
             Format::Json => {
                 let seconds = elapsed.as_secs();
                 let error = interruption.map(|failure| format!(", {}", as_member(failure)));
@@ -141,7 +141,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    fn sum(&self, count: usize, elapsed: Duration) {
+    fn print_summary(&self, count: usize, elapsed: Duration) {
         let failed: Vec<&str> = self
             .statuses
             .iter()
@@ -166,7 +166,7 @@ impl<'a> Results<'a> {
 }
 
 /// A started document is always completed.
-impl Drop for Results<'_> {
+impl Drop for ResultPrinter<'_> {
     fn drop(&mut self) {
         if !self.ended && self.printer.format() == Format::Json {
             let failure = Failure::new("devgate/error", "the run was aborted: see stderr");
@@ -227,7 +227,7 @@ fn human(item: &Item<'_>) -> String {
     if paragraphs.is_empty() {
         paragraphs.push(format!(
             "{} completed successfully with no result",
-            sentence(item.action.name)
+            capitalized(item.action.name)
         ));
     }
     for paragraph in paragraphs {

@@ -21,11 +21,11 @@ use crate::complete;
 
 /// The targets of a command.
 #[derive(Args, Clone, Debug)]
-pub struct Targets {
+pub struct TargetOptions {
     /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
     #[arg(short, long, visible_alias = "target", value_name = "TARGETS", add = complete::targets())]
     pub targets: Vec<String>,
-    #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
+    #[arg(short, long, hide = true, value_parser = RefusedOption(NO_QUERY))]
     query: Option<Infallible>,
     /// Maximum number of targets at once (default: the project's, else 100)
     #[arg(short, long, value_name = "N", value_parser = concurrency)]
@@ -46,7 +46,7 @@ struct Connection {
     /// Prompt for the password
     #[arg(long, help_heading = HEADING)]
     password_prompt: bool,
-    #[arg(short, long, hide = true, value_parser = Refused(NO_PASSWORD))]
+    #[arg(short, long, hide = true, value_parser = RefusedOption(NO_PASSWORD))]
     password: Option<Infallible>,
     /// Private key file to log in with
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
@@ -60,7 +60,7 @@ struct Connection {
     #[arg(long, value_name = "SECONDS", help_heading = HEADING)]
     connect_timeout: Option<u32>,
     #[command(flatten)]
-    direct: Direct,
+    direct: DirectOption,
     /// Transport of the targets; the protocol of a device is in the inventory (`remote-transport`)
     #[arg(long, value_name = "NAME", value_parser = ["ssh", "local", "remote"], help_heading = HEADING)]
     transport: Option<String>,
@@ -68,7 +68,7 @@ struct Connection {
 
 /// Whether proxies are used.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct Direct {
+pub struct DirectOption {
     /// Connect from this node, even if `run-on` names a proxy
     #[arg(long, help_heading = HEADING)]
     direct: bool,
@@ -83,7 +83,7 @@ pub struct HostOptions {
     /// Prompt for the password for sudo
     #[arg(long, help_heading = HEADING)]
     sudo_password_prompt: bool,
-    #[arg(long, hide = true, value_parser = Refused(NO_SUDO_PASSWORD))]
+    #[arg(long, hide = true, value_parser = RefusedOption(NO_SUDO_PASSWORD))]
     sudo_password: Option<Infallible>,
     /// Folder on the hosts for the files of tasks (default: the host's temporary folder)
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
@@ -113,7 +113,7 @@ const NO_SUDO_PASSWORD: &str = "all users of this node can read a password on a 
                                 --sudo-password-prompt, or in the inventory `sudo-password: {_plugin: env_var, var: \
                                 NAME}`";
 
-impl Targets {
+impl TargetOptions {
     /// The targets of a command; without `-t`, all devices of the `device.conf`. `None` if there is no such file.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl Targets {
         }
         let devices = counted(names.len()).replace("target", "device");
         let message = format!("no --target: {devices} of {}", file.display());
-        context.logger.say(Level::Notice, &message);
+        context.logger.log(Level::Notice, &message);
         context
             .choose(inventory, &names, &overrides)
             .await
@@ -168,9 +168,9 @@ impl Targets {
             transport: self.connection.transport.clone(),
             ..Overrides::default()
         };
-        self.connection.lay_over(&mut overrides).await?;
+        self.connection.add_to(&mut overrides).await?;
         if let Some(host) = host {
-            host.lay_over(&mut overrides).await?;
+            host.add_to(&mut overrides).await?;
         }
         Ok(overrides)
     }
@@ -178,7 +178,7 @@ impl Targets {
 
 impl Connection {
     /// Hosts have Bolt's options, devices have those of the protocols over SSH.
-    async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
+    async fn add_to(&self, overrides: &mut Overrides) -> Result<(), Failure> {
         let mut both = |host: &str, device: &str, value: Value| {
             overrides.options.insert(host, value.clone());
             overrides.remote.insert(device, value);
@@ -190,20 +190,20 @@ impl Connection {
             both(
                 "password",
                 "password",
-                ask("Password: ", NO_TERMINAL).await?,
+                prompt_password("Password: ", NO_TERMINAL).await?,
             );
         }
         if let Some(path) = &self.private_key {
             let path = std::path::absolute(path)?;
             both("private-key", "private_key", text(&path));
         }
-        if let Some(check) = switch(self.host_key_check, self.no_host_key_check) {
+        if let Some(check) = flag(self.host_key_check, self.no_host_key_check) {
             both("host-key-check", "verify_hosts", Value::from(check));
         }
         if let Some(seconds) = self.connect_timeout {
             both("connect-timeout", "timeout", Value::Integer(seconds.into()));
         }
-        self.direct.lay_over(overrides);
+        self.direct.add_to(overrides);
         Ok(())
     }
 }
@@ -216,8 +216,8 @@ pub fn words(given: &[String]) -> Result<Vec<String>, InventoryError> {
     inventory::target_words(given, &mut io::stdin())
 }
 
-impl Direct {
-    fn lay_over(self, overrides: &mut Overrides) {
+impl DirectOption {
+    fn add_to(self, overrides: &mut Overrides) {
         if self.direct {
             overrides.remote.insert("run-on", Value::from(LOCALHOST));
         }
@@ -226,28 +226,28 @@ impl Direct {
     /// The overrides of this option only.
     pub fn overrides(self) -> Overrides {
         let mut overrides = Overrides::default();
-        self.lay_over(&mut overrides);
+        self.add_to(&mut overrides);
         overrides
     }
 }
 
 impl HostOptions {
-    async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
+    async fn add_to(&self, overrides: &mut Overrides) -> Result<(), Failure> {
         let options = &mut overrides.options;
         if let Some(user) = &self.run_as {
             options.insert("run-as", Value::from(user.as_str()));
         }
         if self.sudo_password_prompt {
-            let password = ask("Password for sudo: ", NO_TERMINAL_FOR_SUDO).await?;
+            let password = prompt_password("Password for sudo: ", NO_TERMINAL_FOR_SUDO).await?;
             options.insert("sudo-password", password);
         }
         if let Some(dir) = &self.tmpdir {
             options.insert("tmpdir", Value::from(dir.as_str()));
         }
-        if let Some(cleanup) = switch(self.cleanup, self.no_cleanup) {
+        if let Some(cleanup) = flag(self.cleanup, self.no_cleanup) {
             options.insert("cleanup", Value::from(cleanup));
         }
-        if let Some(tty) = switch(self.tty, self.no_tty) {
+        if let Some(tty) = flag(self.tty, self.no_tty) {
             options.insert("tty", Value::from(tty));
         }
         Ok(())
@@ -265,10 +265,10 @@ const NO_TERMINAL: &str = "--password-prompt: there is no terminal to prompt on;
 const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to prompt on; in the inventory, \
      `sudo-password: {_plugin: env_var, var: NAME}` reads it from a variable";
 
-async fn ask(question: &str, without: &str) -> Result<Value, Failure> {
+async fn prompt_password(question: &str, no_terminal: &str) -> Result<Value, Failure> {
     let terminal =
-        prompt::terminal().map_err(|error| Failure::other(format!("{without} ({error})")))?;
-    let answer = prompt::ask(terminal, question.to_owned()).await;
+        prompt::terminal().map_err(|error| Failure::other(format!("{no_terminal} ({error})")))?;
+    let answer = prompt::read_secret(terminal, question.to_owned()).await;
     answer.context("cannot read the password")
 }
 
@@ -277,15 +277,15 @@ fn text(path: &Path) -> Value {
 }
 
 /// `--x`, `--no-x`, or neither.
-fn switch(on: bool, off: bool) -> Option<bool> {
+fn flag(on: bool, off: bool) -> Option<bool> {
     (on || off).then_some(on)
 }
 
 /// An option of Bolt that is refused with a hint to the alternative. Its value is not quoted.
 #[derive(Clone, Debug)]
-pub struct Refused(pub &'static str);
+pub struct RefusedOption(pub &'static str);
 
-impl TypedValueParser for Refused {
+impl TypedValueParser for RefusedOption {
     type Value = Infallible;
 
     fn parse_ref(

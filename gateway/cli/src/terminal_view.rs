@@ -1,4 +1,4 @@
-//! Attending a run at a terminal: results and words as they come.
+//! Following a run on a terminal: results and messages as they arrive.
 
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -16,11 +16,11 @@ use devgate_front::printer::Printer;
 use devgate_front::signals;
 use nix::sys::signal::Signal;
 
-use crate::results::Results;
+use crate::results::ResultPrinter;
 
-/// Does the work of a run, and prints what it tells.
+/// Does the work of a run, and prints its events.
 ///
-/// The first signal lets what is under way come to its end, the second ends it, at the third nothing is waited for.
+/// After the first signal, running work may finish. The second signal ends it. After the third, nothing is waited for.
 ///
 /// # Errors
 /// Signal handlers cannot be installed. Nothing has been done then.
@@ -39,10 +39,10 @@ pub(crate) async fn follow<T>(
     .await
 }
 
-/// Has the engine do something on targets, and prints what it tells.
+/// Submits an operation on targets to the engine, and prints its events.
 ///
 /// # Errors
-/// Why nothing could be begun.
+/// Why nothing could be started.
 pub(crate) async fn run_operation(
     context: &CommandContext,
     chosen: SelectedTargets,
@@ -54,11 +54,11 @@ pub(crate) async fn run_operation(
     follow(context, handle.run(), printer, handle.summary()).await?
 }
 
-/// What the terminal shows of a run: results, and what is said.
+/// Shows the results and messages of a run on the terminal.
 pub(super) struct TerminalView<'s> {
     logger: &'s Logger,
     printer: &'s Printer,
-    results: Option<Results<'s>>,
+    results: Option<ResultPrinter<'s>>,
 }
 
 impl<'s> TerminalView<'s> {
@@ -76,20 +76,20 @@ impl EventView for TerminalView<'_> {
         let (logger, printer) = (self.logger, self.printer);
         match event {
             Event::Begun { action, targets } => {
-                self.results = Some(Results::begin(printer, action.clone()));
-                logger.begin(*targets, printer.format());
+                self.results = Some(ResultPrinter::begin(printer, action.clone()));
+                logger.begin_progress(*targets, printer.format());
             }
             Event::Started { target } => {
                 if let Some(results) = &self.results {
-                    logger.above(|| results.start(target));
+                    logger.above_bar(|| results.start(target));
                 }
             }
             Event::Message(_) | Event::RetriesEnded { .. } | Event::Stopping { .. } => {
                 log_event(logger, event, again());
             }
-            // On stdout where people read that, else on stderr.
+            // On stdout if people read it, else on stderr.
             Event::Output { line } if printer.format() == Format::Human => {
-                logger.above(|| printer.text(line));
+                logger.above_bar(|| printer.text(line));
             }
             Event::Output { line } => logger.print(line),
             Event::Finished {
@@ -100,11 +100,11 @@ impl EventView for TerminalView<'_> {
             } => {
                 logger.progress(*running, *failed);
                 if let Some(results) = &mut self.results {
-                    logger.step(|| results.item(target, result));
+                    logger.count_finished(|| results.item(target, result));
                 }
             }
             Event::Ended { reason } => {
-                logger.end();
+                logger.end_progress();
                 if let Some(results) = self.results.take() {
                     results.end(reason.as_ref().map(interruption));
                 }
@@ -113,9 +113,9 @@ impl EventView for TerminalView<'_> {
     }
 }
 
-/// By what a person at a command line asks once more that it stop: as was asked before.
+/// How a user requests a stop once more: in the same way as before.
 fn again() -> &'static str {
-    match signals::asked() {
+    match signals::stop_signal() {
         Some(Signal::SIGINT) => "Ctrl-C",
         _ => SIGNAL,
     }

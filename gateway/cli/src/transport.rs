@@ -50,7 +50,7 @@ impl Transport {
         let registry = &context.workspace.registry;
         match self {
             Self::List => {
-                context.ask_all().await?;
+                context.read_all_schemas().await?;
                 let rows: Vec<[String; 2]> = registry
                     .transports()
                     .map(|connect| {
@@ -62,8 +62,8 @@ impl Transport {
             }
             Self::Show { name, json_schema } => {
                 match &name {
-                    Some(name) => context.ask(name).await?,
-                    None => context.ask_all().await?,
+                    Some(name) => context.read_schema(name).await?,
+                    None => context.read_all_schemas().await?,
                 }
                 let schemas: Vec<&TransportSchema> = match &name {
                     Some(name) => vec![registry.transport(name)?.schema()],

@@ -44,9 +44,9 @@ impl Types {
     ) -> Result<ExitStatus, Failure> {
         match &self {
             Self::Show { name } if let Some((family, _)) = name.split_once('/') => {
-                context.ask(family).await?;
+                context.read_schema(family).await?;
             }
-            Self::List | Self::Show { .. } => context.ask_all().await?,
+            Self::List | Self::Show { .. } => context.read_all_schemas().await?,
         }
         match self {
             Self::List => {
@@ -79,18 +79,18 @@ fn find<'a>(
             context.workspace.registry.resource_type(family, name)?,
         ));
     }
-    let known = || {
+    let types = || {
         let families = context.workspace.registry.families();
         families.flat_map(|family| family.types().map(|kind| (family.name(), kind)))
     };
-    let found: Vec<_> = known()
+    let found: Vec<_> = types()
         .filter(|(_, kind)| kind.schema().name() == name)
         .collect();
     match found.as_slice() {
         [found] => Ok(*found),
         [] => Err(Failure::other(format!(
             "there is no resource type `{name}`{}; `devgate type list` lists all types",
-            devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
+            devgate_schemas::did_you_mean(name, types().map(|(_, kind)| kind.schema().name()))
         ))),
         _ => {
             let families: Vec<String> = found
@@ -134,12 +134,12 @@ fn as_text(family: &str, kind: &dyn ResourceType) -> String {
     }
     text.push_str("\nattributes:\n");
     text.push_str(&attributes_text(schema.attributes()));
-    text.push_str(&beginning(schema));
+    text.push_str(&sample_manifest(schema));
     text
 }
 
 /// A sample manifest in YAML. Comments mark what to fill in.
-fn beginning(schema: &TypeSchema) -> String {
+fn sample_manifest(schema: &TypeSchema) -> String {
     let Example {
         title,
         attributes,

@@ -8,7 +8,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
 use devgate_front::printer::Printer;
 
-use crate::targets::Targets;
+use crate::targets::TargetOptions;
 use crate::terminal_view::run_operation;
 
 /// Test that targets can be reached and that their credentials are accepted.
@@ -21,7 +21,7 @@ use crate::terminal_view::run_operation;
 )]
 pub struct Verify {
     #[command(flatten)]
-    targets: Targets,
+    targets: TargetOptions,
 }
 
 impl Verify {

@@ -27,7 +27,7 @@ use nix::unistd::Uid;
 use crate::logger::Logger;
 use crate::options::{ColorWhen, GlobalOptions};
 use crate::printer::Printer;
-use crate::prompt::Terminal;
+use crate::prompt::TerminalPrompt;
 use crate::signals::{self, or_interrupted};
 
 /// The context of one command.
@@ -57,18 +57,18 @@ impl CommandContext {
             (ColorWhen::Auto, Some(false)) => ColorWhen::Never,
             (color, _) => color,
         };
-        printer.colour(color);
+        printer.set_color(color);
         let logger = Logger::new(global, color, printer.queue());
         let modulepath = global.modulepath.as_deref().map(std::env::split_paths);
         let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
         if let Some(modulepath) = &modulepath {
             for folder in modulepath.iter().filter(|path| !path.is_dir()) {
                 let message = format!("--modulepath: {} is not a folder", folder.display());
-                logger.say(Level::Warning, &message);
+                logger.log(Level::Warning, &message);
             }
         }
         if let (None, Some(format)) = (global.format, project.format) {
-            printer.print_as(format);
+            printer.set_format(format);
         }
         let configured = global.inventory.clone().map(InventorySource::Configuration);
         let named = || global.inventoryfile.clone().map(InventorySource::File);
@@ -86,7 +86,7 @@ impl CommandContext {
             devices: devices.map(|(path, is_explicit)| DeviceFile { path, is_explicit }),
             strict: global.strict,
             environment: Arc::clone(&environment),
-            secret_prompt: Some(Arc::new(Terminal)),
+            secret_prompt: Some(Arc::new(TerminalPrompt)),
         };
         let log: Arc<dyn Sink> = Arc::new(logger.clone());
         Ok(Self {
@@ -97,7 +97,7 @@ impl CommandContext {
                 idle: Duration::ZERO,
                 store: Arc::new(FileStore::new(Arc::clone(&environment))),
                 environment,
-                cancel_reason: || signals::asked().map(signals::reason),
+                cancel_reason: || signals::stop_signal().map(signals::reason),
             }),
             retry_budget: global.retry_budget.unwrap_or(RetryBudget::LIMIT),
             logger,
@@ -116,7 +116,7 @@ impl CommandContext {
     ///
     /// # Errors
     /// That one came.
-    pub async fn ask(&self, family: &str) -> Result<(), Failure> {
+    pub async fn read_schema(&self, family: &str) -> Result<(), Failure> {
         or_interrupted(self.workspace.registry.load_descriptions([family]).map(Ok)).await
     }
 
@@ -124,7 +124,7 @@ impl CommandContext {
     ///
     /// # Errors
     /// That a signal came.
-    pub async fn ask_all(&self) -> Result<(), Failure> {
+    pub async fn read_all_schemas(&self) -> Result<(), Failure> {
         or_interrupted(self.workspace.registry.load_all_descriptions().map(Ok)).await
     }
 
@@ -179,28 +179,28 @@ impl CommandContext {
         RunLimits {
             concurrency: self.concurrency(concurrency),
             retry_budget: self.retry_budget,
-            min_level: self.logger.least(),
+            min_level: self.logger.min_level(),
             ..RunLimits::default()
         }
     }
 
     /// The concurrency: the maximum number of targets at once.
-    pub fn wanted(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
+    pub fn requested_concurrency(&self, requested: Option<NonZeroUsize>) -> NonZeroUsize {
         let usual = self.workspace.project().concurrency;
-        asked.or(usual).unwrap_or(engine::CONCURRENCY)
+        requested.or(usual).unwrap_or(engine::CONCURRENCY)
     }
 
     /// The same. Logs a warning if the requested concurrency is not possible.
-    fn concurrency(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
+    fn concurrency(&self, requested: Option<NonZeroUsize>) -> NonZeroUsize {
         let affordable = engine::max_targets();
-        if asked.is_some_and(|asked| asked.get() > affordable) {
+        if requested.is_some_and(|requested| requested.get() > affordable) {
             let files = budget::files();
             let message = format!(
                 "running on only {affordable} targets at once, because the limit is {files} open files (`ulimit -n`)"
             );
-            self.logger.say(Level::Warning, &message);
+            self.logger.log(Level::Warning, &message);
         }
         let affordable = NonZeroUsize::new(affordable).unwrap_or(NonZeroUsize::MIN);
-        self.wanted(asked).min(affordable)
+        self.requested_concurrency(requested).min(affordable)
     }
 }

@@ -43,7 +43,7 @@ pub async fn follow_with<T>(
         context.engine.hurry();
         None
     };
-    let listener = Some(SignalListener::hear()?);
+    let listener = Some(SignalListener::listen()?);
     Ok(follow_until(context, run, show, work, listener, cancel).await)
 }
 
@@ -60,62 +60,62 @@ pub async fn follow_until<T>(
     let mut ticks = interval(TICK);
     let queue = context.logger.queue();
     // A slow reader delays only the run. Timers and signals still work.
-    queue.step_aside();
+    queue.stop_blocking();
     let done = {
         let work = RUN.scope(Arc::clone(run.events()), work);
         let mut work = pin!(context.engine.drive(work));
         loop {
             let next = async {
-                queue.room().await;
+                queue.wait_for_capacity().await;
                 events.next().await
             };
             tokio::select! {
-                Some(heard) = next => {
-                    told(heard, show);
-                    while queue.has_room() && let Some(heard) = events.try_next() {
-                        told(heard, show);
+                Some(received) = next => {
+                    show_event(received, show);
+                    while queue.has_capacity() && let Some(received) = events.try_next() {
+                        show_event(received, show);
                     }
                 }
                 done = &mut work => break done,
                 Some(signal) = signals::next(listener.as_mut()) => {
-                    queue.give_up();
+                    queue.give_up_stuck();
                     if let Some(done) = on_signal(signal) {
                         break done;
                     }
                 }
                 _ = ticks.tick() => {
-                    queue.give_up();
+                    queue.give_up_stuck();
                     context.logger.tick();
                 }
             }
         }
     };
-    while let Some(heard) = events.try_next() {
-        told(heard, show);
+    while let Some(received) = events.try_next() {
+        show_event(received, show);
     }
     done
 }
 
-fn told(heard: Received, show: &mut impl EventView) {
+fn show_event(received: Received, show: &mut impl EventView) {
     // The run waits for this follower, so no event is missed.
-    if let Received::Event(_, event) = heard {
+    if let Received::Event(_, event) = received {
         show.show(&event);
     }
 }
 
 /// The exit status for a run.
-pub fn exit_status(ran: &RunSummary) -> ExitStatus {
-    match &ran.reason {
+pub fn exit_status(summary: &RunSummary) -> ExitStatus {
+    match &summary.reason {
         Some(reason) => ExitStatus::Interrupted(signals::signal_of(reason)),
-        None if ran.is_success() => ExitStatus::Success,
+        None if summary.is_success() => ExitStatus::Success,
         None => ExitStatus::Failure,
     }
 }
 
-/// The word for the second request to stop, if there is no terminal.
+/// The name of the second request to stop, if there is no terminal.
 pub const SIGNAL: &str = "signal";
 
-/// Logs the events that are messages. `again` is the word for the next request to stop.
+/// Logs the events that are messages. `again` names the next request to stop.
 pub fn log_event(logger: &Logger, event: &Event, again: &str) {
     match event {
         Event::Message(event) => logger.accept(event.clone()),
@@ -125,7 +125,7 @@ pub fn log_event(logger: &Logger, event: &Event, again: &str) {
             message,
             running,
             is_held,
-        } => logger.say(
+        } => logger.log(
             Level::Err,
             &stopping(*stage, message, *running, *is_held, again),
         ),
@@ -144,24 +144,24 @@ pub fn interruption(reason: &Reason) -> Failure {
 }
 
 /// The message for the person who stops a run.
-fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool, again: &str) -> String {
+fn stopping(stage: Stage, reason: &str, targets: usize, is_held: bool, again: &str) -> String {
     let running = counted(targets);
     match stage {
         Stage::Go => "going on".to_owned(),
-        Stage::Finish if targets == 0 => format!("{told}: no new target starts"),
+        Stage::Finish if targets == 0 => format!("{reason}: no new target starts"),
         Stage::Finish if is_held => format!(
-            "{told}: no new target starts, {running} may finish; changes in progress are completed, or undone if they \
+            "{reason}: no new target starts, {running} may finish; changes in progress are completed, or undone if they \
              are part of a larger change, without a time limit; a second {again} leaves the device as it is then"
         ),
         Stage::Finish => format!(
-            "{told}: no new target starts, {running} may finish within {} seconds; a second {again} kills what is \
+            "{reason}: no new target starts, {running} may finish within {} seconds; a second {again} kills what is \
              still running",
             GRACE.as_secs()
         ),
-        Stage::End => format!("{told}: time is up, terminating {running}"),
+        Stage::End => format!("{reason}: time is up, terminating {running}"),
         Stage::Kill => {
             format!(
-                "{told}: killing the processes of {running}; a third {again} exits without waiting"
+                "{reason}: killing the processes of {running}; a third {again} exits without waiting"
             )
         }
     }
@@ -172,13 +172,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_was_asked_by_a_signal_is_not_told_of_a_key() {
+    fn a_stop_by_a_signal_does_not_mention_a_key() {
         for stage in [Stage::Finish, Stage::Kill] {
             for is_held in [false, true] {
-                let said = |again| stopping(stage, "interrupted", 2, is_held, again);
-                assert!(said("Ctrl-C").contains("d Ctrl-C "), "{}", said("Ctrl-C"));
-                assert!(said(SIGNAL).contains("d signal "), "{}", said(SIGNAL));
-                assert!(!said(SIGNAL).contains("Ctrl-C"), "{}", said(SIGNAL));
+                let message = |again| stopping(stage, "interrupted", 2, is_held, again);
+                assert!(
+                    message("Ctrl-C").contains("d Ctrl-C "),
+                    "{}",
+                    message("Ctrl-C")
+                );
+                assert!(message(SIGNAL).contains("d signal "), "{}", message(SIGNAL));
+                assert!(!message(SIGNAL).contains("Ctrl-C"), "{}", message(SIGNAL));
             }
         }
     }

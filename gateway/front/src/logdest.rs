@@ -76,13 +76,13 @@ impl Logs {
     ///
     /// # Errors
     /// A destination cannot be written.
-    pub fn open(places: &[LogDest]) -> Result<Self, String> {
+    pub fn open(destinations: &[LogDest]) -> Result<Self, String> {
         let mut logs = Self {
-            console: places.contains(&LogDest::Console),
+            console: destinations.contains(&LogDest::Console),
             sinks: Vec::new(),
         };
-        for place in places {
-            let (name, sink) = match place {
+        for destination in destinations {
+            let (name, sink) = match destination {
                 LogDest::Console => continue,
                 LogDest::Syslog => (SYSLOG, syslog()),
                 LogDest::File(name) => (name.as_str(), file(name)),
@@ -176,11 +176,11 @@ mod tests {
     fn a_file_is_written_as_its_extension_says() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
         let names = ["a.log", "a.json", "a.jsonl"].map(|name| dir.path().join(name));
-        let places = names
+        let destinations = names
             .each_ref()
             .map(|path| LogDest::File(path.display().to_string()));
         for _ in 0..2 {
-            let mut logs = Logs::open(&places).expect("they can be written to");
+            let mut logs = Logs::open(&destinations).expect("they can be written to");
             assert!(!logs.console);
             logs.write(Level::Notice, "r1: done \"well\"");
         }
@@ -205,12 +205,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_to_is_told() {
+    fn what_cannot_be_written_to_is_reported() {
         let nowhere = LogDest::File("/nowhere/x.log".to_owned());
-        let told = Logs::open(&[nowhere]).expect_err("there is no such folder");
+        let error = Logs::open(&[nowhere]).expect_err("there is no such folder");
         assert!(
-            told.starts_with("--logdest: cannot write to /nowhere/x.log: "),
-            "{told}"
+            error.starts_with("--logdest: cannot write to /nowhere/x.log: "),
+            "{error}"
         );
         assert!("eventlog".parse::<LogDest>().is_err());
     }

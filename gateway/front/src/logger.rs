@@ -30,10 +30,10 @@ pub struct Logger(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    least: LogLevel,
+    min_level: LogLevel,
     /// Whether no progress is shown.
     quiet: bool,
-    choice: ColorChoice,
+    color_choice: ColorChoice,
     queue: Arc<PrintQueue>,
     bar: ProgressBar,
     retries: Mutex<Retries>,
@@ -52,12 +52,12 @@ impl Logger {
             (false, true) => LogLevel::Info,
             (false, false) => LogLevel::Notice,
         };
-        let least = global.log_level.unwrap_or(default);
-        let choice = color.on(&io::stderr());
+        let min_level = global.log_level.unwrap_or(default);
+        let color_choice = color.choice(&io::stderr());
         let logger = Self(Arc::new(Inner {
-            least,
+            min_level,
             quiet: global.quiet,
-            choice,
+            color_choice,
             queue: Arc::clone(queue),
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             retries: Mutex::new(Retries::new(queue)),
@@ -65,13 +65,13 @@ impl Logger {
             mask: Mutex::default(),
             logs: Mutex::default(),
         }));
-        raw::listen(&logger, least);
+        raw::install(&logger, min_level);
         logger
     }
 
     /// The minimum level of messages.
-    pub fn least(&self) -> Level {
-        match self.0.least {
+    pub fn min_level(&self) -> Level {
+        match self.0.min_level {
             LogLevel::Trace | LogLevel::Debug => Level::Debug,
             LogLevel::Info => Level::Info,
             LogLevel::Notice => Level::Notice,
@@ -81,18 +81,18 @@ impl Logger {
     }
 
     /// Starts the progress of a run with this number of targets. The bar is shown only on a terminal.
-    pub fn begin(&self, count: usize, results: Format) {
+    pub fn begin_progress(&self, count: usize, results: Format) {
         let shows = results == Format::Human;
         self.0.shows_results.store(shows, Ordering::Relaxed);
-        if count > 1 && !self.0.quiet && printer::is_watched() {
+        if count > 1 && !self.0.quiet && printer::is_stderr_terminal() {
             self.0.bar.set_length(count as u64);
-            locked(&self.0.retries).count(true, &self.0.bar);
+            locked(&self.0.retries).set_bar(true, &self.0.bar);
         }
     }
 
     /// Updates the progress display. There is no thread for this, because the node may not allow one.
     pub fn tick(&self) {
-        if self.0.queue.is_done() {
+        if self.0.queue.is_drained() {
             self.0.bar.tick();
         }
     }
@@ -114,29 +114,29 @@ impl Logger {
     }
 
     /// Counts a finished target. The output of `print` appears above the bar.
-    pub fn step(&self, print: impl FnOnce()) {
+    pub fn count_finished(&self, print: impl FnOnce()) {
         self.0.bar.inc(1);
-        self.above(print);
+        self.above_bar(print);
     }
 
     /// The output of `print` appears above the bar.
-    pub fn above(&self, print: impl FnOnce()) {
+    pub fn above_bar(&self, print: impl FnOnce()) {
         self.0.bar.suspend(print);
     }
 
     /// Ends the progress of a run.
-    pub fn end(&self) {
+    pub fn end_progress(&self) {
         self.0.shows_results.store(false, Ordering::Relaxed);
-        locked(&self.0.retries).count(false, &self.0.bar);
+        locked(&self.0.retries).set_bar(false, &self.0.bar);
     }
 
     /// Logs a line at a level, if the level is enabled.
-    pub fn say(&self, level: Level, line: &str) {
-        self.tell(level, line, |line| self.line(level, line));
+    pub fn log(&self, level: Level, line: &str) {
+        self.emit(level, line, |line| self.line(level, line));
     }
 
     /// Writes a line to the log destinations, and shows it on the terminal if its level is enabled.
-    fn tell(&self, level: Level, line: &str, show: impl FnOnce(&str)) {
+    fn emit(&self, level: Level, line: &str, show: impl FnOnce(&str)) {
         if !self.is_enabled(level) {
             return;
         }
@@ -164,8 +164,8 @@ impl Logger {
     ///
     /// # Errors
     /// A destination cannot be written.
-    pub fn log_to(&self, places: &[LogDest]) -> Result<(), String> {
-        *locked(&self.0.logs) = Logs::open(places)?;
+    pub fn log_to(&self, destinations: &[LogDest]) -> Result<(), String> {
+        *locked(&self.0.logs) = Logs::open(destinations)?;
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl Logger {
     fn show(&self, text: &str) {
         self.0.bar.suspend(|| {
             let text = wrap::wrapped(&painted(text), wrap::width(&io::stderr()));
-            let bytes = for_stream(&text, self.0.choice);
+            let bytes = for_stream(&text, self.0.color_choice);
             self.0.queue.print(Stream::Stderr, &bytes);
         });
     }
@@ -191,7 +191,7 @@ impl Logger {
 /// Takes events that belong to no run, and events of runs, which are already masked.
 impl Sink for Logger {
     fn is_enabled(&self, level: Level) -> bool {
-        level >= self.least()
+        level >= self.min_level()
     }
 
     fn accept(&self, event: Event) {
@@ -203,10 +203,10 @@ impl Sink for Logger {
             display,
         } = event;
         let mut line = String::new();
-        for about in [Some(&target), subject.as_ref()].into_iter().flatten() {
-            if !about.is_empty() {
+        for prefix in [Some(&target), subject.as_ref()].into_iter().flatten() {
+            if !prefix.is_empty() {
                 // Writing to a String cannot fail.
-                let _ = write!(line, "{about}: ");
+                let _ = write!(line, "{prefix}: ");
             }
         }
         line.push_str(&message);
@@ -216,8 +216,8 @@ impl Sink for Logger {
             shows_results,
             ..
         } = &*self.0;
-        self.tell(level, &line, |line| match display {
-            EventDisplay::Again if printer::is_watched() => {
+        self.emit(level, &line, |line| match display {
+            EventDisplay::Again if printer::is_stderr_terminal() => {
                 locked(retries).show(&target, visible(line).into_owned(), bar);
             }
             EventDisplay::InResult if shows_results.load(Ordering::Relaxed) => {}
@@ -229,7 +229,7 @@ impl Sink for Logger {
 
     fn retries_ended(&self, target: &str) {
         let Inner { bar, retries, .. } = &*self.0;
-        locked(retries).settled(target, bar);
+        locked(retries).remove(target, bar);
     }
 
     fn mask(&self) -> &Mutex<Mask> {

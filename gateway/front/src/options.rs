@@ -105,11 +105,11 @@ pub struct GlobalOptions {
 
 /// Parses the time to retry a target.
 fn retry_budget(text: &str) -> Result<Duration, String> {
-    let most = RetryBudget::LIMIT.as_secs();
+    let max = RetryBudget::LIMIT.as_secs();
     match text.parse() {
-        Ok(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
+        Ok(seconds) if (1..=max).contains(&seconds) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!(
-            "expected 1 to {most} seconds: a run retries a target that is down for at most {most} s; run it again \
+            "expected 1 to {max} seconds: a run retries a target that is down for at most {max} s; run it again \
              later"
         )),
     }
@@ -160,7 +160,7 @@ pub enum ColorWhen {
 
 impl ColorWhen {
     /// Whether to use colour on this stream.
-    pub fn on(self, stream: &impl RawStream) -> ColorChoice {
+    pub fn choice(self, stream: &impl RawStream) -> ColorChoice {
         match self {
             Self::Auto => AutoStream::choice(stream),
             Self::Always => ColorChoice::Always,

@@ -78,20 +78,20 @@ impl fmt::Display for Paint {
 
 /// A text for printing: with our colours, and without other control sequences.
 pub fn painted(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut output = String::with_capacity(text.len());
     for piece in text.split_inclusive(CLOSE) {
         match piece
             .rsplit_once(OPEN)
             .and_then(|(text, mark)| Some((text, style(mark)?)))
         {
             Some((text, style)) => {
-                shown.push_str(&visible(text));
-                shown.push_str(&style);
+                output.push_str(&visible(text));
+                output.push_str(&style);
             }
-            None => shown.push_str(&visible(piece)),
+            None => output.push_str(&visible(piece)),
         }
     }
-    shown
+    output
 }
 
 /// A painted text for a stream: with colours, or without.

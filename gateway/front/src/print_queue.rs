@@ -2,7 +2,7 @@
 //!
 //! As long as a signal would end this process, printing blocks as usual. Once signals are handled or a run is followed,
 //! printing never blocks: a thread writes the output in order. A caller that prints much waits for
-//! [`room`](PrintQueue::room). Before the process ends, it waits until all is [done](PrintQueue::done). A reader that
+//! [`wait_for_capacity`](PrintQueue::wait_for_capacity). Before the process ends, it waits until all output is [written](PrintQueue::drain). A reader that
 //! does not read is waited for, but cannot prevent the end of a run.
 
 use std::collections::VecDeque;
@@ -27,39 +27,39 @@ use crate::signals::{self, SignalListener};
 #[derive(Debug, Default)]
 pub struct PrintQueue {
     /// Whether printing does not block.
-    is_aside: AtomicBool,
+    is_nonblocking: AtomicBool,
     state: Mutex<State>,
-    /// Wakes the thread of each lane when there is something to write.
-    more: [Condvar; 2],
-    /// Wakes tasks that wait for room.
-    less: Notify,
+    /// Wakes the thread of each lane when output was added.
+    added: [Condvar; 2],
+    /// Wakes tasks that wait for capacity.
+    drained: Notify,
     /// The same, for callers that block their thread.
-    less_here: Condvar,
+    drained_blocking: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     lanes: [Lane; 2],
     /// The lane of each stream, once it is known.
-    ways: Option<[usize; 2]>,
+    lane_indexes: Option<[usize; 2]>,
     /// Why a stream is lost, so that nothing more is printed on it.
-    lost: [Option<Lost>; 2],
+    lost: [Option<LostStream>; 2],
     /// When a request to stop was noticed.
-    asked: Option<Instant>,
+    stop_requested: Option<Instant>,
     /// Whether a caller waits until all is written.
     is_awaited: bool,
     /// Whether this caller blocks its thread.
-    is_awaited_here: bool,
+    is_awaited_blocking: bool,
 }
 
 /// The output that one thread writes, in order. Streams to the same file share a lane.
 #[derive(Debug, Default)]
 struct Lane {
-    pieces: VecDeque<(Stream, Vec<u8>)>,
+    chunks: VecDeque<(Stream, Vec<u8>)>,
     /// The number of bytes that are not written yet.
-    left: usize,
+    unwritten: usize,
     /// When the last bytes were written or added.
-    since: Option<Instant>,
+    last_progress: Option<Instant>,
     has_thread: bool,
     /// Whether the thread waits for a wake-up.
     is_idle: bool,
@@ -67,19 +67,19 @@ struct Lane {
 
 /// Why a stream is lost, so that nothing more is printed on it.
 #[derive(Debug)]
-pub enum Lost {
+pub enum LostStream {
     /// The reader has closed the stream (`| head`). This is no error.
-    Gone,
+    Closed,
     /// The reader did not read, and this signal requested a stop.
     Unread(Signal),
     /// It could not be written.
     Failed(io::Error),
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for LostStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gone => f.write_str("their reader has closed the stream"),
+            Self::Closed => f.write_str("their reader has closed the stream"),
             Self::Unread(_) => f.write_str("nobody reads them"),
             Self::Failed(error) => error.fmt(f),
         }
@@ -87,30 +87,30 @@ impl fmt::Display for Lost {
 }
 
 /// The maximum size of one write: what a pipe takes at once (PIPE_BUF).
-const PIECE: usize = 4096;
+const MAX_WRITE: usize = 4096;
 
 /// The number of unwritten bytes above which callers have to wait.
-const ROOM: usize = 256 << 10;
+const CAPACITY: usize = 256 << 10;
 
 /// How long output is collected before it is written, so that the thread does not wake for each line.
-const COLLECTED: Duration = Duration::from_millis(10);
+const COLLECTING_TIME: Duration = Duration::from_millis(10);
 
 /// How often to check whether to wait for a reader any longer.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long to wait for a reader that does not read, after this number of signals.
-fn retry_budget(signals: usize) -> Duration {
+fn reader_timeout(signals: usize) -> Duration {
     match signals {
         0 | 1 => Duration::from_secs(5),
         2 => Duration::from_millis(500),
-        _ => LOOK,
+        _ => CHECK_INTERVAL,
     }
 }
 
 impl PrintQueue {
     /// From now on, printing does not block.
-    pub fn step_aside(&self) {
-        self.is_aside.store(true, Ordering::Relaxed);
+    pub fn stop_blocking(&self) {
+        self.is_nonblocking.store(true, Ordering::Relaxed);
     }
 
     /// Prints on a stream.
@@ -119,180 +119,183 @@ impl PrintQueue {
         if bytes.is_empty() || state.lost[stream as usize].is_some() {
             return;
         }
-        let is_aside = self.is_aside.load(Ordering::Relaxed) || signals::are_heard();
-        let way = is_aside.then(|| state.way(stream));
-        if let Some(way) = way.filter(|way| self.has_thread(*way, &mut state)) {
-            let lane = &mut state.lanes[way];
+        let is_nonblocking = self.is_nonblocking.load(Ordering::Relaxed) || signals::are_handled();
+        let lane_index = is_nonblocking.then(|| state.lane_index(stream));
+        if let Some(lane_index) =
+            lane_index.filter(|lane_index| self.has_thread(*lane_index, &mut state))
+        {
+            let lane = &mut state.lanes[lane_index];
             lane.add(stream, bytes);
             if mem::take(&mut lane.is_idle) {
-                self.more[way].notify_one();
+                self.added[lane_index].notify_one();
             }
         } else {
             drop(state);
-            for piece in bytes.chunks(PIECE) {
-                self.write(stream, piece);
+            for chunk in bytes.chunks(MAX_WRITE) {
+                self.write(stream, chunk);
             }
         }
     }
 
     /// Why a stream is lost, or `None`. It is returned only once.
-    pub fn take_lost(&self, stream: Stream) -> Option<Lost> {
+    pub fn take_lost(&self, stream: Stream) -> Option<LostStream> {
         locked(&self.state).lost[stream as usize].take()
     }
 
     /// Whether nothing is left to be written.
-    pub fn is_done(&self) -> bool {
-        locked(&self.state).left() == 0
+    pub fn is_drained(&self) -> bool {
+        locked(&self.state).unwritten() == 0
     }
 
-    /// Whether there is room for more output.
-    pub fn has_room(&self) -> bool {
-        locked(&self.state).has_room()
+    /// Whether the queue can take more output.
+    pub fn has_capacity(&self) -> bool {
+        locked(&self.state).has_capacity()
     }
 
-    /// Waits until there is room for more output.
-    pub async fn room(&self) {
-        self.until(State::has_room).await;
+    /// Waits until the queue can take more output.
+    pub async fn wait_for_capacity(&self) {
+        self.until(State::has_capacity).await;
     }
 
     /// Waits until all output is written or given up, and handles signals meanwhile.
-    pub async fn done(&self) {
-        if self.is_done() {
+    pub async fn drain(&self) {
+        if self.is_drained() {
             return;
         }
-        self.hurry(&mut locked(&self.state));
-        let mut listener = SignalListener::hear().ok();
-        let mut looks = interval(LOOK);
+        self.write_now(&mut locked(&self.state));
+        let mut listener = SignalListener::listen().ok();
+        let mut checks = interval(CHECK_INTERVAL);
         loop {
             tokio::select! {
-                () = self.until(|state| state.left() == 0) => return,
+                () = self.until(|state| state.unwritten() == 0) => return,
                 Some(_) = signals::next(listener.as_mut()) => {}
-                _ = looks.tick() => {}
+                _ = checks.tick() => {}
             }
-            self.give_up();
+            self.give_up_stuck();
         }
     }
 
     /// The same, but blocks: a stream is about to be redirected.
-    pub fn settle(&self) {
+    pub fn drain_blocking(&self) {
         let mut state = locked(&self.state);
-        state.is_awaited_here = true;
-        self.hurry(&mut state);
-        while state.left() > 0 {
-            let told = self.less_here.wait_timeout(state, LOOK);
-            state = told.unwrap_or_else(PoisonError::into_inner).0;
-            self.give_up_in(&mut state);
+        state.is_awaited_blocking = true;
+        self.write_now(&mut state);
+        while state.unwritten() > 0 {
+            let waited = self.drained_blocking.wait_timeout(state, CHECK_INTERVAL);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.give_up_stuck_lanes(&mut state);
         }
-        (state.is_awaited, state.is_awaited_here) = (false, false);
-        state.ways = None;
+        (state.is_awaited, state.is_awaited_blocking) = (false, false);
+        state.lane_indexes = None;
     }
 
     /// Has all output written immediately.
-    fn hurry(&self, state: &mut State) {
+    fn write_now(&self, state: &mut State) {
         state.is_awaited = true;
-        self.more.iter().for_each(Condvar::notify_one);
+        self.added.iter().for_each(Condvar::notify_one);
     }
 
     /// After a request to stop: gives up readers that have not read for too long.
-    pub fn give_up(&self) {
-        self.give_up_in(&mut locked(&self.state));
+    pub fn give_up_stuck(&self) {
+        self.give_up_stuck_lanes(&mut locked(&self.state));
     }
 
-    fn give_up_in(&self, state: &mut State) {
-        let Some(signal) = signals::asked() else {
+    fn give_up_stuck_lanes(&self, state: &mut State) {
+        let Some(signal) = signals::stop_signal() else {
             return;
         };
-        let asked = *state.asked.get_or_insert_with(Instant::now);
-        for way in 0..state.lanes.len() {
-            let lane = &mut state.lanes[way];
-            let is_stuck = |since: Instant| {
-                since.max(asked).elapsed() >= retry_budget(signals::count()) && lane.left > 0
+        let stop_requested = *state.stop_requested.get_or_insert_with(Instant::now);
+        for lane_index in 0..state.lanes.len() {
+            let lane = &mut state.lanes[lane_index];
+            let is_stuck = |last_progress: Instant| {
+                last_progress.max(stop_requested).elapsed() >= reader_timeout(signals::count())
+                    && lane.unwritten > 0
             };
-            if !lane.since.is_some_and(is_stuck) {
+            if !lane.last_progress.is_some_and(is_stuck) {
                 continue;
             }
-            lane.pieces.clear();
-            lane.left = 0;
+            lane.chunks.clear();
+            lane.unwritten = 0;
             for stream in [Stream::Stdout, Stream::Stderr] {
-                if state.way(stream) == way {
-                    state.lost[stream as usize].get_or_insert(Lost::Unread(signal));
+                if state.lane_index(stream) == lane_index {
+                    state.lost[stream as usize].get_or_insert(LostStream::Unread(signal));
                 }
             }
-            self.tell_less(state);
+            self.notify_written(state);
         }
     }
 
     /// Waits until a condition on the state is true.
-    async fn until(&self, look: impl Fn(&State) -> bool) {
+    async fn until(&self, condition: impl Fn(&State) -> bool) {
         loop {
-            let mut less = std::pin::pin!(self.less.notified());
+            let mut drained = std::pin::pin!(self.drained.notified());
             // From here on, no change is missed.
-            less.as_mut().enable();
-            if look(&locked(&self.state)) {
+            drained.as_mut().enable();
+            if condition(&locked(&self.state)) {
                 return;
             }
-            less.await;
+            drained.await;
         }
     }
 
-    fn tell_less(&self, state: &State) {
-        self.less.notify_waiters();
-        if state.is_awaited_here {
-            self.less_here.notify_all();
+    fn notify_written(&self, state: &State) {
+        self.drained.notify_waiters();
+        if state.is_awaited_blocking {
+            self.drained_blocking.notify_all();
         }
     }
 
     /// Whether a lane has a thread. Starts it if necessary. If the node allows no thread, printing blocks.
-    fn has_thread(self: &Arc<Self>, way: usize, state: &mut State) -> bool {
-        let lane = &mut state.lanes[way];
+    fn has_thread(self: &Arc<Self>, lane_index: usize, state: &mut State) -> bool {
+        let lane = &mut state.lanes[lane_index];
         if !lane.has_thread {
             let queue = Arc::clone(self);
-            let started = thread::Builder::new().spawn(move || queue.serve(way));
+            let started = thread::Builder::new().spawn(move || queue.serve(lane_index));
             lane.has_thread = started.is_ok();
         }
         lane.has_thread
     }
 
     /// Writes the output of a lane until the process ends. Nothing joins this thread.
-    fn serve(&self, way: usize) {
+    fn serve(&self, lane_index: usize) {
         let mut state = locked(&self.state);
         loop {
-            let Some((stream, bytes)) = state.lanes[way].pieces.pop_front() else {
-                state.lanes[way].is_idle = true;
-                let told = self.more[way].wait(state);
-                state = told.unwrap_or_else(PoisonError::into_inner);
+            let Some((stream, bytes)) = state.lanes[lane_index].chunks.pop_front() else {
+                state.lanes[lane_index].is_idle = true;
+                let waited = self.added[lane_index].wait(state);
+                state = waited.unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             drop(state);
-            for piece in bytes.chunks(PIECE) {
-                self.write(stream, piece);
+            for chunk in bytes.chunks(MAX_WRITE) {
+                self.write(stream, chunk);
                 let mut state = locked(&self.state);
-                state.lanes[way].took(piece.len());
-                self.tell_less(&state);
+                state.lanes[lane_index].wrote(chunk.len());
+                self.notify_written(&state);
             }
             state = locked(&self.state);
-            if state.lanes[way].pieces.is_empty() && !state.is_awaited {
-                let told = self.more[way].wait_timeout(state, COLLECTED);
-                state = told.unwrap_or_else(PoisonError::into_inner).0;
+            if state.lanes[lane_index].chunks.is_empty() && !state.is_awaited {
+                let waited = self.added[lane_index].wait_timeout(state, COLLECTING_TIME);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
     }
 
     /// Writes a piece to a stream, unless the stream is lost.
-    fn write(&self, stream: Stream, piece: &[u8]) {
+    fn write(&self, stream: Stream, chunk: &[u8]) {
         if locked(&self.state).lost[stream as usize].is_some() {
             return;
         }
         let written = match stream {
-            Stream::Stdout => write_all(io::stdout().as_fd(), piece),
-            Stream::Stderr => write_all(io::stderr().as_fd(), piece),
+            Stream::Stdout => write_all(io::stdout().as_fd(), chunk),
+            Stream::Stderr => write_all(io::stderr().as_fd(), chunk),
         };
         let lost = match (stream, written) {
             (_, Ok(())) => return,
             // There is no place to report this, and stderr may be redirected later.
             (Stream::Stderr, Err(_)) => return,
-            (_, Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Lost::Gone,
-            (_, Err(error)) => Lost::Failed(error),
+            (_, Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => LostStream::Closed,
+            (_, Err(error)) => LostStream::Failed(error),
         };
         locked(&self.state).lost[stream as usize].get_or_insert(lost);
     }
@@ -300,41 +303,41 @@ impl PrintQueue {
 
 impl State {
     /// The number of unwritten bytes.
-    fn left(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.left).sum()
+    fn unwritten(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.unwritten).sum()
     }
 
-    fn has_room(&self) -> bool {
-        self.left() <= ROOM
+    fn has_capacity(&self) -> bool {
+        self.unwritten() <= CAPACITY
     }
 
     /// The lane of a stream.
-    fn way(&mut self, stream: Stream) -> usize {
-        let ways = || [0, usize::from(!is_one_place())];
-        self.ways.get_or_insert_with(ways)[stream as usize]
+    fn lane_index(&mut self, stream: Stream) -> usize {
+        let lane_indexes = || [0, usize::from(!is_same_file())];
+        self.lane_indexes.get_or_insert_with(lane_indexes)[stream as usize]
     }
 }
 
 impl Lane {
     fn add(&mut self, stream: Stream, bytes: &[u8]) {
-        if self.left == 0 {
-            self.since = Some(Instant::now());
+        if self.unwritten == 0 {
+            self.last_progress = Some(Instant::now());
         }
-        self.left += bytes.len();
-        match self.pieces.back_mut() {
-            Some((last, more)) if *last == stream => more.extend_from_slice(bytes),
-            _ => self.pieces.push_back((stream, bytes.to_vec())),
+        self.unwritten += bytes.len();
+        match self.chunks.back_mut() {
+            Some((last, added)) if *last == stream => added.extend_from_slice(bytes),
+            _ => self.chunks.push_back((stream, bytes.to_vec())),
         }
     }
 
-    fn took(&mut self, bytes: usize) {
-        self.left = self.left.saturating_sub(bytes);
-        self.since = Some(Instant::now());
+    fn wrote(&mut self, bytes: usize) {
+        self.unwritten = self.unwritten.saturating_sub(bytes);
+        self.last_progress = Some(Instant::now());
     }
 }
 
 /// Whether stdout and stderr are the same file, so that their order matters.
-fn is_one_place() -> bool {
+fn is_same_file() -> bool {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     if stdout.is_terminal() && stderr.is_terminal() {
         return true;
@@ -376,18 +379,18 @@ mod tests {
         ] {
             lane.add(stream, text.as_bytes());
         }
-        let pieces = lane.pieces.iter();
-        let pieces: Vec<(Stream, &[u8])> = pieces
+        let chunks = lane.chunks.iter();
+        let chunks: Vec<(Stream, &[u8])> = chunks
             .map(|(stream, bytes)| (*stream, &bytes[..]))
             .collect();
         assert_eq!(
-            pieces,
+            chunks,
             [
                 (Stream::Stdout, &b"ab"[..]),
                 (Stream::Stderr, b"c"),
                 (Stream::Stdout, b"d")
             ]
         );
-        assert_eq!(lane.left, 4);
+        assert_eq!(lane.unwritten, 4);
     }
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::exit_status::ExitStatus;
 use crate::options::{ColorWhen, GlobalOptions};
 use crate::paint::{BAD, for_stream, painted};
-use crate::print_queue::{Lost, PrintQueue};
+use crate::print_queue::{LostStream, PrintQueue};
 use crate::wrap;
 
 /// Prints results on stdout.
@@ -24,11 +24,11 @@ pub struct Printer {
     queue: Arc<PrintQueue>,
     format: Cell<Format>,
     /// How results are coloured.
-    results: Cell<ColorChoice>,
+    result_color: Cell<ColorChoice>,
     /// Whether only results and errors are printed.
     quiet: bool,
     /// How messages on stderr are coloured.
-    words: Cell<ColorChoice>,
+    message_color: Cell<ColorChoice>,
     /// Whether a document has been started.
     has_begun: Cell<bool>,
     /// Whether the results are those of targets. A failure of the command then has the same form.
@@ -40,7 +40,7 @@ impl Printer {
     pub fn new(global: &GlobalOptions) -> Self {
         let mut printer = Self::plain(global.format.unwrap_or(Format::Human));
         printer.quiet = global.quiet;
-        printer.colour(global.color());
+        printer.set_color(global.color());
         printer
     }
 
@@ -54,23 +54,23 @@ impl Printer {
         Self {
             queue: Arc::default(),
             format: Cell::new(format),
-            results: Cell::new(ColorChoice::Never),
+            result_color: Cell::new(ColorChoice::Never),
             quiet: false,
-            words: Cell::new(ColorChoice::Never),
+            message_color: Cell::new(ColorChoice::Never),
             has_begun: Cell::default(),
             has_items: Cell::default(),
         }
     }
 
     /// Changes the format from now on.
-    pub fn print_as(&self, format: Format) {
+    pub fn set_format(&self, format: Format) {
         self.format.set(format);
     }
 
     /// Changes the colours from now on.
-    pub fn colour(&self, when: ColorWhen) {
-        self.results.set(when.on(&io::stdout()));
-        self.words.set(when.on(&io::stderr()));
+    pub fn set_color(&self, when: ColorWhen) {
+        self.result_color.set(when.choice(&io::stdout()));
+        self.message_color.set(when.choice(&io::stderr()));
     }
 
     /// The print queue, which all output of this process uses.
@@ -92,7 +92,7 @@ impl Printer {
     }
 
     /// Prints a text unchanged, byte by byte, unless it goes to a terminal.
-    pub fn exact(&self, text: &str) {
+    pub fn unchanged(&self, text: &str) {
         if io::stdout().is_terminal() {
             self.text(text);
         } else {
@@ -103,7 +103,7 @@ impl Printer {
     /// Prints a painted text, with colours if they are enabled.
     fn coloured(&self, text: &str) {
         let bytes = match self.format() {
-            Format::Human => for_stream(text, self.results.get()),
+            Format::Human => for_stream(text, self.result_color.get()),
             // Output for programs is not changed: U+007F is a valid character.
             Format::Json | Format::Jsonl => text.as_bytes().into(),
         };
@@ -117,7 +117,7 @@ impl Printer {
 
     /// Prints why a command failed as a whole.
     pub fn refuse(&self, failure: Failure) -> ExitStatus {
-        self.complain(&failure.msg);
+        self.error(&failure.msg);
         self.failure(failure);
         ExitStatus::Failure
     }
@@ -147,22 +147,22 @@ impl Printer {
     }
 
     /// Waits until all is printed. Fails if results could not be printed: a full disk is no success.
-    pub async fn end(&self) -> Option<Lost> {
-        self.queue.done().await;
+    pub async fn end(&self) -> Option<LostStream> {
+        self.queue.drain().await;
         let lost = self.queue.take_lost(Stream::Stdout);
-        let lost = lost.filter(|lost| !matches!(lost, Lost::Gone));
+        let lost = lost.filter(|lost| !matches!(lost, LostStream::Closed));
         if let Some(lost) = &lost {
-            self.complain(&format!("results could not be printed: {lost}"));
-            self.queue.done().await;
+            self.error(&format!("results could not be printed: {lost}"));
+            self.queue.drain().await;
         }
         lost.or_else(|| self.queue.take_lost(Stream::Stderr))
     }
 
     /// Prints an error on stderr.
-    pub fn complain(&self, message: &str) {
+    pub fn error(&self, message: &str) {
         let line = painted(&format!("{BAD}error:{BAD:#} {message}\n"));
         let line = wrap::wrapped(&line, wrap::width(&io::stderr()));
-        let bytes = for_stream(&line, self.words.get());
+        let bytes = for_stream(&line, self.message_color.get());
         self.queue.print(Stream::Stderr, &bytes);
     }
 
@@ -174,13 +174,13 @@ impl Printer {
     /// Prints one document for reading. Lines are wrapped to the width of the terminal.
     pub fn page(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
         match self.format() {
-            Format::Human => self.fitted(&human()),
+            Format::Human => self.wrapped(&human()),
             Format::Json | Format::Jsonl => self.document(json, String::new),
         }
     }
 
     /// Prints a text, wrapped to the width of the terminal.
-    pub fn fitted(&self, text: &str) {
+    pub fn wrapped(&self, text: &str) {
         self.coloured(&wrap::wrapped(&painted(text), wrap::width(&io::stdout())));
     }
 
@@ -198,7 +198,7 @@ impl Printer {
 /// Writes what was printed, also after a panic.
 impl Drop for Printer {
     fn drop(&mut self) {
-        self.queue.settle();
+        self.queue.drain_blocking();
     }
 }
 
@@ -219,7 +219,7 @@ impl Write for Writer<'_> {
 /// A duration for people: `0.12 sec`, `2 min, 3 sec`.
 pub fn seconds(time: Duration) -> String {
     match time.as_secs() {
-        whole @ 60.. => format!("{} min, {} sec", whole / 60, whole % 60),
+        full @ 60.. => format!("{} min, {} sec", full / 60, full % 60),
         _ => format!("{:.2} sec", time.as_secs_f64()),
     }
 }
@@ -254,6 +254,6 @@ pub fn in_brackets(remarks: &[String]) -> String {
 }
 
 /// Whether stderr is a terminal.
-pub fn is_watched() -> bool {
+pub fn is_stderr_terminal() -> bool {
     io::stderr().is_terminal()
 }

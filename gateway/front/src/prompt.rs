@@ -14,22 +14,22 @@ use zeroize::Zeroizing;
 
 /// Prompts the user at the terminal of this process.
 #[derive(Debug)]
-pub struct Terminal;
+pub struct TerminalPrompt;
 
 #[async_trait]
-impl SecretPrompt for Terminal {
+impl SecretPrompt for TerminalPrompt {
     async fn prompt(&self, question: &str) -> Result<Value, String> {
         let terminal =
             terminal().map_err(|_| format!("there is no terminal to ask \"{question}\""))?;
-        let answer = ask(terminal, format!("{question}: ")).await;
+        let answer = read_secret(terminal, format!("{question}: ")).await;
         answer.map_err(|error| format!("cannot read the answer: {error}"))
     }
 }
 
 /// The controlling terminal of this process, else stdin if it is a terminal.
 pub fn terminal() -> io::Result<File> {
-    let own = OpenOptions::new().read(true).write(true).open("/dev/tty");
-    own.or_else(|error| {
+    let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    tty.or_else(|error| {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             Ok(File::from(stdin.as_fd().try_clone_to_owned()?))
@@ -40,8 +40,8 @@ pub fn terminal() -> io::Result<File> {
 }
 
 /// Prompts without an echo. The echo is restored after the answer, or when the future is dropped.
-pub async fn ask(terminal: File, question: String) -> io::Result<Value> {
-    let _quiet = Quiet::new(&terminal)?;
+pub async fn read_secret(terminal: File, question: String) -> io::Result<Value> {
+    let _echo_off = EchoOff::new(&terminal)?;
     let mut screen = terminal.try_clone()?;
     screen.write_all(question.as_bytes())?;
     let (answered, answer) = oneshot::channel();
@@ -58,25 +58,25 @@ pub async fn ask(terminal: File, question: String) -> io::Result<Value> {
 }
 
 /// Disables the echo of a terminal until it is dropped.
-struct Quiet {
+struct EchoOff {
     terminal: OwnedFd,
-    before: Termios,
+    original: Termios,
 }
 
-impl Quiet {
+impl EchoOff {
     fn new(terminal: &File) -> io::Result<Self> {
         let terminal = terminal.as_fd().try_clone_to_owned()?;
-        let before = tcgetattr(&terminal)?;
-        let mut quiet = before.clone();
+        let original = tcgetattr(&terminal)?;
+        let mut quiet = original.clone();
         quiet.local_flags.remove(LocalFlags::ECHO);
         tcsetattr(&terminal, SetArg::TCSAFLUSH, &quiet)?;
-        Ok(Self { terminal, before })
+        Ok(Self { terminal, original })
     }
 }
 
-impl Drop for Quiet {
+impl Drop for EchoOff {
     fn drop(&mut self) {
-        let _ = tcsetattr(&self.terminal, SetArg::TCSANOW, &self.before);
+        let _ = tcsetattr(&self.terminal, SetArg::TCSANOW, &self.original);
     }
 }
 
@@ -91,30 +91,31 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_read_without_an_echo_which_comes_back() -> io::Result<()> {
         let pty = openpty(None, None)?;
-        let mut person = File::from(pty.master);
+        let mut user = File::from(pty.master);
         let terminal = File::from(pty.slave);
         let echo = |terminal: &File| {
             tcgetattr(terminal).map(|now| now.local_flags.contains(LocalFlags::ECHO))
         };
         assert!(echo(&terminal)?);
-        let asking = ask(terminal.try_clone()?, "Password: ".to_owned());
+        let answering = read_secret(terminal.try_clone()?, "Password: ".to_owned());
         let typing = async {
             // The question is only asked once nothing is shown any more.
-            let mut shown = [0; 10];
-            let mut screen = person.try_clone()?;
-            let shown =
-                tokio::task::spawn_blocking(move || screen.read_exact(&mut shown).map(|()| shown));
-            assert_eq!(&shown.await??, b"Password: ");
-            person.write_all(b"a canary\n")
+            let mut screen_text = [0; 10];
+            let mut screen = user.try_clone()?;
+            let screen_text = tokio::task::spawn_blocking(move || {
+                screen.read_exact(&mut screen_text).map(|()| screen_text)
+            });
+            assert_eq!(&screen_text.await??, b"Password: ");
+            user.write_all(b"a canary\n")
         };
-        let (answer, typed) = tokio::join!(asking, typing);
+        let (answer, typed) = tokio::join!(answering, typing);
         typed?;
         assert_eq!(answer?.reveal_json(), "a canary");
         assert!(echo(&terminal)?);
-        let mut shown = [0; 64];
-        let length = person.read(&mut shown)?;
+        let mut screen_text = [0; 64];
+        let length = user.read(&mut screen_text)?;
         assert_eq!(
-            &shown[..length],
+            &screen_text[..length],
             b"\r\n",
             "only the end of the line is shown"
         );

@@ -18,12 +18,12 @@ use nix::unistd::alarm;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The number of the last signal, or 0, for callers that cannot wait.
-static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+static LAST_SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Whether signals are handled, so that they do not end this process by themselves.
-static ARE_HEARD: AtomicBool = AtomicBool::new(false);
+static ARE_HANDLED: AtomicBool = AtomicBool::new(false);
 
-/// How many signals were heard.
+/// How many signals were received.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The time limit of this process in seconds, and its source.
@@ -38,14 +38,14 @@ static IS_HANGUP_IGNORED: LazyLock<bool> = LazyLock::new(|| {
 });
 
 /// The signal that requested this process to stop.
-pub fn asked() -> Option<Name> {
-    let number = i32::try_from(ASKED.load(Ordering::Relaxed)).ok()?;
+pub fn stop_signal() -> Option<Name> {
+    let number = i32::try_from(LAST_SIGNAL.load(Ordering::Relaxed)).ok()?;
     Name::try_from(number).ok()
 }
 
 /// Whether signals are handled, so that they do not end this process by themselves.
-pub fn are_heard() -> bool {
-    ARE_HEARD.load(Ordering::Relaxed)
+pub fn are_handled() -> bool {
+    ARE_HANDLED.load(Ordering::Relaxed)
 }
 
 /// How many signals to stop were received while a listener existed.
@@ -58,16 +58,16 @@ pub async fn next(listener: Option<&mut SignalListener>) -> Option<Name> {
     Some(listener?.signal().await)
 }
 
-/// Sets a time limit for this process: SIGALRM stops it. `said` names the source of the limit. Only the first limit
+/// Sets a time limit for this process: SIGALRM stops it. `source` names the source of the limit. Only the first limit
 /// counts.
-pub fn stop_after(seconds: NonZeroU32, said: &'static str) {
-    alarm::set(LIMIT.get_or_init(|| (seconds, said)).0.get());
+pub fn stop_after(seconds: NonZeroU32, source: &'static str) {
+    alarm::set(LIMIT.get_or_init(|| (seconds, source)).0.get());
 }
 
 /// The reason to stop a run on a signal: a request, or its time limit.
 pub fn reason(signal: Name) -> Reason {
     match LIMIT.get().filter(|_| signal == Name::SIGALRM) {
-        Some((seconds, said)) => Reason::Deadline(format!("{seconds} s ({said})")),
+        Some((seconds, source)) => Reason::Deadline(format!("{seconds} s ({source})")),
         None => Reason::Signal(signal),
     }
 }
@@ -93,7 +93,7 @@ pub async fn or_interrupted<T>(
     if let Poll::Ready(done) = futures_util::poll!(&mut work) {
         return done;
     }
-    let Ok(mut listener) = SignalListener::hear() else {
+    let Ok(mut listener) = SignalListener::listen() else {
         return work.await;
     };
     tokio::select! {
@@ -108,7 +108,7 @@ pub struct SignalListener {
     signals: Vec<(Name, Signal)>,
     first: Option<Name>,
     /// Whether the first signal was returned.
-    is_told: bool,
+    is_first_returned: bool,
 }
 
 impl SignalListener {
@@ -116,26 +116,26 @@ impl SignalListener {
     ///
     /// # Errors
     /// Signal handlers cannot be installed.
-    pub fn hear() -> io::Result<Self> {
-        let mut wanted = SigSet::empty();
+    pub fn listen() -> io::Result<Self> {
+        let mut handled = SigSet::empty();
         let mut signals = Vec::new();
-        ARE_HEARD.store(true, Ordering::Relaxed);
+        ARE_HANDLED.store(true, Ordering::Relaxed);
         for name in [Name::SIGINT, Name::SIGTERM, Name::SIGHUP, Name::SIGALRM] {
             if name == Name::SIGHUP && *IS_HANGUP_IGNORED {
                 continue;
             }
             let number = name as i32;
-            signal_hook::flag::register_usize(number, Arc::clone(&ASKED), number as usize)?;
-            wanted.add(name);
+            signal_hook::flag::register_usize(number, Arc::clone(&LAST_SIGNAL), number as usize)?;
+            handled.add(name);
             signals.push((name, signal(SignalKind::from_raw(number))?));
         }
         // The parent process may have blocked these signals.
-        wanted.thread_unblock()?;
+        handled.thread_unblock()?;
         Ok(Self {
             signals,
             // A signal at this moment counts twice, so that running work gets no grace period. This is harmless.
-            first: asked(),
-            is_told: false,
+            first: stop_signal(),
+            is_first_returned: false,
         })
     }
 
@@ -147,22 +147,22 @@ impl SignalListener {
     /// Waits for the next signal.
     pub async fn signal(&mut self) -> Name {
         // The signal came before this listener existed.
-        if let (false, Some(first)) = (self.is_told, self.first) {
-            self.is_told = true;
+        if let (false, Some(first)) = (self.is_first_returned, self.first) {
+            self.is_first_returned = true;
             COUNT.fetch_max(1, Ordering::Relaxed);
             return first;
         }
         let signals = &mut self.signals;
         let signal = poll_fn(|cx| {
-            let mut come = signals.iter_mut().filter_map(|(name, signal)| {
-                let is_come = signal.poll_recv(cx).is_ready();
-                is_come.then_some(*name)
+            let mut ready = signals.iter_mut().filter_map(|(name, signal)| {
+                let is_ready = signal.poll_recv(cx).is_ready();
+                is_ready.then_some(*name)
             });
-            come.next().map_or(Poll::Pending, Poll::Ready)
+            ready.next().map_or(Poll::Pending, Poll::Ready)
         });
         let signal = signal.await;
         COUNT.fetch_add(1, Ordering::Relaxed);
-        self.is_told = true;
+        self.is_first_returned = true;
         self.first.get_or_insert(signal);
         signal
     }

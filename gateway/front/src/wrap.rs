@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use rustix::termios::tcgetwinsize;
 
 /// Below this width, wrapping is useless.
-const LEAST: usize = 20;
+const MIN_WIDTH: usize = 20;
 
 /// The width of the terminal of a stream; `None` for a pipe or a file.
 pub fn width(stream: &(impl AsFd + IsTerminal)) -> Option<usize> {
@@ -15,7 +15,7 @@ pub fn width(stream: &(impl AsFd + IsTerminal)) -> Option<usize> {
         .then(|| tcgetwinsize(stream).ok())
         .flatten()?
         .ws_col;
-    (columns > 0).then(|| usize::from(columns).max(LEAST))
+    (columns > 0).then(|| usize::from(columns).max(MIN_WIDTH))
 }
 
 /// Wraps the lines of a text at blanks to `width`. Continuation lines are indented like the last column, or else a
@@ -30,10 +30,10 @@ pub fn wrapped(text: &str, width: Option<usize>) -> String {
             Some(body) => (body, "\n"),
             None => (line, ""),
         };
-        if shown(body) <= width {
+        if display_width(body) <= width {
             wrapped.push_str(body);
         } else {
-            wrapped.push_str(&broken(body, width, ""));
+            wrapped.push_str(&wrap_line(body, width, ""));
         }
         wrapped.push_str(end);
     }
@@ -49,31 +49,31 @@ pub fn command(line: &str, width: usize) -> String {
     };
     let indent: String = command.chars().take_while(|c| *c == ' ').collect();
     let mut text = match comment {
-        Some(comment) if shown(line) > width => {
+        Some(comment) if display_width(line) > width => {
             let comment = format!("{indent}#{comment}");
             // Each line of a comment begins with its mark.
-            let comment = broken(&comment, width, "").replace("\n  ", "\n");
+            let comment = wrap_line(&comment, width, "").replace("\n  ", "\n");
             format!("{}\n", comment.replace('\n', &format!("\n{indent}# ")))
         }
         Some(_) => return line.to_owned(),
         None => String::new(),
     };
-    if shown(command) <= width {
+    if display_width(command) <= width {
         text.push_str(command);
     } else {
-        text.push_str(&broken(command, width - 2, " \\"));
+        text.push_str(&wrap_line(command, width - 2, " \\"));
     }
     text
 }
 
 /// Wraps one line at blanks, with `mark` at the end of each line except the last.
-fn broken(line: &str, width: usize, mark: &str) -> String {
-    let indent = hanging(line, width);
+fn wrap_line(line: &str, width: usize, mark: &str) -> String {
+    let indent = continuation_indent(line, width);
     let mut text = String::new();
     let mut column = 0;
     let mut is_first = true;
     for (blanks, word) in words(line) {
-        let is_wide = column + blanks.len() + shown(word) > width;
+        let is_wide = column + blanks.len() + display_width(word) > width;
         if is_wide && !is_first {
             text.push_str(mark);
             text.push('\n');
@@ -84,17 +84,17 @@ fn broken(line: &str, width: usize, mark: &str) -> String {
             column += blanks.len();
         }
         text.push_str(word);
-        column += shown(word);
+        column += display_width(word);
         is_first = false;
     }
     text
 }
 
 /// The indentation of continuation lines.
-fn hanging(line: &str, width: usize) -> usize {
+fn continuation_indent(line: &str, width: usize) -> usize {
     let own = line.len() - line.trim_start_matches(' ').len();
     let columns = line.rmatch_indices("  ");
-    let mut columns = columns.map(|(at, gap)| shown(&line[..at + gap.len()]));
+    let mut columns = columns.map(|(at, gap)| display_width(&line[..at + gap.len()]));
     let column = columns.next().filter(|column| *column > own);
     match column {
         Some(column) if column * 2 <= width => column,
@@ -118,7 +118,7 @@ fn words(line: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The width of a text in columns, without colours.
-fn shown(text: &str) -> usize {
+fn display_width(text: &str) -> usize {
     let mut columns = 0;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_broken_and_colours_take_no_room() {
+    fn no_word_is_broken_and_colours_have_no_width() {
         let long = "x".repeat(60);
         let text = format!("see {long} there");
         assert_eq!(wrapped(&text, Some(40)), format!("see\n  {long}\n  there"));

@@ -108,11 +108,11 @@ impl Config {
         let default = DEFAULT_VLANS
             .iter()
             .map(|(id, name)| (*id, (*name).to_owned()));
-        let own = self
+        let configured = self
             .vlans
             .iter()
             .map(|(id, name)| (*id, name.clone().unwrap_or_else(|| format!("VLAN{id:04}"))));
-        default.chain(own).collect()
+        default.chain(configured).collect()
     }
 
     /// The interfaces in the order of tables about addresses: VLAN interfaces before ports.

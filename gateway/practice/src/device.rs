@@ -21,7 +21,7 @@ pub(super) trait Shell: Send {
     fn resize(&mut self, columns: u32, rows: u32);
 
     /// The output before the first input.
-    fn greet(&mut self) -> Vec<u8>;
+    fn greeting(&mut self) -> Vec<u8>;
 
     /// Takes input, and returns its output.
     fn input(&mut self, bytes: &[u8]) -> Vec<u8>;
@@ -61,8 +61,8 @@ impl Shell for SwitchShell {
         self.terminal.resize(columns, rows);
     }
 
-    fn greet(&mut self) -> Vec<u8> {
-        self.terminal.greet(&locked(&self.switch))
+    fn greeting(&mut self) -> Vec<u8> {
+        self.terminal.greeting(&locked(&self.switch))
     }
 
     fn input(&mut self, bytes: &[u8]) -> Vec<u8> {

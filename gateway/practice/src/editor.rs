@@ -1,7 +1,7 @@
 //! The line editor, and its effect on the screen.
 
 /// The maximum length of a line in IOS.
-const LONGEST: usize = 254;
+const MAX_LENGTH: usize = 254;
 
 /// How far a line is moved to the left when it reaches the right margin.
 const SCROLL: usize = 10;
@@ -27,24 +27,24 @@ impl Editor {
         text
     }
 
-    /// Adds a character, if the line has room on the screen. Returns the echo.
-    pub(super) fn push(&mut self, byte: u8, room: usize) -> Vec<u8> {
-        if self.line.len() == LONGEST {
+    /// Adds a character, if the line is not full. `columns` is its width on the screen. Returns the echo.
+    pub(super) fn push(&mut self, byte: u8, columns: usize) -> Vec<u8> {
+        if self.line.len() == MAX_LENGTH {
             return vec![b'\x07'];
         }
         self.line.push(byte);
-        let shown = self.shown();
-        if shown < room || shown <= SCROLL {
+        let width = self.width();
+        if width < columns || width <= SCROLL {
             return vec![byte];
         }
-        let before = shown - 1;
-        self.hidden = self.line.len() - (room - SCROLL).max(1).min(self.line.len());
+        let before = width - 1;
+        self.hidden = self.line.len() - (columns - SCROLL).max(1).min(self.line.len());
         self.redrawn(before)
     }
 
     /// Removes the last character.
     pub(super) fn erase(&mut self) -> Vec<u8> {
-        let before = self.shown();
+        let before = self.width();
         if self.line.is_empty() {
             return vec![];
         }
@@ -71,7 +71,7 @@ impl Editor {
 
     /// Removes everything.
     pub(super) fn clear(&mut self) -> Vec<u8> {
-        let before = self.shown();
+        let before = self.width();
         *self = Self::default();
         self.redrawn(before)
     }
@@ -85,7 +85,7 @@ impl Editor {
     }
 
     /// How many columns the line takes; the `$` is one.
-    fn shown(&self) -> usize {
+    fn width(&self) -> usize {
         self.line.len() - self.hidden + usize::from(self.hidden > 0)
     }
 
@@ -96,9 +96,9 @@ impl Editor {
             echo.push(b'$');
         }
         echo.extend(&self.line[self.hidden..]);
-        let left = before.saturating_sub(self.shown());
-        echo.extend(std::iter::repeat_n(b' ', left));
-        echo.extend(std::iter::repeat_n(b'\x08', left));
+        let surplus = before.saturating_sub(self.width());
+        echo.extend(std::iter::repeat_n(b' ', surplus));
+        echo.extend(std::iter::repeat_n(b'\x08', surplus));
         echo
     }
 }
@@ -107,10 +107,10 @@ impl Editor {
 mod tests {
     use super::*;
 
-    fn typed(editor: &mut Editor, text: &str, room: usize) -> String {
+    fn typed(editor: &mut Editor, text: &str, columns: usize) -> String {
         let echo = text
             .bytes()
-            .flat_map(|byte| editor.push(byte, room))
+            .flat_map(|byte| editor.push(byte, columns))
             .collect();
         String::from_utf8(echo).expect("text")
     }
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn a_line_has_an_end() {
         let mut editor = Editor::default();
-        let echo = typed(&mut editor, &"x".repeat(LONGEST + 1), usize::MAX);
+        let echo = typed(&mut editor, &"x".repeat(MAX_LENGTH + 1), usize::MAX);
         assert!(echo.ends_with("x\x07"));
-        assert_eq!(editor.take().len(), LONGEST);
+        assert_eq!(editor.take().len(), MAX_LENGTH);
     }
 }

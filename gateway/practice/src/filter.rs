@@ -7,12 +7,12 @@ use super::interface::common_prefix;
 /// Which lines of an output are shown.
 #[derive(Debug)]
 pub(super) struct Filter {
-    keep: Keep,
-    matching: Regex,
+    kind: FilterKind,
+    pattern: Regex,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keep {
+enum FilterKind {
     Begin,
     Count,
     Exclude,
@@ -20,19 +20,19 @@ enum Keep {
     Section,
 }
 
-const KINDS: [(&str, Keep); 5] = [
-    ("begin", Keep::Begin),
-    ("count", Keep::Count),
-    ("exclude", Keep::Exclude),
-    ("include", Keep::Include),
-    ("section", Keep::Section),
+const KINDS: [(&str, FilterKind); 5] = [
+    ("begin", FilterKind::Begin),
+    ("count", FilterKind::Count),
+    ("exclude", FilterKind::Exclude),
+    ("include", FilterKind::Include),
+    ("section", FilterKind::Section),
 ];
 
 /// Why a filter is invalid.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum BadFilter {
+pub(super) enum FilterError {
     /// The character at this offset is invalid.
-    At(usize),
+    InvalidAt(usize),
     /// The kind or the expression is missing.
     Incomplete,
     /// The regular expression is invalid.
@@ -43,50 +43,50 @@ impl Filter {
     /// Parses a filter: a kind, which may be abbreviated, and an expression.
     ///
     /// # Errors
-    /// [`BadFilter`].
-    pub(super) fn parse(text: &str) -> Result<Self, BadFilter> {
-        let begun = text.trim_start();
-        let start = text.len() - begun.len();
-        let (kind, expression) = begun.split_once(' ').unwrap_or((begun, ""));
-        if kind.is_empty() {
-            return Err(BadFilter::Incomplete);
+    /// [`FilterError`].
+    pub(super) fn parse(text: &str) -> Result<Self, FilterError> {
+        let trimmed = text.trim_start();
+        let start = text.len() - trimmed.len();
+        let (word, expression) = trimmed.split_once(' ').unwrap_or((trimmed, ""));
+        if word.is_empty() {
+            return Err(FilterError::Incomplete);
         }
-        let fits = |name: &str| common_prefix(name, kind);
-        let keep = KINDS
+        let fits = |name: &str| common_prefix(name, word);
+        let kind = KINDS
             .iter()
-            .find(|(name, _)| name.starts_with(kind))
-            .map(|(_, keep)| *keep);
+            .find(|(name, _)| name.starts_with(word))
+            .map(|(_, kind)| *kind);
         let longest = KINDS.iter().map(|(name, _)| fits(name)).max().unwrap_or(0);
-        let keep = keep.ok_or(BadFilter::At(start + longest))?;
+        let kind = kind.ok_or(FilterError::InvalidAt(start + longest))?;
         if expression.is_empty() {
-            return Err(BadFilter::Incomplete);
+            return Err(FilterError::Incomplete);
         }
-        let matching = Regex::new(expression).map_err(|_| BadFilter::Expression)?;
-        Ok(Self { keep, matching })
+        let pattern = Regex::new(expression).map_err(|_| FilterError::Expression)?;
+        Ok(Self { kind, pattern })
     }
 
     /// The lines of a text that pass.
     pub(super) fn apply(&self, text: &str) -> String {
-        let matches = |line: &str| self.matching.is_match(line).unwrap_or(false);
+        let matches = |line: &str| self.pattern.is_match(line).unwrap_or(false);
         let lines = text.lines();
-        let kept: Vec<&str> = match self.keep {
-            Keep::Begin => lines.skip_while(|line| !matches(line)).collect(),
-            Keep::Exclude => lines.filter(|line| !matches(line)).collect(),
-            Keep::Include => lines.filter(|line| matches(line)).collect(),
-            Keep::Section => {
+        let kept: Vec<&str> = match self.kind {
+            FilterKind::Begin => lines.skip_while(|line| !matches(line)).collect(),
+            FilterKind::Exclude => lines.filter(|line| !matches(line)).collect(),
+            FilterKind::Include => lines.filter(|line| matches(line)).collect(),
+            FilterKind::Section => {
                 // A line that matches, and what is indented below it.
-                let mut within = None;
+                let mut section_indent = None;
                 let mut in_section = |line: &&str| {
                     let indent = line.len() - line.trim_start().len();
-                    if within.is_some_and(|outer| indent > outer) {
+                    if section_indent.is_some_and(|outer| indent > outer) {
                         return true;
                     }
-                    within = matches(line).then_some(indent);
-                    within.is_some()
+                    section_indent = matches(line).then_some(indent);
+                    section_indent.is_some()
                 };
                 lines.filter(|line| in_section(line)).collect()
             }
-            Keep::Count => {
+            FilterKind::Count => {
                 let count = lines.filter(|line| matches(line)).count();
                 return format!("Number of lines which match regexp = {count}\n");
             }
@@ -137,9 +137,9 @@ end
     #[test]
     fn what_is_no_filter_is_refused() {
         let refused = |text| Filter::parse(text).expect_err("a refusal");
-        assert_eq!(refused(" inklude x"), BadFilter::At(3));
-        assert_eq!(refused(" include"), BadFilter::Incomplete);
-        assert_eq!(refused(""), BadFilter::Incomplete);
-        assert_eq!(refused(" i (("), BadFilter::Expression);
+        assert_eq!(refused(" inklude x"), FilterError::InvalidAt(3));
+        assert_eq!(refused(" include"), FilterError::Incomplete);
+        assert_eq!(refused(""), FilterError::Incomplete);
+        assert_eq!(refused(" i (("), FilterError::Expression);
     }
 }

@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 
 use super::config::NextHop;
-use super::interface::{BadName, InterfaceName, common_prefix};
+use super::interface::{ArgumentError, InterfaceName, common_prefix};
 use super::switch::Switch;
 use super::vlans::VlanList;
 use super::vty::{Reply, Vty};
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 
 /// Why a line is not a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum ParseError {
     /// The character at this column is invalid, in the word with this number (from 0).
     Invalid { column: usize, word: usize },
     /// A word is ambiguous.
@@ -56,24 +56,27 @@ pub(super) enum Refusal {
 /// Finds the rule that a line matches.
 ///
 /// # Errors
-/// [`Refusal`], as in IOS. An empty line is [`Refusal::Incomplete`].
-pub(super) fn parse<'r>(rules: &[&'r Rule], line: &str) -> Result<(&'r Rule, Arguments), Refusal> {
-    let narrowed = narrow(rules, line)?;
-    let rule = narrowed.complete().ok_or(Refusal::Incomplete)?;
-    Ok((rule, narrowed.arguments))
+/// [`ParseError`], as in IOS. An empty line is [`ParseError::Incomplete`].
+pub(super) fn parse<'r>(
+    rules: &[&'r Rule],
+    line: &str,
+) -> Result<(&'r Rule, Arguments), ParseError> {
+    let partial = match_words(rules, line)?;
+    let rule = partial.complete().ok_or(ParseError::Incomplete)?;
+    Ok((rule, partial.arguments))
 }
 
 /// The tokens that are possible at the end of a line: in its last word, or after it.
 ///
 /// # Errors
 /// As [`parse`].
-pub(super) fn expected(rules: &[&Rule], line: &str) -> Result<Vec<&'static str>, Refusal> {
-    let begun = line.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-    let (before, word) = line.split_at(begun);
-    let narrowed = narrow(rules, before)?;
-    let mut tokens = narrowed.tokens();
+pub(super) fn expected(rules: &[&Rule], line: &str) -> Result<Vec<&'static str>, ParseError> {
+    let word_start = line.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let (before, word) = line.split_at(word_start);
+    let partial = match_words(rules, before)?;
+    let mut tokens = partial.tokens();
     if word.is_empty() {
-        tokens.extend(narrowed.complete().map(|_| "<cr>"));
+        tokens.extend(partial.complete().map(|_| "<cr>"));
         return Ok(tokens);
     }
     let word = word.to_ascii_lowercase();
@@ -82,21 +85,21 @@ pub(super) fn expected(rules: &[&Rule], line: &str) -> Result<Vec<&'static str>,
 }
 
 /// The rules that match some words of a line.
-struct Narrowed<'r> {
-    live: Vec<&'r Rule>,
+struct PartialMatch<'r> {
+    candidates: Vec<&'r Rule>,
     depth: usize,
     arguments: Arguments,
 }
 
-impl<'r> Narrowed<'r> {
+impl<'r> PartialMatch<'r> {
     fn complete(&self) -> Option<&'r Rule> {
         let ends_here = |rule: &&&Rule| rule.pattern.split(' ').count() == self.depth;
-        self.live.iter().find(ends_here).copied()
+        self.candidates.iter().find(ends_here).copied()
     }
 
     fn tokens(&self) -> Vec<&'static str> {
         let mut tokens: Vec<_> = self
-            .live
+            .candidates
             .iter()
             .filter_map(|rule| rule.pattern.split(' ').nth(self.depth))
             .collect();
@@ -113,7 +116,7 @@ struct Word<'l> {
     text: &'l str,
 }
 
-fn narrow<'r>(rules: &[&'r Rule], line: &str) -> Result<Narrowed<'r>, Refusal> {
+fn match_words<'r>(rules: &[&'r Rule], line: &str) -> Result<PartialMatch<'r>, ParseError> {
     let words: Vec<Word<'_>> = line
         .split_ascii_whitespace()
         .map(|text| Word {
@@ -121,40 +124,40 @@ fn narrow<'r>(rules: &[&'r Rule], line: &str) -> Result<Narrowed<'r>, Refusal> {
             text,
         })
         .collect();
-    let mut narrowed = Narrowed {
-        live: rules.to_vec(),
+    let mut partial = PartialMatch {
+        candidates: rules.to_vec(),
         depth: 0,
         arguments: Arguments::default(),
     };
     let mut at = 0;
     while at < words.len() {
-        let tokens = narrowed.tokens();
+        let tokens = partial.tokens();
         let (token, used) =
-            choose(&tokens, line, &words[at..], &mut narrowed.arguments).map_err(|refusal| {
+            choose(&tokens, line, &words[at..], &mut partial.arguments).map_err(|refusal| {
                 match refusal {
-                    Refusal::Invalid { column, .. } => Refusal::Invalid { column, word: at },
+                    ParseError::Invalid { column, .. } => ParseError::Invalid { column, word: at },
                     other => other,
                 }
             })?;
-        let said = if is_keyword(token) {
+        let canonical_word = if is_keyword(token) {
             token
         } else {
             let last = words[at + used - 1];
             &line[words[at].start..last.start + last.text.len()]
         };
-        let canonical = &mut narrowed.arguments.canonical;
+        let canonical = &mut partial.arguments.canonical;
         if !canonical.is_empty() {
             canonical.push(' ');
         }
-        canonical.push_str(said);
-        let depth = narrowed.depth;
-        narrowed
-            .live
+        canonical.push_str(canonical_word);
+        let depth = partial.depth;
+        partial
+            .candidates
             .retain(|rule| rule.pattern.split(' ').nth(depth) == Some(token));
-        narrowed.depth += 1;
+        partial.depth += 1;
         at += used;
     }
-    Ok(narrowed)
+    Ok(partial)
 }
 
 /// The token that matches the next words, and the number of these words.
@@ -163,7 +166,7 @@ fn choose(
     line: &str,
     words: &[Word<'_>],
     arguments: &mut Arguments,
-) -> Result<(&'static str, usize), Refusal> {
+) -> Result<(&'static str, usize), ParseError> {
     let word = words[0].text.to_ascii_lowercase();
     let keywords: Vec<&'static str> = tokens.iter().copied().filter(|t| is_keyword(t)).collect();
     if let Some(exact) = keywords.iter().find(|keyword| **keyword == word) {
@@ -173,7 +176,7 @@ fn choose(
     match abbreviated[..] {
         [] => {}
         [keyword] => return Ok((keyword, 1)),
-        _ => return Err(Refusal::Ambiguous),
+        _ => return Err(ParseError::Ambiguous),
     }
     let mut column = words[0].start
         + keywords
@@ -184,11 +187,11 @@ fn choose(
     for token in tokens.iter().filter(|token| !is_keyword(token)) {
         match argument(token, line, words, arguments) {
             Ok(used) => return Ok((token, used)),
-            Err(BadName::Incomplete) => return Err(Refusal::Incomplete),
-            Err(BadName::At(offset)) => column = column.max(words[0].start + offset),
+            Err(ArgumentError::Incomplete) => return Err(ParseError::Incomplete),
+            Err(ArgumentError::InvalidAt(offset)) => column = column.max(words[0].start + offset),
         }
     }
-    Err(Refusal::Invalid { column, word: 0 })
+    Err(ParseError::Invalid { column, word: 0 })
 }
 
 /// Parses an argument, and returns the number of its words.
@@ -197,9 +200,12 @@ fn argument(
     line: &str,
     words: &[Word<'_>],
     arguments: &mut Arguments,
-) -> Result<usize, BadName> {
+) -> Result<usize, ArgumentError> {
     let word = words[0].text;
-    let dotted = || word.parse::<Ipv4Addr>().map_err(|_| BadName::At(0));
+    let dotted = || {
+        word.parse::<Ipv4Addr>()
+            .map_err(|_| ArgumentError::InvalidAt(0))
+    };
     match token {
         "A.B.C.D" => arguments.address = dotted()?,
         "MASK" => arguments.mask = dotted()?,
@@ -222,13 +228,15 @@ fn argument(
             arguments.interface = InterfaceName::parse(name)?;
             return Ok(1 + usize::from(apart.is_some()));
         }
-        range => arguments.number = number_within(range, word).ok_or(BadName::At(0))?,
+        range => {
+            arguments.number = number_in_range(range, word).ok_or(ArgumentError::InvalidAt(0))?
+        }
     }
     Ok(1)
 }
 
 /// A number within a range that is written `<1-4094>`.
-fn number_within(range: &str, word: &str) -> Option<u16> {
+fn number_in_range(range: &str, word: &str) -> Option<u16> {
     let (low, high) = range
         .strip_prefix('<')?
         .strip_suffix('>')?
@@ -273,10 +281,10 @@ mod tests {
         "vlan VLANS",
     ];
 
-    fn parsed(line: &str) -> Result<Arguments, Refusal> {
+    fn parsed(line: &str) -> Result<Arguments, ParseError> {
         let rules = PATTERNS.map(|pattern| Rule {
             pattern,
-            run: |_, _, _| Reply::done(),
+            run: |_, _, _| Reply::empty(),
         });
         parse(&rules.each_ref(), line).map(|(_, arguments)| arguments)
     }
@@ -289,14 +297,14 @@ mod tests {
             canonical("SHOW INT STAT"),
             Ok("show interfaces status".to_owned())
         );
-        assert_eq!(canonical("sh v"), Err(Refusal::Ambiguous));
-        assert_eq!(canonical("sh"), Err(Refusal::Incomplete));
+        assert_eq!(canonical("sh v"), Err(ParseError::Ambiguous));
+        assert_eq!(canonical("sh"), Err(ParseError::Incomplete));
     }
 
     #[test]
     fn the_refused_column_is_that_of_the_first_character_that_cannot_be() {
         let column = |line| match parsed(line) {
-            Err(Refusal::Invalid { column, word }) => (column, word),
+            Err(ParseError::Invalid { column, word }) => (column, word),
             other => panic!("{other:?}"),
         };
         assert_eq!(column("show verzion"), (8, 1));
@@ -308,20 +316,20 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_read_by_their_kind() -> Result<(), Refusal> {
+    fn arguments_are_read_by_their_kind() -> Result<(), ParseError> {
         assert_eq!(parsed("int gi 0/2")?.interface, InterfaceName::Gigabit(2));
         assert_eq!(parsed("int vlan10")?.interface, InterfaceName::Vlan(10));
         assert_eq!(parsed("desc  to  the core ")?.text, "to  the core");
         assert_eq!(parsed("ip ro 10.0.0.0 255.0.0.0 null0 9")?.number, 9);
-        assert_eq!(parsed("interface vlan").err(), Some(Refusal::Incomplete));
+        assert_eq!(parsed("interface vlan").err(), Some(ParseError::Incomplete));
         Ok(())
     }
 
     #[test]
-    fn what_may_follow_is_told() {
+    fn what_may_follow_is_listed() {
         let rules = PATTERNS.map(|pattern| Rule {
             pattern,
-            run: |_, _, _| Reply::done(),
+            run: |_, _, _| Reply::empty(),
         });
         let rules = rules.each_ref();
         assert_eq!(expected(&rules, "sh v"), Ok(vec!["version", "vlan"]));

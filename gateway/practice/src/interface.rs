@@ -17,13 +17,13 @@ pub(super) enum InterfaceName {
     Vlan(u16),
 }
 
-/// Why a word is not an interface name.
+/// Why a word is not a valid argument.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum BadName {
+pub(super) enum ArgumentError {
     /// The unit is missing: more is expected.
     Incomplete,
     /// The character at this offset is invalid.
-    At(usize),
+    InvalidAt(usize),
 }
 
 impl InterfaceName {
@@ -31,8 +31,8 @@ impl InterfaceName {
     /// `GigabitEthernet 0/1`, `vl 10`.
     ///
     /// # Errors
-    /// [`BadName`] says where reading stopped.
-    pub(super) fn parse(text: &str) -> Result<Self, BadName> {
+    /// [`ArgumentError`] says where reading stopped.
+    pub(super) fn parse(text: &str) -> Result<Self, ArgumentError> {
         let letters = text
             .find(|c: char| !c.is_ascii_alphabetic())
             .unwrap_or(text.len());
@@ -41,19 +41,19 @@ impl InterfaceName {
         let at = text.len() - unit.len();
         let kind = kind.to_ascii_lowercase();
         if kind.is_empty() {
-            Err(BadName::At(0))
+            Err(ArgumentError::InvalidAt(0))
         } else if "gigabitethernet".starts_with(&kind) {
             match unit.strip_prefix("0/") {
                 Some(port) => number(port, 1..=PORTS, at + 2).map(Self::Gigabit),
-                None if unit.is_empty() => Err(BadName::Incomplete),
-                None => Err(BadName::At(at)),
+                None if unit.is_empty() => Err(ArgumentError::Incomplete),
+                None => Err(ArgumentError::InvalidAt(at)),
             }
         } else if "vlan".starts_with(&kind) {
             number(unit, IDS, at).map(Self::Vlan)
         } else {
-            let known = ["gigabitethernet", "vlan"];
-            Err(BadName::At(
-                known
+            let kinds = ["gigabitethernet", "vlan"];
+            Err(ArgumentError::InvalidAt(
+                kinds
                     .iter()
                     .map(|name| common_prefix(name, &kind))
                     .max()
@@ -85,14 +85,18 @@ pub(super) fn common_prefix(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-fn number(text: &str, range: std::ops::RangeInclusive<u16>, at: usize) -> Result<u16, BadName> {
+fn number(
+    text: &str,
+    range: std::ops::RangeInclusive<u16>,
+    at: usize,
+) -> Result<u16, ArgumentError> {
     if text.is_empty() {
-        return Err(BadName::Incomplete);
+        return Err(ArgumentError::Incomplete);
     }
     text.parse()
         .ok()
         .filter(|number| range.contains(number))
-        .ok_or(BadName::At(at))
+        .ok_or(ArgumentError::InvalidAt(at))
 }
 
 /// How a port takes part in switching.
@@ -177,11 +181,26 @@ mod tests {
 
     #[test]
     fn a_bad_name_says_where_it_goes_wrong() {
-        assert_eq!(InterfaceName::parse("gi0/5"), Err(BadName::At(4)));
-        assert_eq!(InterfaceName::parse("gi 1/1"), Err(BadName::At(3)));
-        assert_eq!(InterfaceName::parse("vlan 4095"), Err(BadName::At(5)));
-        assert_eq!(InterfaceName::parse("vlab1"), Err(BadName::At(3)));
-        assert_eq!(InterfaceName::parse("gi"), Err(BadName::Incomplete));
-        assert_eq!(InterfaceName::parse("0/1"), Err(BadName::At(0)));
+        assert_eq!(
+            InterfaceName::parse("gi0/5"),
+            Err(ArgumentError::InvalidAt(4))
+        );
+        assert_eq!(
+            InterfaceName::parse("gi 1/1"),
+            Err(ArgumentError::InvalidAt(3))
+        );
+        assert_eq!(
+            InterfaceName::parse("vlan 4095"),
+            Err(ArgumentError::InvalidAt(5))
+        );
+        assert_eq!(
+            InterfaceName::parse("vlab1"),
+            Err(ArgumentError::InvalidAt(3))
+        );
+        assert_eq!(InterfaceName::parse("gi"), Err(ArgumentError::Incomplete));
+        assert_eq!(
+            InterfaceName::parse("0/1"),
+            Err(ArgumentError::InvalidAt(0))
+        );
     }
 }

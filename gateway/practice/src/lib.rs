@@ -1,7 +1,7 @@
 //! The practice switch: an SSH server in the binary with a small but accurate part of Cisco IOS. It keeps its
 //! configuration, so that users can try devgate without a device.
 //!
-//! [`Practice::start`] runs one in the background, [`serve()`] runs one for a person. All of IOS (`terminal` and below)
+//! [`PracticeSwitch::start`] runs one in the background, [`serve()`] runs one for a person. All of IOS (`terminal` and below)
 //! is a state machine without I/O; `server` connects it to SSH. Sessions share one switch and its configuration. A
 //! recorded device can be replayed instead (`replay`).
 
@@ -24,4 +24,4 @@ mod vlans;
 mod vty;
 
 pub use serve::{PracticeArgs, serve};
-pub use server::{Practice, Settings};
+pub use server::{PracticeSettings, PracticeSwitch};

@@ -10,7 +10,7 @@ use super::device::{Device, Shell};
 use super::editor::Editor;
 
 /// The commands that end a session, unless the recording has another answer.
-const GOODBYES: [&str; 3] = ["exit", "quit", "logout"];
+const EXIT_COMMANDS: [&str; 3] = ["exit", "quit", "logout"];
 
 /// A recorded device.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Replay(pub(super) Arc<Recording>);
 struct ReplayShell {
     recording: Arc<Recording>,
     editor: Editor,
-    shown: Vec<u8>,
+    output: Vec<u8>,
     after_return: bool,
     closed: bool,
 }
@@ -30,7 +30,7 @@ impl Device for Replay {
         Box::new(ReplayShell {
             recording: Arc::clone(&self.0),
             editor: Editor::default(),
-            shown: Vec::new(),
+            output: Vec::new(),
             after_return: false,
             closed: false,
         })
@@ -41,24 +41,24 @@ impl Shell for ReplayShell {
     /// Recorded output keeps its width, and has no pager.
     fn resize(&mut self, _: u32, _: u32) {}
 
-    fn greet(&mut self) -> Vec<u8> {
+    fn greeting(&mut self) -> Vec<u8> {
         let greeting = self.recording.greeting.clone();
         self.print_lines(&greeting);
         self.prompt();
-        std::mem::take(&mut self.shown)
+        std::mem::take(&mut self.output)
     }
 
     fn input(&mut self, bytes: &[u8]) -> Vec<u8> {
         for &byte in bytes {
-            self.byte(byte);
+            self.input_byte(byte);
         }
-        std::mem::take(&mut self.shown)
+        std::mem::take(&mut self.output)
     }
 
     fn exec(&mut self, command: &str) -> Vec<u8> {
         self.answer(command.trim());
         self.closed = true;
-        std::mem::take(&mut self.shown)
+        std::mem::take(&mut self.output)
     }
 
     fn is_closed(&self) -> bool {
@@ -67,7 +67,7 @@ impl Shell for ReplayShell {
 }
 
 impl ReplayShell {
-    fn byte(&mut self, byte: u8) {
+    fn input_byte(&mut self, byte: u8) {
         let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
         match byte {
             b'\n' if after_return => {}
@@ -87,10 +87,10 @@ impl ReplayShell {
                 self.print("^C\n");
                 self.prompt();
             }
-            0x08 | 0x7F => self.shown.extend(self.editor.erase()),
-            0x15 => self.shown.extend(self.editor.clear()),
-            0x17 => self.shown.extend(self.editor.erase_word()),
-            b' '.. => self.shown.extend(self.editor.push(byte, usize::MAX)),
+            0x08 | 0x7F => self.output.extend(self.editor.erase()),
+            0x15 => self.output.extend(self.editor.clear()),
+            0x17 => self.output.extend(self.editor.erase_word()),
+            b' '.. => self.output.extend(self.editor.push(byte, usize::MAX)),
             _ => {}
         }
     }
@@ -99,7 +99,7 @@ impl ReplayShell {
         let recording = Arc::clone(&self.recording);
         match recording.answer(command) {
             Some(output) => self.print_lines(output),
-            None if GOODBYES.contains(&command) => self.closed = true,
+            None if EXIT_COMMANDS.contains(&command) => self.closed = true,
             None => self.print_lines(&recording.refusal(command)),
         }
     }
@@ -118,7 +118,7 @@ impl ReplayShell {
     }
 
     fn print(&mut self, text: &str) {
-        self.shown.extend(text.replace('\n', "\r\n").bytes());
+        self.output.extend(text.replace('\n', "\r\n").bytes());
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_command_is_answered_as_it_was_recorded() {
         let mut shell = shell();
-        assert_eq!(shell.greet(), b"Hello.\r\nr1# ");
+        assert_eq!(shell.greeting(), b"Hello.\r\nr1# ");
         assert_eq!(
             typed(&mut *shell, "show versiom\x7fn\r\n"),
             "show versiom\x08 \x08n\r\nFRRouting 8.4.4\r\nr1\r\nr1# "
@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn what_was_not_recorded_is_unknown_and_exit_ends_the_session() {
         let mut shell = shell();
-        let told = typed(&mut *shell, "reload\r");
-        assert_eq!(told, "reload\r\n% Unknown command: reload\r\nr1# ");
+        let answer = typed(&mut *shell, "reload\r");
+        assert_eq!(answer, "reload\r\n% Unknown command: reload\r\nr1# ");
         assert!(!shell.is_closed());
         assert_eq!(typed(&mut *shell, "exit\r"), "exit\r\n");
         assert!(shell.is_closed());

@@ -16,7 +16,7 @@ use russh::keys::ssh_key::LineEnding;
 use russh::keys::{Algorithm, PrivateKey};
 
 use super::config::is_hostname;
-use super::{Practice, Settings};
+use super::{PracticeSettings, PracticeSwitch};
 
 /// Run a practice switch: an SSH server with a small part of Cisco IOS
 ///
@@ -60,33 +60,33 @@ pub struct PracticeArgs {
 /// The port is in use, or the host key file or `out` cannot be used.
 pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let address = SocketAddr::new(args.listen, args.port);
-    let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
+    let host_key = args.host_key.as_deref().map(host_key_of).transpose()?;
     let recording = args.replay.as_deref().map(Recording::read).transpose()?;
     let recording = recording.map(Arc::new);
-    let settings = Settings {
+    let settings = PracticeSettings {
         address,
         recording: recording.clone(),
         hostname: args.hostname,
         privileged: args.privileged,
         host_key,
-        ..Settings::default()
+        ..PracticeSettings::default()
     };
     let user = settings.user.clone();
     let (password, enable) = (settings.password.clone(), settings.enable_password.clone());
-    let practice = Practice::start(settings)
+    let practice = PracticeSwitch::start(settings)
         .await
         .with_context(|| format!("cannot listen on {address}; --port 0 selects a free port"))?;
-    let reachable = Reachable {
+    let guide = LoginGuide {
         practice: &practice,
         user: &user,
         password,
         enable,
     };
-    let told = match &recording {
-        None => reachable.told(),
-        Some(recording) => reachable.told_of(recording),
+    let text = match &recording {
+        None => guide.for_switch(),
+        Some(recording) => guide.for_recording(recording),
     };
-    out.write_all(told.as_bytes())?;
+    out.write_all(text.as_bytes())?;
     out.flush()?;
     tokio::signal::ctrl_c()
         .await
@@ -104,44 +104,44 @@ fn hostname(name: &str) -> Result<String, String> {
 }
 
 /// Reads the key from a file, or writes a new key to it.
-fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
-    let shown = file.display();
+fn host_key_of(file: &Path) -> Result<PrivateKey, Failure> {
+    let path = file.display();
     match reading::text(file) {
         Ok(text) => match PrivateKey::from_openssh(&text) {
             Ok(key) if key.is_encrypted() => Err(Failure::other(format!(
-                "{shown}: the host key has a passphrase"
+                "{path}: the host key has a passphrase"
             ))),
             Ok(key) => Ok(key),
             Err(_) => Err(Failure::other(format!(
-                "{shown}: expected a private key in OpenSSH's form"
+                "{path}: expected a private key in OpenSSH's form"
             ))),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let made = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519);
-            let written = made.and_then(|key| Ok((key.to_openssh(LineEnding::LF)?, key)));
+            let new_key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519);
+            let written = new_key.and_then(|key| Ok((key.to_openssh(LineEnding::LF)?, key)));
             let (text, key) = written.map_err(|error| Failure::other(error.to_string()))?;
             let mut options = std::fs::OpenOptions::new();
             let created = options.write(true).create_new(true).mode(0o600).open(file);
             created
                 .and_then(|mut created| created.write_all(text.as_bytes()))
-                .with_context(|| format!("{shown}: cannot save the host key"))?;
+                .with_context(|| format!("{path}: cannot save the host key"))?;
             Ok(key)
         }
-        Err(error) => Err(error).with_context(|| format!("{shown}: cannot read the host key")),
+        Err(error) => Err(error).with_context(|| format!("{path}: cannot read the host key")),
     }
 }
 
 /// The data to log in.
-struct Reachable<'p> {
-    practice: &'p Practice,
+struct LoginGuide<'p> {
+    practice: &'p PracticeSwitch,
     user: &'p str,
     password: Sensitive<String>,
     enable: Sensitive<String>,
 }
 
-impl Reachable<'_> {
+impl LoginGuide<'_> {
     /// All text to paste. These passwords are not secret: they are printed for the user who starts the switch.
-    fn told(&self) -> String {
+    fn for_switch(&self) -> String {
         let (address, user) = (self.practice.address(), self.user);
         let (password, enable) = (self.password(), self.enable.reveal());
         let enabled = format!("        enable_password: {enable}\n");
@@ -153,7 +153,7 @@ impl Reachable<'_> {
     }
 
     /// The same for a recorded device.
-    fn told_of(&self, recording: &Recording) -> String {
+    fn for_recording(&self, recording: &Recording) -> String {
         let (address, user) = (self.practice.address(), self.user);
         let password = self.password();
         let family = match recording.family.as_str() {
@@ -179,7 +179,7 @@ impl Reachable<'_> {
         let password = self.password();
         let key = self.practice.host_key();
         // ssh omits the default port.
-        let known = if port == 22 {
+        let host_pattern = if port == 22 {
             host.to_string()
         } else {
             format!("[{host}]:{port}")
@@ -188,7 +188,7 @@ impl Reachable<'_> {
             "\
 1. In an empty folder, its host key as known_hosts:
 
-{known} {key}
+{host_pattern} {key}
 
 2. Beside it, inventory.yaml:
 
@@ -225,12 +225,12 @@ mod tests {
     fn a_host_key_is_made_once_and_for_its_owner_alone() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("host_key");
-        let made = kept_key(&file)?;
+        let new_key = host_key_of(&file)?;
         assert_eq!(
             std::fs::metadata(&file)?.permissions().mode() & 0o777,
             0o600
         );
-        assert_eq!(kept_key(&file)?.public_key(), made.public_key());
+        assert_eq!(host_key_of(&file)?.public_key(), new_key.public_key());
         Ok(())
     }
 
@@ -239,38 +239,38 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("host_key");
         std::fs::write(&file, "canary")?;
-        let told = kept_key(&file).expect_err("a refusal").to_string();
+        let text = host_key_of(&file).expect_err("a refusal").to_string();
         assert!(
-            told.contains("host_key: expected") && !told.contains("canary"),
-            "{told}"
+            text.contains("host_key: expected") && !text.contains("canary"),
+            "{text}"
         );
         Ok(())
     }
 
     #[tokio::test]
-    async fn what_is_told_names_the_address_and_the_key() -> Result<(), Failure> {
-        let practice = Practice::start(Settings::default()).await?;
+    async fn the_login_guide_names_the_address_and_the_key() -> Result<(), Failure> {
+        let practice = PracticeSwitch::start(PracticeSettings::default()).await?;
         let (address, key) = (practice.address(), practice.host_key());
-        let Settings {
+        let PracticeSettings {
             user,
             password,
             enable_password: enable,
             ..
-        } = Settings::default();
-        let told = Reachable {
+        } = PracticeSettings::default();
+        let text = LoginGuide {
             practice: &practice,
             user: &user,
             password,
             enable,
         }
-        .told();
+        .for_switch();
         assert!(
-            told.contains(&format!("\n[127.0.0.1]:{} {key}\n", address.port())),
-            "{told}"
+            text.contains(&format!("\n[127.0.0.1]:{} {key}\n", address.port())),
+            "{text}"
         );
         assert!(
-            told.contains(&format!("    uri: ssh://{address}\n")),
-            "{told}"
+            text.contains(&format!("    uri: ssh://{address}\n")),
+            "{text}"
         );
         practice.stop().await;
         Ok(())

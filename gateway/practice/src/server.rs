@@ -19,25 +19,25 @@ use super::device::{Device, SharedSwitch};
 use super::replay::Replay;
 use super::switch::Switch;
 use super::vty::Mode;
-use session::Session;
+use session::ClientSession;
 
 mod session;
 
 /// The maximum number of connections. More are rejected.
-const SESSIONS: usize = 64;
+const MAX_SESSIONS: usize = 64;
 
 /// The maximum number of login attempts before a client is disconnected.
-const LOGINS: usize = 3;
+const MAX_LOGIN_ATTEMPTS: usize = 3;
 
 /// How long a session may be idle before it is closed.
-const IDLE: Duration = Duration::from_secs(600);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How long [`Practice::stop`] waits for clients to disconnect.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long [`PracticeSwitch::stop`] waits for clients to disconnect.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The settings of a practice switch.
 #[derive(Debug)]
-pub struct Settings {
+pub struct PracticeSettings {
     /// The address to listen on. Port 0 selects a free port.
     pub address: SocketAddr,
     /// The user who may log in.
@@ -58,7 +58,7 @@ pub struct Settings {
     pub recording: Option<Arc<Recording>>,
 }
 
-impl Default for Settings {
+impl Default for PracticeSettings {
     /// A free port on the loopback interface, user `admin`, and public passwords.
     fn default() -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl PracticeSettings {
     /// The replayed device.
     fn device(&self) -> Arc<dyn Device> {
         if let Some(recording) = &self.recording {
@@ -109,19 +109,19 @@ impl Settings {
 
 /// A running practice switch. It stops when it is dropped. [`stop`](Self::stop) disconnects the clients first.
 #[derive(Debug)]
-pub struct Practice {
+pub struct PracticeSwitch {
     address: SocketAddr,
     host_key: String,
     stop: watch::Sender<bool>,
-    accepting: JoinHandle<()>,
+    accept_task: JoinHandle<()>,
 }
 
-impl Practice {
+impl PracticeSwitch {
     /// Starts a switch with the factory configuration on the current runtime.
     ///
     /// # Errors
     /// It cannot listen on the address, or the host key cannot be created or written.
-    pub async fn start(settings: Settings) -> io::Result<Self> {
+    pub async fn start(settings: PracticeSettings) -> io::Result<Self> {
         let key = match &settings.host_key {
             Some(key) => key.clone(),
             None => {
@@ -134,17 +134,17 @@ impl Practice {
         let config = Arc::new(Config {
             methods: MethodSet::from(&[MethodKind::Password, MethodKind::PublicKey][..]),
             keys: vec![key],
-            max_auth_attempts: LOGINS,
+            max_auth_attempts: MAX_LOGIN_ATTEMPTS,
             auth_rejection_time: Duration::from_millis(300),
             auth_rejection_time_initial: Some(Duration::ZERO),
-            inactivity_timeout: Some(IDLE),
+            inactivity_timeout: Some(IDLE_TIMEOUT),
             nodelay: true,
             server_id: settings.server_id(),
             ..Config::default()
         });
         let device = settings.device();
         let (stop, stopped) = watch::channel(false);
-        let accepting = tokio::spawn(accept(
+        let accept_task = tokio::spawn(accept(
             listener,
             config,
             Arc::new(settings),
@@ -155,7 +155,7 @@ impl Practice {
             address,
             host_key,
             stop,
-            accepting,
+            accept_task,
         })
     }
 
@@ -173,13 +173,13 @@ impl Practice {
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         // It fails only after a panic, which was reported already.
-        let _ = (&mut self.accepting).await;
+        let _ = (&mut self.accept_task).await;
     }
 }
 
-impl Drop for Practice {
+impl Drop for PracticeSwitch {
     fn drop(&mut self) {
-        self.accepting.abort();
+        self.accept_task.abort();
     }
 }
 
@@ -187,7 +187,7 @@ impl Drop for Practice {
 async fn accept(
     listener: TcpListener,
     config: Arc<Config>,
-    settings: Arc<Settings>,
+    settings: Arc<PracticeSettings>,
     device: Arc<dyn Device>,
     mut stopped: watch::Receiver<bool>,
 ) {
@@ -202,14 +202,14 @@ async fn accept(
         let Ok((stream, peer)) = accepted else {
             continue;
         };
-        if sessions.len() >= SESSIONS {
+        if sessions.len() >= MAX_SESSIONS {
             tracing::warn!(
-                "{peer}: refused, because the practice switch already has {SESSIONS} sessions"
+                "{peer}: refused, because the practice switch already has {MAX_SESSIONS} sessions"
             );
             continue;
         }
-        let session = Session::new(Arc::clone(&settings), Arc::clone(&device));
-        sessions.spawn(serve_one(
+        let session = ClientSession::new(Arc::clone(&settings), Arc::clone(&device));
+        sessions.spawn(serve_client(
             stream,
             Arc::clone(&config),
             session,
@@ -217,13 +217,13 @@ async fn accept(
         ));
     }
     drop(listener);
-    let _ = tokio::time::timeout(GOODBYE, sessions.join_all()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, sessions.join_all()).await;
 }
 
-async fn serve_one(
+async fn serve_client(
     stream: TcpStream,
     config: Arc<Config>,
-    session: Session,
+    session: ClientSession,
     mut stopped: watch::Receiver<bool>,
 ) {
     // Echoes are small, and must not wait for each other.

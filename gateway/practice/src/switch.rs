@@ -43,7 +43,7 @@ impl Switch {
     }
 
     /// Whether `enable` accepts this password.
-    pub(super) fn enables(&self, password: &str) -> bool {
+    pub(super) fn accepts_enable_password(&self, password: &str) -> bool {
         self.enable_password.reveal() == password
     }
 
@@ -53,9 +53,13 @@ impl Switch {
     }
 
     /// Does work that may change the configuration. If it does, records the user and the time.
-    pub(super) fn noting_changes<T>(&mut self, user: &str, act: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn recording_changes<T>(
+        &mut self,
+        user: &str,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let before = self.running.clone();
-        let result = act(self);
+        let result = work(self);
         if self.running != before {
             self.changed = Some((self.now(), user.to_owned()));
         }

@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 
 use super::commands::{answer, help};
 use super::editor::Editor;
-use super::grammar::Refusal;
+use super::grammar::ParseError;
 use super::interpret;
 use super::switch::Switch;
 use super::vty::{Mode, Question, Reply, Vty};
 
 /// How often `enable` asks for its password.
-const TRIES: u8 = 3;
+const MAX_PASSWORD_TRIES: u8 = 3;
 
 const MORE: &str = " --More-- ";
 /// Removes [`MORE`] like IOS.
@@ -27,7 +27,7 @@ pub(super) struct Terminal {
     editor: Editor,
     after_return: bool,
     escape: Escape,
-    shown: Vec<u8>,
+    output: Vec<u8>,
 }
 
 /// The meaning of the next byte.
@@ -62,37 +62,37 @@ impl Terminal {
             editor: Editor::default(),
             after_return: false,
             escape: Escape::None,
-            shown: vec![],
+            output: vec![],
         }
     }
 
     /// Sets the size of the screen. 0 means unknown, and changes nothing.
     pub(super) fn resize(&mut self, columns: u32, rows: u32) {
-        let known = |size: u32| usize::try_from(size).ok().filter(|size| *size > 0);
-        self.vty.width = known(columns).unwrap_or(self.vty.width);
-        self.vty.rows = known(rows).unwrap_or(self.vty.rows);
+        let size_if_known = |size: u32| usize::try_from(size).ok().filter(|size| *size > 0);
+        self.vty.width = size_if_known(columns).unwrap_or(self.vty.width);
+        self.vty.rows = size_if_known(rows).unwrap_or(self.vty.rows);
     }
 
     /// The output before the first input.
-    pub(super) fn greet(&mut self, switch: &Switch) -> Vec<u8> {
+    pub(super) fn greeting(&mut self, switch: &Switch) -> Vec<u8> {
         self.print("\n");
         self.prompt(switch);
-        std::mem::take(&mut self.shown)
+        std::mem::take(&mut self.output)
     }
 
     /// Takes input, and returns its output.
     pub(super) fn input(&mut self, switch: &mut Switch, bytes: &[u8]) -> Vec<u8> {
         for byte in bytes {
-            self.byte(switch, *byte);
+            self.input_byte(switch, *byte);
         }
-        std::mem::take(&mut self.shown)
+        std::mem::take(&mut self.output)
     }
 
     /// Runs one command, as for `ssh host command`: without prompt and pager, and with the default answer to every
     /// question.
     pub(super) fn exec(&mut self, switch: &mut Switch, command: &str) -> Vec<u8> {
         self.print("\n");
-        let reply = match self.understood(switch, command) {
+        let reply = match self.run_line(switch, command) {
             Ok(Reply::Ask(question)) => answer(question, switch, &mut self.vty, ""),
             Ok(reply) => reply,
             Err(_) => Reply::line(format!("Line has invalid autocommand \"{command}\"")),
@@ -103,7 +103,7 @@ impl Terminal {
             Reply::Ask(_) | Reply::Exec { .. } | Reply::Close => {}
         }
         self.state = State::Closed;
-        std::mem::take(&mut self.shown)
+        std::mem::take(&mut self.output)
     }
 
     /// Whether the session is over.
@@ -111,9 +111,9 @@ impl Terminal {
         matches!(self.state, State::Closed)
     }
 
-    fn byte(&mut self, switch: &mut Switch, byte: u8) {
+    fn input_byte(&mut self, switch: &mut Switch, byte: u8) {
         let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
-        if (byte == b'\n' && after_return) || self.escapes(byte) {
+        if (byte == b'\n' && after_return) || self.is_escape(byte) {
             return;
         }
         match (&mut self.state, byte) {
@@ -131,7 +131,7 @@ impl Terminal {
         }
     }
 
-    fn escapes(&mut self, byte: u8) -> bool {
+    fn is_escape(&mut self, byte: u8) -> bool {
         self.escape = match (&self.escape, byte) {
             (Escape::None, 0x1B) => Escape::Begun,
             (Escape::None, _) => return false,
@@ -144,7 +144,7 @@ impl Terminal {
 
     fn edit(&mut self, switch: &Switch, byte: u8) {
         let prompt = self.vty.mode.prompt(&switch.running.hostname).len();
-        let room = match self.vty.width {
+        let columns_left = match self.vty.width {
             0 => usize::MAX,
             width => width.saturating_sub(prompt),
         };
@@ -152,11 +152,11 @@ impl Terminal {
             0x08 | 0x7F => self.editor.erase(),
             0x15 | 0x18 => self.editor.clear(),
             0x17 => self.editor.erase_word(),
-            byte if byte >= b' ' => self.editor.push(byte, room),
+            byte if byte >= b' ' => self.editor.push(byte, columns_left),
             _ => vec![],
         };
         if !matches!(self.state, State::Password { .. }) {
-            self.shown.extend(echo);
+            self.output.extend(echo);
         }
     }
 
@@ -167,16 +167,16 @@ impl Terminal {
             State::Password { tries } => self.password(switch, &line, tries),
             State::Answer(question) => {
                 let reply = answer(question, switch, &mut self.vty, &line);
-                self.follow(switch, reply);
+                self.apply_reply(switch, reply);
             }
             _ => self.command(switch, &line),
         }
     }
 
     fn password(&mut self, switch: &Switch, password: &str, tries: u8) {
-        if switch.enables(password) {
+        if switch.accepts_enable_password(password) {
             self.vty.mode = Mode::Privileged;
-        } else if tries + 1 < TRIES {
+        } else if tries + 1 < MAX_PASSWORD_TRIES {
             self.print("Password: ");
             self.state = State::Password { tries: tries + 1 };
             return;
@@ -187,14 +187,14 @@ impl Terminal {
     }
 
     fn command(&mut self, switch: &mut Switch, line: &str) {
-        let reply = match self.understood(switch, line) {
+        let reply = match self.run_line(switch, line) {
             Ok(reply) => reply,
-            Err(refused) => Reply::Text(refused),
+            Err(message) => Reply::Text(message),
         };
-        self.follow(switch, reply);
+        self.apply_reply(switch, reply);
     }
 
-    fn follow(&mut self, switch: &Switch, reply: Reply) {
+    fn apply_reply(&mut self, switch: &Switch, reply: Reply) {
         match reply {
             Reply::Text(text) => {
                 self.page(
@@ -218,19 +218,19 @@ impl Terminal {
     }
 
     /// Runs a line in the current mode. An error is the text of the refusal.
-    fn understood(&mut self, switch: &mut Switch, line: &str) -> Result<Reply, String> {
+    fn run_line(&mut self, switch: &mut Switch, line: &str) -> Result<Reply, String> {
         let prompt = self.vty.mode.prompt(&switch.running.hostname).len();
         interpret::run(switch, &mut self.vty, line, prompt)
     }
 
     /// Prints lines until the screen is full.
     fn page(&mut self, switch: &Switch, mut lines: VecDeque<String>, rows: usize) {
-        let fit = if rows == 0 {
+        let count = if rows == 0 {
             lines.len()
         } else {
             lines.len().min(rows.max(2) - 1)
         };
-        for line in lines.drain(..fit) {
+        for line in lines.drain(..count) {
             self.print(&line);
             self.print("\n");
         }
@@ -254,7 +254,7 @@ impl Terminal {
 
     fn interrupt(&mut self, switch: &Switch) {
         self.editor.clear();
-        if self.vty.mode.configures() {
+        if self.vty.mode.is_config() {
             self.vty.mode = Mode::Privileged;
         }
         self.state = State::Command;
@@ -265,7 +265,7 @@ impl Terminal {
     /// Ctrl-Z runs the typed line, then leaves the configuration mode.
     fn end_of_configuration(&mut self, switch: &mut Switch) {
         self.print("^Z");
-        if !self.vty.mode.configures() {
+        if !self.vty.mode.is_config() {
             self.editor.take();
             self.print("\n");
             self.prompt(switch);
@@ -273,10 +273,10 @@ impl Terminal {
         }
         let line = self.editor.take();
         self.print("\n");
-        let reply = self.understood(switch, &line);
+        let reply = self.run_line(switch, &line);
         self.vty.mode = Mode::Privileged;
         let reply = reply.unwrap_or_else(Reply::Text);
-        self.follow(switch, reply);
+        self.apply_reply(switch, reply);
     }
 
     fn help(&mut self, switch: &Switch) {
@@ -286,14 +286,14 @@ impl Terminal {
             Ok(tokens) if line.is_empty() || line.ends_with(' ') => {
                 let width = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
                 for token in tokens {
-                    let told = format!("  {token:width$}  {}", help(token));
-                    self.print(told.trim_end());
+                    let row = format!("  {token:width$}  {}", help(token));
+                    self.print(row.trim_end());
                     self.print("\n");
                 }
             }
             Ok(tokens) if tokens.is_empty() => self.print("% Unrecognized command\n"),
             Ok(tokens) => self.print(&format!("{}\n", tokens.join("  "))),
-            Err(Refusal::Ambiguous) => {
+            Err(ParseError::Ambiguous) => {
                 self.print(&format!("% Ambiguous command:  \"{line}\"\n"));
             }
             Err(_) => self.print("% Unrecognized command\n"),
@@ -326,7 +326,7 @@ impl Terminal {
     }
 
     fn print(&mut self, text: &str) {
-        self.shown.extend(text.replace('\n', "\r\n").bytes());
+        self.output.extend(text.replace('\n', "\r\n").bytes());
     }
 }
 

@@ -29,7 +29,7 @@ impl VlanList {
         for part in list.split(',') {
             end += part.len();
             let delimiter = if end == list.len() { "(EOL)" } else { "(',')" };
-            let bad = || {
+            let error = || {
                 format!(
                     "Command rejected: Bad VLAN list - character #{} {delimiter} delimits a VLAN\n\
                      number which is out of the range 1..4094.\n",
@@ -41,12 +41,12 @@ impl VlanList {
                 .parse()
                 .ok()
                 .filter(|id| IDS.contains(id))
-                .ok_or_else(bad)?;
+                .ok_or_else(error)?;
             let last = last
                 .parse()
                 .ok()
                 .filter(|id| IDS.contains(id))
-                .ok_or_else(bad)?;
+                .ok_or_else(error)?;
             ids.extend(first..=last);
             end += 1;
         }

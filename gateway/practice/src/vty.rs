@@ -30,7 +30,7 @@ pub(super) enum Mode {
 
 impl Mode {
     /// Whether lines change the configuration here.
-    pub(super) fn configures(&self) -> bool {
+    pub(super) fn is_config(&self) -> bool {
         !matches!(self, Self::User | Self::Privileged)
     }
 
@@ -69,7 +69,7 @@ pub(super) enum Reply {
 
 impl Reply {
     /// No output.
-    pub(super) fn done() -> Self {
+    pub(super) fn empty() -> Self {
         Self::Text(String::new())
     }
 

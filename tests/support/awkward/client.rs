@@ -42,7 +42,7 @@ impl Client {
         }
     }
 
-    fn let_in(&mut self, user: &str, password: &[u8]) -> Auth {
+    fn authenticate(&mut self, user: &str, password: &[u8]) -> Auth {
         self.habit = Habit::of(user);
         if password == PASSWORD.as_bytes() {
             Auth::Accept
@@ -86,7 +86,7 @@ impl Handler for Client {
                 partial_success: false,
             });
         }
-        Ok(self.let_in(user, password.as_bytes()))
+        Ok(self.authenticate(user, password.as_bytes()))
     }
 
     async fn auth_keyboard_interactive<'a>(
@@ -101,7 +101,7 @@ impl Handler for Client {
                 instructions: Cow::Borrowed(""),
                 prompts: Cow::Borrowed(&[(Cow::Borrowed("Password: "), false)]),
             }),
-            Some(password) => Ok(self.let_in(user, &password)),
+            Some(password) => Ok(self.authenticate(user, &password)),
         }
     }
 
@@ -143,7 +143,7 @@ impl Handler for Client {
         session: &mut Session,
     ) -> Result<(), Self::Error> {
         session.channel_success(id)?;
-        tokio::spawn(self.shell(id, session).talk());
+        tokio::spawn(self.shell(id, session).serve());
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl Handler for Client {
     ) -> Result<(), Self::Error> {
         session.channel_success(id)?;
         let command = String::from_utf8_lossy(command).into_owned();
-        tokio::spawn(self.shell(id, session).run_one(command));
+        tokio::spawn(self.shell(id, session).run_command(command));
         Ok(())
     }
 

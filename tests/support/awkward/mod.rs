@@ -28,7 +28,7 @@ pub(crate) const PASSWORD: &str = "canary-awkward";
 
 /// A line of input that the device has received.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedLine {
     /// The time of its last character.
     pub(crate) at: Instant,
     /// The number of its connection, counted from 1.
@@ -48,11 +48,11 @@ pub(crate) struct Awkward {
 
 /// The record of the input, shared with the sessions.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<Heard>>>);
+struct Log(Arc<Mutex<Vec<ReceivedLine>>>);
 
 impl Log {
     fn add(&self, connection: usize, line: &str) {
-        let heard = Heard {
+        let received = ReceivedLine {
             at: Instant::now(),
             connection,
             line: line.to_owned(),
@@ -60,7 +60,7 @@ impl Log {
         self.0
             .lock()
             .expect("no test panics while it holds the log")
-            .push(heard);
+            .push(received);
     }
 }
 
@@ -75,7 +75,7 @@ impl Awkward {
         let log = Log::default();
         let (stop, stopped) = oneshot::channel();
         let (listening, port) = mpsc::channel();
-        let heard = log.clone();
+        let received = log.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -88,7 +88,7 @@ impl Awkward {
                     .send(address.port())
                     .expect("someone has started this");
                 tokio::select! {
-                    () = accept(listener, key, heard) => {}
+                    () = accept(listener, key, received) => {}
                     _ = stopped => {}
                 }
             });
@@ -114,7 +114,7 @@ impl Awkward {
     }
 
     /// Returns every line that it has received since its start, over all connections.
-    pub(crate) fn heard(&self) -> Vec<Heard> {
+    pub(crate) fn received(&self) -> Vec<ReceivedLine> {
         self.log
             .0
             .lock()
@@ -123,10 +123,10 @@ impl Awkward {
     }
 
     /// Returns how often it has received exactly this line.
-    pub(crate) fn times_heard(&self, line: &str) -> usize {
-        self.heard()
+    pub(crate) fn count_received(&self, line: &str) -> usize {
+        self.received()
             .iter()
-            .filter(|heard| heard.line == line)
+            .filter(|received| received.line == line)
             .count()
     }
 }

@@ -108,7 +108,7 @@ impl Shell {
     }
 
     /// Prompts, reads and answers until the client leaves or the habit ends the session.
-    pub(super) async fn talk(mut self) {
+    pub(super) async fn serve(mut self) {
         if self.habit == Habit::Banner {
             self.print("Welcome to\nswitch#\nswitch# is not a prompt, nor is\nswitch#\n\n")
                 .await;
@@ -125,7 +125,7 @@ impl Shell {
     }
 
     /// Answers a single command without a terminal.
-    pub(super) async fn run_one(mut self, command: String) {
+    pub(super) async fn run_command(mut self, command: String) {
         self.log.add(self.connection, &command);
         let _ = self.answer(&command).await;
         self.close().await;
@@ -294,7 +294,7 @@ impl Shell {
                 return Some(String::from_utf8_lossy(&line).into_owned());
             }
             line.push(byte);
-            let column = self.text_of_prompt().len() + line.len();
+            let column = self.prompt_text().len() + line.len();
             if let Habit::Wraps(edge) = self.habit
                 && column.is_multiple_of(COLUMNS)
             {
@@ -311,7 +311,7 @@ impl Shell {
     }
 
     async fn prompt(&mut self) {
-        let prompt = self.text_of_prompt();
+        let prompt = self.prompt_text();
         if self.habit == Habit::Colours {
             self.print(&format!("\x1b[1m\x1b[32m{prompt}\x1b[0m")).await;
         } else {
@@ -319,7 +319,7 @@ impl Shell {
         }
     }
 
-    fn text_of_prompt(&self) -> String {
+    fn prompt_text(&self) -> String {
         let mode = if self.configuring { "(config)" } else { "" };
         format!("{}{mode}#", self.hostname)
     }

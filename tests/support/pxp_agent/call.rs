@@ -84,7 +84,7 @@ impl Response {
 
     /// Asserts that the files appeared complete, by a rename, and the exit code last.
     #[track_caller]
-    pub(crate) fn came_in_order(&self) {
+    pub(crate) fn assert_file_order(&self) {
         let is_output = |event: &&String| {
             let name = event.rsplit(' ').next();
             name.is_some_and(|name| ["stdout", "stderr", "exitcode"].contains(&name))
@@ -106,14 +106,14 @@ pub(super) fn blocking(path: &Path, action: &str, request: &Value, schema: &Vali
 }
 
 /// A non-blocking action that may still be running.
-pub(crate) struct Ongoing<'a> {
+pub(crate) struct RunningAction<'a> {
     process: Process,
     dir: PathBuf,
     watch: Watch,
     schema: &'a Validator,
 }
 
-impl<'a> Ongoing<'a> {
+impl<'a> RunningAction<'a> {
     pub(super) fn start(
         path: &Path,
         action: &str,

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
-pub(crate) use call::{Ongoing, Response};
+pub(crate) use call::{Response, RunningAction};
 
 /// A running agent: its modules and its transactions.
 pub(crate) struct Agent {
@@ -106,11 +106,11 @@ impl Agent {
         action: &str,
         input: &Value,
         transaction: &str,
-    ) -> Result<Ongoing<'_>, String> {
+    ) -> Result<RunningAction<'_>, String> {
         let (module, checked) = self.check(module, action, input)?;
         let request = module.request(input);
         let dir = self.spool.join(transaction);
-        Ok(Ongoing::start(
+        Ok(RunningAction::start(
             &module.path,
             action,
             request,

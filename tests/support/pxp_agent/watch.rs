@@ -19,7 +19,7 @@ impl Watch {
 
     /// Returns all events so far: `create NAME`, `write NAME` and `rename NAME`, with the file's new name.
     pub(crate) fn events(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         while let Ok(events) = self.0.read_events() {
             for event in events {
                 let verb = match event.mask {
@@ -28,9 +28,9 @@ impl Watch {
                     _ => "write",
                 };
                 let name = event.name.unwrap_or_default();
-                told.push(format!("{verb} {}", name.display()));
+                found.push(format!("{verb} {}", name.display()));
             }
         }
-        told
+        found
     }
 }

@@ -209,7 +209,7 @@ pub(super) fn characters(dice: &mut Dice) -> Vec<Step> {
 
 /// Shows colours, titles, bells and padding.
 pub(super) fn sequences(dice: &mut Dice) -> Vec<Step> {
-    let raw = |bytes: &[u8], shown: &str| Step::Raw(bytes.to_vec(), shown.to_owned());
+    let raw = |bytes: &[u8], output: &str| Step::Raw(bytes.to_vec(), output.to_owned());
     let mut all = [
         raw(b"\x1b[1;31mred\x1b[0m", "red"),
         raw(b"\x1b]0;a title#\x07", ""),
@@ -232,13 +232,13 @@ pub(super) fn sequences(dice: &mut Dice) -> Vec<Step> {
 
 /// Shows overwritten text: progress, a spinner, overstruck letters.
 pub(super) fn overwritten(dice: &mut Dice) -> Vec<Step> {
-    let (bytes, shown): (&[u8], &str) = *dice.pick::<(&[u8], &str)>(&[
+    let (bytes, output): (&[u8], &str) = *dice.pick::<(&[u8], &str)>(&[
         (b"copying  10%\rcopying  55%\rcopying 100%", "copying 100%"),
         (b"wait |\x08/\x08-\x08\\\x08done", "wait done"),
         (b"N\x08NA\x08AM\x08ME\x08E", "NAME"),
         (b"shwo\x08\x08ow version", "show version"),
     ]);
-    let raw = Step::Raw(bytes.to_vec(), shown.to_owned());
+    let raw = Step::Raw(bytes.to_vec(), output.to_owned());
     vec![
         lines(dice, 0, 2),
         raw,
@@ -312,9 +312,9 @@ pub(super) fn confirm(dice: &mut Dice, world: &World) -> Vec<Step> {
     let quoted = world.quoted(dice);
     // If typed characters cannot be removed, a terminal that echoes nothing or everything can be probed
     // only with Enter, which does not distinguish a question from the prompt.
-    let is_told = !matches!(world.habit.echo, Echo::Nothing | Echo::Driver);
+    let is_echoed = !matches!(world.habit.echo, Echo::Nothing | Echo::Driver);
     let (before, pause) = match dice.between(0, 3) {
-        number if number == 0 || !is_told => (Step::Show(String::new()), Step::Pause(0)),
+        number if number == 0 || !is_echoed => (Step::Show(String::new()), Step::Pause(0)),
         1 => (Step::Show(format!("{quoted}\n")), pause(dice)),
         _ => (Step::Show(quoted), pause(dice)),
     };

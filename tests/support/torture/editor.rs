@@ -112,8 +112,8 @@ impl Terminal {
                 Some(())
             }
             Echo::Scrolled { columns } if column > columns => {
-                let room = columns - wide - 1;
-                self.redraw(b"$", &line[line.len() - room..])
+                let free_columns = columns - wide - 1;
+                self.redraw(b"$", &line[line.len() - free_columns..])
             }
             Echo::Scrolled { .. } => self.send(vec![last]),
         }

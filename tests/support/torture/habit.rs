@@ -103,7 +103,7 @@ pub(super) enum LogMessages {
 /// A pager that cannot be turned off.
 #[derive(Debug)]
 pub(super) struct Pager {
-    pub(super) shown: &'static str,
+    pub(super) text: &'static str,
     /// The sequence that erases it.
     pub(super) wiped: &'static str,
     pub(super) lines: usize,
@@ -144,9 +144,9 @@ const PLAIN: Habit = Habit {
     padded: 0,
 };
 
-const fn pager(shown: &'static str, wiped: &'static str) -> Option<Pager> {
+const fn pager(text: &'static str, wiped: &'static str) -> Option<Pager> {
     Some(Pager {
-        shown,
+        text,
         wiped,
         lines: 10,
     })

@@ -37,7 +37,7 @@ impl Journal {
         })
     }
 
-    pub(super) fn hear(&self, user: &str, line: &str) {
+    pub(super) fn record_line(&self, user: &str, line: &str) {
         self.with(|pages| pages.lines.push((user.to_owned(), line.to_owned())));
     }
 
@@ -47,8 +47,8 @@ impl Journal {
     }
 
     /// Returns how often a user's device has received exactly this line.
-    pub(crate) fn times_heard(&self, user: &str, line: &str) -> usize {
-        let is = |heard: &&(String, String)| heard.0 == user && heard.1 == line;
+    pub(crate) fn count_received(&self, user: &str, line: &str) -> usize {
+        let is = |input: &&(String, String)| input.0 == user && input.1 == line;
         self.with(|pages| pages.lines.iter().filter(is).count())
     }
 

@@ -72,7 +72,7 @@ impl Shared {
         let dice = dice::Dice::of(self.seed, &format!("wire {session} of {user}"));
         let line = wire::carry(link, dice, from_client, to_client);
         let terminal = Terminal::new(self.seed, user, session, line, width, self.journal.clone());
-        tokio::spawn(terminal.talk());
+        tokio::spawn(terminal.serve());
     }
 }
 

@@ -72,13 +72,13 @@ impl Handler for Client {
     ) -> Result<(), Self::Error> {
         session.channel_success(id)?;
         let (typing, typed) = mpsc::unbounded_channel();
-        let (showing, mut shown) = mpsc::unbounded_channel::<Vec<u8>>();
+        let (output_sender, mut output) = mpsc::unbounded_channel::<Vec<u8>>();
         self.typed.insert(id, typing);
         let width = usize::try_from(self.width).unwrap_or(80);
-        self.shared.begin(&self.user, width, typed, showing);
+        self.shared.begin(&self.user, width, typed, output_sender);
         let handle = session.handle();
         tokio::spawn(async move {
-            while let Some(bytes) = shown.recv().await {
+            while let Some(bytes) = output.recv().await {
                 if handle.data(id, bytes).await.is_err() {
                     return;
                 }

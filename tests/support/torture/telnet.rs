@@ -21,12 +21,12 @@ const NAWS: u8 = 31;
 pub(super) async fn serve(stream: TcpStream, shared: Shared) {
     // If the client has gone, an error does not matter.
     let _ = stream.set_nodelay(true);
-    let _ = talk(stream, shared).await;
+    let _ = serve_session(stream, shared).await;
 }
 
-async fn talk(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
+async fn serve_session(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
     let (read, mut write) = stream.into_split();
-    let mut heard = Heard {
+    let mut input = TelnetInput {
         read,
         state: State::Text,
         typed: Vec::new(),
@@ -37,30 +37,30 @@ async fn talk(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
         .write_all(&[IAC, WILL, ECHO, IAC, WILL, SUPPRESS_GO_AHEAD, IAC, DO, NAWS])
         .await?;
     write.write_all(b"\r\nlogin: ").await?;
-    let user = heard.line().await?;
+    let user = input.line().await?;
     write
         .write_all(format!("{user}\r\nPassword: ").as_bytes())
         .await?;
-    if heard.line().await? != PASSWORD {
+    if input.line().await? != PASSWORD {
         return write.write_all(b"\r\nLogin incorrect\r\n").await;
     }
     write.write_all(b"\r\n").await?;
     let (typing, typed) = mpsc::unbounded_channel();
-    let (showing, mut shown) = mpsc::unbounded_channel::<Vec<u8>>();
-    shared.begin(&user, heard.width, typed, showing);
+    let (output_sender, mut output) = mpsc::unbounded_channel::<Vec<u8>>();
+    shared.begin(&user, input.width, typed, output_sender);
     let hear = async {
         loop {
-            let bytes = std::mem::take(&mut heard.typed);
+            let bytes = std::mem::take(&mut input.typed);
             if !bytes.is_empty() && typing.send(bytes).is_err() {
                 return;
             }
-            if heard.more().await.is_err() {
+            if input.more().await.is_err() {
                 return;
             }
         }
     };
     let show = async {
-        while let Some(bytes) = shown.recv().await {
+        while let Some(bytes) = output.recv().await {
             let escaped: Vec<u8> = bytes
                 .iter()
                 .flat_map(|&byte| {
@@ -84,7 +84,7 @@ async fn talk(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
 }
 
 /// The client's input, parsed.
-struct Heard {
+struct TelnetInput {
     read: OwnedReadHalf,
     state: State,
     typed: Vec<u8>,
@@ -99,7 +99,7 @@ enum State {
     Subnegotiation(Vec<u8>),
 }
 
-impl Heard {
+impl TelnetInput {
     async fn more(&mut self) -> std::io::Result<()> {
         let mut bytes = [0; 4096];
         let length = self.read.read(&mut bytes).await?;

@@ -15,7 +15,7 @@ use super::world::World;
 /// A terminal's input and output.
 pub(super) struct Line {
     pub(super) typed: mpsc::UnboundedReceiver<Vec<u8>>,
-    pub(super) shown: mpsc::UnboundedSender<Vec<u8>>,
+    pub(super) output: mpsc::UnboundedSender<Vec<u8>>,
 }
 
 pub(super) struct Terminal {
@@ -71,7 +71,7 @@ impl Terminal {
     }
 
     /// Prompts, reads and answers until the client leaves.
-    pub(super) async fn talk(mut self) {
+    pub(super) async fn serve(mut self) {
         // If the client has gone, an error does not matter.
         let _ = self.work().await;
     }
@@ -85,7 +85,7 @@ impl Terminal {
             self.count += 1;
             self.page = 0;
             if !line.is_empty() {
-                self.journal.hear(&self.user, line);
+                self.journal.record_line(&self.user, line);
                 self.answer(line).await?;
             }
         }
@@ -177,7 +177,7 @@ impl Terminal {
         for line in text.split_inclusive('\n') {
             if self.page == pager.lines {
                 self.page = 0;
-                self.print(pager.shown)?;
+                self.print(pager.text)?;
                 match self.byte().await? {
                     // Return continues by one line.
                     b'\r' | b'\n' => self.page = pager.lines - 1,
@@ -243,6 +243,6 @@ impl Terminal {
         if bytes.is_empty() {
             return Some(());
         }
-        self.line.shown.send(bytes).ok()
+        self.line.output.send(bytes).ok()
     }
 }

@@ -17,15 +17,15 @@ pub(super) fn carry(
     to_client: UnboundedSender<Vec<u8>>,
 ) -> Line {
     let (typing, typed) = mpsc::unbounded_channel();
-    let (showing, shown) = mpsc::unbounded_channel();
+    let (output_sender, output) = mpsc::unbounded_channel();
     let delay = Duration::from_millis(dice.between(link.delay.0, link.delay.1) as u64);
     tokio::spawn(delayed(delay, link.one_by_one, from_client, typing));
     let (late, due) = mpsc::unbounded_channel();
-    tokio::spawn(delayed(delay, link.one_by_one, shown, late));
+    tokio::spawn(delayed(delay, link.one_by_one, output, late));
     tokio::spawn(chunked(link, dice, due, to_client));
     Line {
         typed,
-        shown: showing,
+        output: output_sender,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::http::{Answer, Asked, Server, basic};
+use super::super::http::{HttpRequest, HttpResponse, Server, basic};
 use super::{PASSWORD, USER};
 
 pub(crate) const ENABLE_PASSWORD: &str = "vendor-canary-enable";
@@ -19,14 +19,14 @@ pub(crate) fn start() -> Server {
         hostname: "leaf1".to_owned(),
         saved: false,
     };
-    Server::start(move |asked| answer(asked, &mut state))
+    Server::start(move |http| answer(http, &mut state))
 }
 
-fn answer(asked: &Asked, state: &mut State) -> Option<Answer> {
-    if asked.header("authorization") != basic(USER, PASSWORD) {
-        return Some(Answer::new(401, "text/plain", "Unauthorized"));
+fn answer(http: &HttpRequest, state: &mut State) -> Option<HttpResponse> {
+    if http.header("authorization") != basic(USER, PASSWORD) {
+        return Some(HttpResponse::new(401, "text/plain", "Unauthorized"));
     }
-    let request: Value = serde_json::from_str(&asked.body).expect("JSON");
+    let request: Value = serde_json::from_str(&http.body).expect("JSON");
     let (id, params) = (&request["id"], &request["params"]);
     let commands = params["cmds"].as_array().expect("commands");
     let as_text = params["format"] == "text";
@@ -86,22 +86,22 @@ fn answer(asked: &Asked, state: &mut State) -> Option<Answer> {
         match output {
             Ok((text, _)) if as_text => outputs.push(json!({ "output": text })),
             Ok((_, data)) => outputs.push(data),
-            Err(said) => {
-                outputs.push(json!({ "errors": [said] }));
+            Err(message) => {
+                outputs.push(json!({ "errors": [message] }));
                 let message = format!(
                     "CLI command {} of {} '{line}' failed: invalid command",
                     index + 1,
                     commands.len()
                 );
                 let error = json!({ "code": 1002, "message": message, "data": outputs });
-                return Some(Answer::json(
+                return Some(HttpResponse::json(
                     200,
                     &json!({ "jsonrpc": "2.0", "id": id, "error": error }),
                 ));
             }
         }
     }
-    Some(Answer::json(
+    Some(HttpResponse::json(
         200,
         &json!({ "jsonrpc": "2.0", "id": id, "result": outputs }),
     ))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::http::{Answer, Asked, Server};
+use super::super::http::{HttpRequest, HttpResponse, Server};
 use super::{PASSWORD, USER};
 
 const POOLS: &str = "/mgmt/tm/ltm/pool";
@@ -25,18 +25,18 @@ pub(crate) fn start(uses: u32) -> Server {
         busy: 1,
         ..State::default()
     };
-    Server::start(move |asked| Some(answer(asked, &mut state, uses)))
+    Server::start(move |request| Some(answer(request, &mut state, uses)))
 }
 
-fn answer(asked: &Asked, state: &mut State, uses: u32) -> Answer {
-    let body: Value = serde_json::from_str(&asked.body).unwrap_or_default();
-    if asked.line() == "POST /mgmt/shared/authn/login" {
+fn answer(request: &HttpRequest, state: &mut State, uses: u32) -> HttpResponse {
+    let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+    if request.line() == "POST /mgmt/shared/authn/login" {
         if (body["username"].as_str(), body["password"].as_str()) != (Some(USER), Some(PASSWORD)) {
             return error(401, "Authentication failed.");
         }
         state.logins += 1;
         state.uses = uses;
-        return Answer::json(
+        return HttpResponse::json(
             200,
             &json!({
                 "username": USER,
@@ -44,20 +44,20 @@ fn answer(asked: &Asked, state: &mut State, uses: u32) -> Answer {
             }),
         );
     }
-    if asked.header("x-f5-auth-token") != token(state) || state.uses == 0 {
+    if request.header("x-f5-auth-token") != token(state) || state.uses == 0 {
         return error(401, "X-F5-Auth-Token does not exist.");
     }
     state.uses -= 1;
-    let name = asked
+    let name = request
         .path
         .strip_prefix(POOLS)
         .map(|rest| rest.trim_start_matches("/~Common~"));
-    match (asked.method.as_str(), name) {
-        ("DELETE", None) if asked.path.starts_with("/mgmt/shared/authz/tokens/") => {
+    match (request.method.as_str(), name) {
+        ("DELETE", None) if request.path.starts_with("/mgmt/shared/authz/tokens/") => {
             state.uses = 0;
-            Answer::json(200, &json!({}))
+            HttpResponse::json(200, &json!({}))
         }
-        ("GET", None) if asked.path == "/mgmt/tm/cm/device" => Answer::json(
+        ("GET", None) if request.path == "/mgmt/tm/cm/device" => HttpResponse::json(
             200,
             &json!({
                 "kind": "tm:cm:device:devicecollectionstate",
@@ -70,39 +70,39 @@ fn answer(asked: &Asked, state: &mut State, uses: u32) -> Answer {
                 ],
             }),
         ),
-        ("GET", None) if asked.path == "/mgmt/tm/busy" && state.busy > 0 => {
+        ("GET", None) if request.path == "/mgmt/tm/busy" && state.busy > 0 => {
             state.busy -= 1;
             error(503, "There is an active asynchronous task executing.")
         }
-        ("GET", None) if asked.path == "/mgmt/tm/busy" => {
-            Answer::json(200, &json!({ "busy": false }))
+        ("GET", None) if request.path == "/mgmt/tm/busy" => {
+            HttpResponse::json(200, &json!({ "busy": false }))
         }
         ("GET", Some("")) => {
             let pools: Vec<_> = state.pools.values().collect();
-            Answer::json(200, &json!({ "items": pools }))
+            HttpResponse::json(200, &json!({ "items": pools }))
         }
         ("POST", Some("")) => {
             let name = body["name"].as_str().unwrap_or_default().to_owned();
             if state.pools.contains_key(&name) {
-                let said =
+                let message =
                     format!("01020066:3: The requested Pool (/Common/{name}) already exists");
-                return error(409, &said);
+                return error(409, &message);
             }
             state.pools.insert(name, body.clone());
-            Answer::json(200, &body)
+            HttpResponse::json(200, &body)
         }
         (method, Some(name)) if state.pools.contains_key(name) => match method {
-            "GET" => Answer::json(200, &state.pools[name]),
+            "GET" => HttpResponse::json(200, &state.pools[name]),
             "PATCH" => {
                 let pool = state.pools.get_mut(name).expect("it is there");
                 for (key, value) in body.as_object().expect("an object") {
                     pool[key] = value.clone();
                 }
-                Answer::json(200, pool)
+                HttpResponse::json(200, pool)
             }
             "DELETE" => {
                 state.pools.remove(name);
-                Answer::empty(200)
+                HttpResponse::empty(200)
             }
             _ => error(405, "not allowed"),
         },
@@ -118,9 +118,9 @@ fn token(state: &State) -> String {
     format!("VENDORCANARYTOKEN{}", state.logins)
 }
 
-fn error(status: u16, said: &str) -> Answer {
-    Answer::json(
+fn error(status: u16, message: &str) -> HttpResponse {
+    HttpResponse::json(
         status,
-        &json!({ "code": status, "message": said, "errorStack": [], "apiError": 3 }),
+        &json!({ "code": status, "message": message, "errorStack": [], "apiError": 3 }),
     )
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::http::{Answer, Asked, Server, basic};
+use super::super::http::{HttpRequest, HttpResponse, Server, basic};
 use super::{PASSWORD, USER};
 
 /// The state of the switch: descriptions by interface.
@@ -13,25 +13,29 @@ type Descriptions = BTreeMap<String, String>;
 
 pub(crate) fn start() -> Server {
     let mut descriptions = Descriptions::new();
-    Server::start(move |asked| answer(asked, &mut descriptions))
+    Server::start(move |http| answer(http, &mut descriptions))
 }
 
-fn answer(asked: &Asked, descriptions: &mut Descriptions) -> Option<Answer> {
-    if asked.header("authorization") != basic(USER, PASSWORD) {
-        return Some(Answer::new(
+fn answer(http: &HttpRequest, descriptions: &mut Descriptions) -> Option<HttpResponse> {
+    if http.header("authorization") != basic(USER, PASSWORD) {
+        return Some(HttpResponse::new(
             401,
             "text/html",
             "<html>401 Authorization Required</html>",
         ));
     }
-    if asked.line() != "POST /ins" {
-        return Some(Answer::new(404, "text/html", "<html>404 Not Found</html>"));
+    if http.line() != "POST /ins" {
+        return Some(HttpResponse::new(
+            404,
+            "text/html",
+            "<html>404 Not Found</html>",
+        ));
     }
-    if asked.body.contains("show silence") {
+    if http.body.contains("show silence") {
         return None;
     }
-    let Ok(request) = serde_json::from_str::<Value>(&asked.body) else {
-        return Some(Answer::new(
+    let Ok(request) = serde_json::from_str::<Value>(&http.body) else {
+        return Some(HttpResponse::new(
             400,
             "text/html",
             "<html>400 Bad Request</html>",
@@ -45,9 +49,9 @@ fn answer(asked: &Asked, descriptions: &mut Descriptions) -> Option<Answer> {
 }
 
 /// Returns one object for each call, in order, up to the first failure, with HTTP 500 if there was one.
-fn json_rpc(request: &Value, descriptions: &mut Descriptions) -> Answer {
+fn json_rpc(request: &Value, descriptions: &mut Descriptions) -> HttpResponse {
     let before = descriptions.clone();
-    let mut place = None;
+    let mut interface = None;
     let mut answers = Vec::new();
     let mut status = 200;
     for call in request.as_array().expect("a batch of calls") {
@@ -55,16 +59,16 @@ fn json_rpc(request: &Value, descriptions: &mut Descriptions) -> Answer {
         let result = match (call["method"].as_str(), show(command, descriptions)) {
             (Some("cli_ascii"), Some((text, _))) => Ok(json!({ "msg": text })),
             (Some("cli"), Some((_, data))) => Ok(json!({ "body": data })),
-            _ => configure(command, &mut place, descriptions).map(|()| Value::Null),
+            _ => configure(command, &mut interface, descriptions).map(|()| Value::Null),
         };
         match result {
             Ok(result) => {
                 answers.push(json!({ "jsonrpc": "2.0", "result": result, "id": call["id"] }))
             }
-            Err(said) => {
+            Err(message) => {
                 status = 500;
                 answers.push(json!({ "jsonrpc": "2.0", "id": call["id"], "error": {
-                    "code": -32602, "message": "Invalid params", "data": { "msg": said } } }));
+                    "code": -32602, "message": "Invalid params", "data": { "msg": message } } }));
                 if call["rollback"] == "rollback-on-error" {
                     *descriptions = before;
                 }
@@ -72,27 +76,29 @@ fn json_rpc(request: &Value, descriptions: &mut Descriptions) -> Answer {
             }
         }
     }
-    Answer::json(status, &Value::Array(answers))
+    HttpResponse::json(status, &Value::Array(answers))
 }
 
-fn ins_api(request: &Value, descriptions: &mut Descriptions) -> Answer {
+fn ins_api(request: &Value, descriptions: &mut Descriptions) -> HttpResponse {
     let before = descriptions.clone();
     let kind = request["type"].as_str().expect("a type");
-    let mut place = None;
+    let mut interface = None;
     let mut outputs = Vec::new();
     for command in request["input"].as_str().expect("commands").split(" ;") {
         let body = match (kind, show(command, descriptions)) {
             ("cli_show_ascii", Some((text, _))) => Ok(json!(text)),
             ("cli_show", Some((_, data))) => Ok(data),
-            ("cli_conf", None) => configure(command, &mut place, descriptions).map(|()| json!({})),
+            ("cli_conf", None) => {
+                configure(command, &mut interface, descriptions).map(|()| json!({}))
+            }
             _ => Err("% Invalid command\n".to_owned()),
         };
         match body {
             Ok(body) => outputs
                 .push(json!({ "input": command, "msg": "Success", "code": "200", "body": body })),
-            Err(said) => {
+            Err(message) => {
                 outputs.push(json!({
-                    "input": command, "msg": "CLI execution error", "code": "400", "clierror": said }));
+                    "input": command, "msg": "CLI execution error", "code": "400", "clierror": message }));
                 if request["rollback"] == "rollback-on-error" {
                     *descriptions = before;
                 }
@@ -106,7 +112,7 @@ fn ins_api(request: &Value, descriptions: &mut Descriptions) -> Answer {
     };
     let body = json!({ "ins_api": {
         "type": kind, "version": "1.0", "sid": "eoc", "outputs": { "output": output } } });
-    Answer::json(200, &body)
+    HttpResponse::json(200, &body)
 }
 
 /// Returns the output of a command as text and as data.
@@ -137,17 +143,17 @@ fn show(command: &str, descriptions: &Descriptions) -> Option<(String, Value)> {
 
 fn configure(
     line: &str,
-    place: &mut Option<String>,
+    interface: &mut Option<String>,
     descriptions: &mut Descriptions,
 ) -> Result<(), String> {
     match line.trim().split_once(' ') {
-        Some(("configure", "terminal")) => *place = None,
-        Some(("interface", name)) => *place = Some(name.to_owned()),
-        Some(("description", text)) if place.is_some() => {
-            descriptions.insert(place.clone().expect("it is some"), text.to_owned());
+        Some(("configure", "terminal")) => *interface = None,
+        Some(("interface", name)) => *interface = Some(name.to_owned()),
+        Some(("description", text)) if interface.is_some() => {
+            descriptions.insert(interface.clone().expect("it is some"), text.to_owned());
         }
         Some(("copy", "running-config startup-config")) => {}
-        None if line == "end" => *place = None,
+        None if line == "end" => *interface = None,
         _ => return Err(format!("% Invalid command at '{line}'\n")),
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::http::{Answer, Asked, Server, form};
+use super::super::http::{HttpRequest, HttpResponse, Server, form};
 use super::{PASSWORD, USER};
 
 pub(crate) const KEY: &str = "vendor-canary-api-key";
@@ -17,20 +17,20 @@ struct State {
     candidate: BTreeMap<String, String>,
     running: BTreeMap<String, String>,
     /// How often the last job was queried.
-    looks: u32,
+    polls: u32,
     jobs: u32,
 }
 
 pub(crate) fn start() -> Server {
     let mut state = State::default();
-    Server::start(move |asked| Some(answer(asked, &mut state)))
+    Server::start(move |request| Some(answer(request, &mut state)))
 }
 
-fn answer(asked: &Asked, state: &mut State) -> Answer {
-    if !asked.line().starts_with("POST /api") || asked.path.contains('?') {
-        return Answer::new(404, "text/html", "<html>404</html>");
+fn answer(request: &HttpRequest, state: &mut State) -> HttpResponse {
+    if !request.line().starts_with("POST /api") || request.path.contains('?') {
+        return HttpResponse::new(404, "text/html", "<html>404</html>");
     }
-    let fields = form(&asked.body);
+    let fields = form(&request.body);
     let field = |name: &str| fields.get(name).map_or("", String::as_str);
     if field("type") == "keygen" {
         return if (field("user"), field("password")) == (USER, PASSWORD) {
@@ -39,18 +39,18 @@ fn answer(asked: &Asked, state: &mut State) -> Answer {
             error(403, "403", "Invalid Credential")
         };
     }
-    if asked.header("x-pan-key") != KEY {
+    if request.header("x-pan-key") != KEY {
         return error(403, "403", "Invalid Credential");
     }
     match (field("type"), field("action")) {
         ("op", _) => op(field("cmd"), state),
-        ("commit", _) if state.candidate == state.running => Answer::new(
+        ("commit", _) if state.candidate == state.running => HttpResponse::new(
             200,
             "application/xml",
             "<response status=\"success\" code=\"19\"><msg>There are no changes to commit.</msg></response>",
         ),
         ("commit", _) => {
-            state.looks = 0;
+            state.polls = 0;
             state.jobs += 1;
             let job = state.jobs;
             let line = format!("<line>Commit job enqueued with jobid {job}</line>");
@@ -64,7 +64,7 @@ fn answer(asked: &Asked, state: &mut State) -> Answer {
     }
 }
 
-fn op(command: &str, state: &mut State) -> Answer {
+fn op(command: &str, state: &mut State) -> HttpResponse {
     match command {
         "<show><system><info></info></system></show>" => success(
             "",
@@ -75,14 +75,14 @@ fn op(command: &str, state: &mut State) -> Answer {
         "<show><silence></silence></show>" => error(200, "17", "silence"),
         "<show><clock></clock></show>" => success("", "Mon Nov 23 22:08:03 UTC 2026"),
         _ if command.starts_with("<show><jobs><id>") => {
-            state.looks += 1;
+            state.polls += 1;
             let has = |word: &str| {
                 state
                     .candidate
                     .values()
                     .any(|element| element.contains(word))
             };
-            let (status, result, details) = match state.looks {
+            let (status, result, details) = match state.polls {
                 _ if has(ENDLESS) => ("ACT", "PEND", ""),
                 1 => ("ACT", "PEND", ""),
                 _ if has(INVALID) => ("FIN", "FAIL", "<line>zone dmz is unknown</line>"),
@@ -108,15 +108,15 @@ fn op(command: &str, state: &mut State) -> Answer {
     }
 }
 
-fn config(action: &str, xpath: &str, element: &str, state: &mut State) -> Answer {
+fn config(action: &str, xpath: &str, element: &str, state: &mut State) -> HttpResponse {
     match action {
         "get" | "show" => {
-            let kept = if action == "get" {
+            let config = if action == "get" {
                 &state.candidate
             } else {
                 &state.running
             };
-            match kept.get(xpath) {
+            match config.get(xpath) {
                 Some(element) => success("", element),
                 None => success(" code=\"7\"", ""),
             }
@@ -134,14 +134,14 @@ fn config(action: &str, xpath: &str, element: &str, state: &mut State) -> Answer
     }
 }
 
-fn success(code: &str, result: &str) -> Answer {
+fn success(code: &str, result: &str) -> HttpResponse {
     let body = format!("<response status=\"success\"{code}><result>{result}</result></response>");
-    Answer::new(200, "application/xml; charset=UTF-8", body)
+    HttpResponse::new(200, "application/xml; charset=UTF-8", body)
 }
 
-fn error(status: u16, code: &str, said: &str) -> Answer {
+fn error(status: u16, code: &str, message: &str) -> HttpResponse {
     let body = format!(
-        "<response status = 'error' code = '{code}'><result><msg>{said}</msg></result></response>"
+        "<response status = 'error' code = '{code}'><result><msg>{message}</msg></result></response>"
     );
-    Answer::new(status, "application/xml; charset=UTF-8", body)
+    HttpResponse::new(status, "application/xml; charset=UTF-8", body)
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::SshHost;
 use crate::error::{NotLedOn, Obstacle, Phase};
 use crate::ssh::forwarded::Forwarded;
-use crate::{ByteStream, Destination, Error, Result, tcp};
+use crate::{ByteStream, Error, Result, tcp};
 
 /// The command line. It means the same to every login shell: it has no `'`, no `!` and no line end within its quotes.
 const COMMAND: &str = r#"exec sh -c 'printf "%s\n" "$0"; IFS= read -r l; IFS= read -r y; if command -v perl >/dev/null 2>&1; then exec perl -e "$l"; elif command -v python3 >/dev/null 2>&1; then exec python3 -c "$y"; else echo "neither perl nor python3 is installed"; fi'"#;

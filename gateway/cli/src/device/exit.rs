@@ -30,20 +30,20 @@ const RESOURCE_FAILURES: u8 = 4;
 
 impl ExitCodes {
     /// The exit status of the run.
-    pub(super) fn exit_status(self, ran: &RunSummary, changes: Changes) -> ExitStatus {
-        let exit_status = follow::exit_status(ran);
+    pub(super) fn exit_status(self, summary: &RunSummary, changes: Changes) -> ExitStatus {
+        let exit_status = follow::exit_status(summary);
         if let ExitStatus::Interrupted(_) = exit_status {
             return exit_status;
         }
-        let failed = ran.statuses.iter();
+        let failed = summary.statuses.iter();
         let failed = failed.filter(|(_, status)| *status == Status::Failure);
         let mut bits = 0;
-        for (is_so, bit) in [
+        for (applies, bit) in [
             (failed.count() > changes.by_resources, FAILURE),
             (changes.changed, CHANGES),
             (changes.failed, RESOURCE_FAILURES),
         ] {
-            bits |= if is_so { bit } else { 0 };
+            bits |= if applies { bit } else { 0 };
         }
         let drifted = self.exit_code_on_drift && changes.drifted;
         if self.puppet_exitcodes {
@@ -70,12 +70,12 @@ mod tests {
 
     use super::*;
 
-    fn ran(statuses: Vec<(String, Status)>) -> RunSummary {
+    fn summary(statuses: Vec<(String, Status)>) -> RunSummary {
         let reason = None;
         RunSummary { statuses, reason }
     }
 
-    /// The ending of a run over targets that had so many changes and failures of resources each.
+    /// The exit status of a run on targets with these numbers of changed and failed resources.
     fn exit_status(
         detailed: bool,
         puppet: bool,
@@ -90,13 +90,13 @@ mod tests {
         let mut changes = Changes::default();
         let mut statuses = Vec::new();
         for &(changed, failed) in targets {
-            let summary = Summary {
+            let changes_of_target = Summary {
                 changed,
                 failed,
                 ..Summary::default()
             };
             let report = Report {
-                summary,
+                summary: changes_of_target,
                 ..Report::default()
             };
             changes = changes.with(&report, false);
@@ -104,7 +104,7 @@ mod tests {
             statuses.push((String::new(), status));
         }
         statuses.extend(vec![(String::new(), Status::Failure); down]);
-        codes.exit_status(&ran(statuses), changes)
+        codes.exit_status(&summary(statuses), changes)
     }
 
     #[test]
@@ -135,8 +135,8 @@ mod tests {
         }
     }
     #[test]
-    fn drift_has_a_code_of_its_own_where_somebody_asks_for_it() {
-        let noted = |drift, detailed, puppet, failed| {
+    fn drift_has_its_own_code_if_requested() {
+        let status_of = |drift, detailed, puppet, failed| {
             let codes = ExitCodes {
                 detailed_exitcodes: detailed,
                 puppet_exitcodes: puppet,
@@ -149,14 +149,17 @@ mod tests {
             });
             let changes = Changes::default().with(&report, failed);
             let status = [Status::Success, Status::Failure][usize::from(failed)];
-            codes.exit_status(&ran(vec![(String::new(), status)]), changes)
+            codes.exit_status(&summary(vec![(String::new(), status)]), changes)
         };
-        assert_eq!(noted(false, true, false, false), ExitStatus::Success);
+        assert_eq!(status_of(false, true, false, false), ExitStatus::Success);
         for (detailed, puppet) in [(false, false), (true, false), (false, true)] {
-            assert_eq!(noted(true, detailed, puppet, false), ExitStatus::Code(2));
+            assert_eq!(
+                status_of(true, detailed, puppet, false),
+                ExitStatus::Code(2)
+            );
         }
-        assert_eq!(noted(true, false, false, true), ExitStatus::Failure);
-        assert_eq!(noted(true, true, false, true), ExitStatus::Code(3));
-        assert_eq!(noted(true, false, true, true), ExitStatus::Code(1));
+        assert_eq!(status_of(true, false, false, true), ExitStatus::Failure);
+        assert_eq!(status_of(true, true, false, true), ExitStatus::Code(3));
+        assert_eq!(status_of(true, false, true, true), ExitStatus::Code(1));
     }
 }

@@ -24,7 +24,7 @@ use devgate_schemas::Level;
 use devgate_transports::Mode;
 
 use crate::complete;
-use crate::targets::Targets;
+use crate::targets::TargetOptions;
 use crate::terminal_view::run_operation;
 
 /// Bring devices to a desired state, or show their resources and facts.
@@ -40,7 +40,7 @@ use crate::terminal_view::run_operation;
 )]
 pub struct Device {
     #[command(flatten)]
-    targets: Targets,
+    targets: TargetOptions,
     /// Apply a manifest (YAML, JSON or .pp) or a compiled catalog to the device
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
@@ -168,13 +168,13 @@ impl Device {
         context: &CommandContext,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        self.puppet.obey()?;
+        self.puppet.switch_user()?;
         if !self.logdest.is_empty() {
             let opened = context.logger.log_to(&self.logdest);
-            opened.map_err(|message| misused(&message))?;
+            opened.map_err(|message| usage_error(&message))?;
         }
         if self.resource && self.words.is_empty() {
-            return Err(misused("You must specify the type to display"));
+            return Err(usage_error("You must specify the type to display"));
         }
         let Some(chosen) = self.targets.select_or_devices(context).await? else {
             let message = match self.apply {
@@ -186,12 +186,12 @@ impl Device {
             let hint = bare.map_or_else(String::new, |word| {
                 format!("; name targets with -t: `devgate device -t {word}`")
             });
-            return Err(misused(&format!(
+            return Err(usage_error(&format!(
                 "{message}, or a device.conf with devices{hint}"
             )));
         };
         if let Some(word) = self.words.first().filter(|_| !self.resource) {
-            return Err(misused(&format!(
+            return Err(usage_error(&format!(
                 "unexpected argument `{word}`: only --resource takes a type and a title, and --apply takes one file; \
                  nothing was done"
             )));
@@ -239,12 +239,12 @@ impl Device {
                 count,
                 if self.to_yaml { "yaml" } else { "pp" }
             );
-            context.logger.say(Level::Warning, &message);
+            context.logger.log(Level::Warning, &message);
         }
         Ok(exit_status(&done.targets))
     }
 }
 
-fn misused(message: &str) -> Failure {
+fn usage_error(message: &str) -> Failure {
     Failure::new("devgate/usage", message)
 }

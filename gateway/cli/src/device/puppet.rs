@@ -7,7 +7,7 @@ use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use nix::unistd::{Uid, User, initgroups, setgid, setuid};
 
-use crate::targets::Refused;
+use crate::targets::RefusedOption;
 
 /// Options for lines of cron and unit files that were written for `puppet device`.
 #[derive(Args, Debug)]
@@ -17,13 +17,13 @@ pub(super) struct PuppetOptions {
     user: Option<String>,
     #[arg(short, long, hide = true, value_name = "SECONDS")]
     waitforcert: Option<String>,
-    #[arg(long, hide = true, value_parser = Refused(NO_SERVER))]
+    #[arg(long, hide = true, value_parser = RefusedOption(NO_SERVER))]
     port: Option<Infallible>,
-    #[arg(long, hide = true, value_parser = Refused(NO_SERVER))]
+    #[arg(long, hide = true, value_parser = RefusedOption(NO_SERVER))]
     server: Option<Infallible>,
-    #[arg(long, hide = true, value_parser = Refused(NO_SERVER), num_args = 0..=1, default_missing_value = "")]
+    #[arg(long, hide = true, value_parser = RefusedOption(NO_SERVER), num_args = 0..=1, default_missing_value = "")]
     centrallogging: Option<Infallible>,
-    #[arg(short = 'a', hide = true, value_parser = Refused(NO_A))]
+    #[arg(short = 'a', hide = true, value_parser = RefusedOption(NO_A))]
     a: Option<Infallible>,
 }
 
@@ -37,7 +37,7 @@ impl PuppetOptions {
     ///
     /// # Errors
     /// There is no such user, or this user cannot switch to another.
-    pub(super) fn obey(&self) -> Result<(), Failure> {
+    pub(super) fn switch_user(&self) -> Result<(), Failure> {
         let Some(name) = &self.user else {
             return Ok(());
         };

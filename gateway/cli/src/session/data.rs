@@ -96,15 +96,15 @@ impl Set {
             body: body.map(read),
         };
         let set = async |session: &mut SessionHandle<'_>| {
-            let said = json!({ "what": change.what, "method": change.method });
+            let request = json!({ "what": change.what, "method": change.method });
             if self.noop {
                 let body = change.body.as_ref();
                 let body = body.map(|body| session.redacted(body.to_json()));
-                would_send(said, body, printer);
+                print_noop(request, body, printer);
                 return Ok(());
             }
             let document = session.set(change).await?;
-            print(said, document, printer);
+            print(request, document, printer);
             Ok(())
         };
         self.source.session(global, printer, set).await
@@ -125,33 +125,33 @@ fn read(body: String) -> Value {
 }
 
 /// Prints what would be sent.
-fn would_send(mut asked: Json, body: Option<Json>, printer: &Printer) {
-    let words = ["method", "what"].map(|key| asked[key].as_str().unwrap_or_default().to_owned());
+fn print_noop(mut request: Json, body: Option<Json>, printer: &Printer) {
+    let words = ["method", "what"].map(|key| request[key].as_str().unwrap_or_default().to_owned());
     let line = format!("would send: {}", words.join(" ").trim());
     let text = match &body {
         None => String::new(),
         Some(Json::String(text)) => text.clone(),
         Some(json) => format!("{json:#}"),
     };
-    asked["noop"] = true.into();
-    asked["body"] = body.unwrap_or_default();
-    printer.document(&asked, || {
+    request["noop"] = true.into();
+    request["body"] = body.unwrap_or_default();
+    printer.document(&request, || {
         format!("{line}\n{}", operations::with_newline(text))
     });
 }
 
 /// Prints the answer of a device: text unchanged, data as JSON; for programs, with the request.
-fn print(mut asked: Json, document: Document, printer: &Printer) {
+fn print(mut request: Json, document: Document, printer: &Printer) {
     match document {
         Document::Text(text) => {
-            asked["text"] = text.as_str().into();
-            printer.document(&asked, || operations::with_newline(text));
+            request["text"] = text.as_str().into();
+            printer.document(&request, || operations::with_newline(text));
         }
         Document::Data(data) => {
             let data = data.to_json();
             let human = operations::with_newline(format!("{data:#}"));
-            asked["data"] = data;
-            printer.document(&asked, || human);
+            request["data"] = data;
+            printer.document(&request, || human);
         }
     }
 }

@@ -18,7 +18,7 @@ use devgate_transports::reading;
 use tokio::sync::mpsc;
 
 use crate::session::source;
-use crate::targets::Targets;
+use crate::targets::TargetOptions;
 use crate::terminal_view::run_operation;
 
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ use crate::terminal_view::run_operation;
 )]
 pub struct Exec {
     #[command(flatten)]
-    targets: Targets,
+    targets: TargetOptions,
     /// Send configuration instead: each argument is a line; - reads lines from stdin
     #[arg(long)]
     config: bool,
@@ -64,7 +64,7 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// Whether it asks targets that are named, not the session that is lent.
+    /// Whether it uses named targets, instead of the shared session.
     pub(super) fn names_targets(&self) -> bool {
         !self.targets.targets.is_empty()
     }
@@ -76,9 +76,9 @@ impl Exec {
     ) -> Result<ExitStatus, Failure> {
         let names_targets = self.names_targets();
         let has_session = names_targets || std::env::var_os(SESSION_VARIABLE).is_some();
-        let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
+        let words = device_words(self.words, std::env::args_os().collect(), has_session)?;
         let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
-        let mut typing = CommandOperation {
+        let mut order = CommandOperation {
             lines: match (&stdin, self.config) {
                 (Some(_), _) => Vec::new(),
                 (None, true) => words,
@@ -92,60 +92,60 @@ impl Exec {
             },
             noop: self.noop,
         };
-        let reached = if !names_targets {
+        let selection = if !names_targets {
             None
         } else {
             let context = CommandContext::load(global, printer)?;
             let chosen = self.targets.select(&context).await?;
             Some((context, chosen))
         };
-        if let Some((context, chosen)) = &reached
+        if let Some((context, chosen)) = &selection
             && (chosen.targets.len() != 1 || printer.format() != Format::Human)
         {
             if let Some(lines) = &mut stdin {
-                typing.lines.extend(all(lines).await?);
+                order.lines.extend(read_all(lines).await?);
             }
             let (chosen, concurrency) = (chosen.clone(), self.targets.concurrency);
-            let operation = Operation::Command(typing);
+            let operation = Operation::Command(order);
             let done = run_operation(context, chosen, concurrency, operation, printer);
             return Ok(exit_status(&done.await?.targets));
         }
         let work = async |session: &mut SessionHandle<'_>| {
             let print = &mut |(value, text): CommandOutput| match printer.format() {
                 // What a program reads is the device's output and nothing else.
-                Format::Human => printer.exact(&text),
+                Format::Human => printer.unchanged(&text),
                 Format::Json | Format::Jsonl => printer.document(&value, String::new),
             };
-            match (&mut stdin, &typing.kind) {
-                // Each command is sent as soon as it comes.
+            match (&mut stdin, &order.kind) {
+                // Each command is sent as soon as it was read.
                 (Some(lines), CommandKind::Commands { .. }) => {
                     while let Some(command) = lines.recv().await {
-                        typing.lines = vec![command?];
-                        typing.send(session, print).await?;
-                        printer.queue().room().await;
+                        order.lines = vec![command?];
+                        order.send(session, print).await?;
+                        printer.queue().wait_for_capacity().await;
                     }
                     return Ok(());
                 }
                 (Some(lines), CommandKind::Configuration { .. }) => {
-                    typing.lines = all(lines).await?
+                    order.lines = read_all(lines).await?
                 }
                 (None, _) => {}
             }
-            typing.send(session, print).await
+            order.send(session, print).await
         };
-        match &reached {
-            None => source::lent(work).await,
+        match &selection {
+            None => source::with_shared_session(work).await,
             Some((context, chosen)) => {
-                source::alone(context, &chosen.targets[0], printer, work).await
+                source::with_own_session(context, &chosen.targets[0], printer, work).await
             }
         }
     }
 }
 
-/// The words of a command as the device is sent them: what begins with `--` was meant for devgate, unless it
-/// stands behind a `--` of its own; where no session is named, `-t` was, too. Known by all `arguments` of this program:
-/// they end with these words.
-fn for_the_device(
+/// The words that are sent to the device. A word that begins with `--` is refused, because it was probably meant as an
+/// option of devgate, unless a `--` precedes it. Without a session, the same applies to `-t`. `arguments` are all
+/// arguments of this program; they end with these words.
+fn device_words(
     words: Vec<String>,
     arguments: Vec<OsString>,
     has_session: bool,
@@ -154,32 +154,32 @@ fn for_the_device(
     if before.is_some_and(|at| arguments[at] == "--") {
         return Ok(words);
     }
-    let (mut ours, mut theirs) = (words, Vec::new());
-    if let Some(at) = ours.iter().position(|word| word == "--") {
-        theirs = ours.split_off(at);
-        theirs.remove(0);
+    let (mut checked, mut literal) = (words, Vec::new());
+    if let Some(at) = checked.iter().position(|word| word == "--") {
+        literal = checked.split_off(at);
+        literal.remove(0);
     }
     let is_option = |word: &&String| word.starts_with("--") || (*word == "-t" && !has_session);
-    if let Some(option) = ours.iter().find(is_option) {
+    if let Some(option) = checked.iter().find(is_option) {
         let message = format!(
             "`{option}` is after the command, where devgate reads no options: put it before the command, or after \
              `--` to send it to the device; nothing was sent"
         );
         return Err(Failure::new("devgate/usage", message));
     }
-    ours.append(&mut theirs);
-    Ok(ours)
+    checked.append(&mut literal);
+    Ok(checked)
 }
 
-/// Lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
+/// Lines of stdin, each as soon as it was read. Blank lines may belong to a banner.
 type Lines = mpsc::Receiver<Result<String, Failure>>;
 
-/// All that come.
-async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
+/// All remaining lines.
+async fn read_all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
     let (mut all, mut size) = (Vec::new(), 0);
     while let Some(line) = lines.recv().await {
         let line = line?;
-        // An empty line takes room, too.
+        // An empty line needs memory, too.
         size += line.len() + size_of::<String>();
         if size > reading::MOST {
             return Err(reading::too_large()).context("cannot read stdin");
@@ -190,17 +190,17 @@ async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
 }
 
 fn lines_of_stdin() -> io::Result<Lines> {
-    let (tells, hears) = mpsc::channel(1);
+    let (sender, receiver) = mpsc::channel(1);
     // A separate thread, because nothing waits for it when the program ends.
     thread::Builder::new().spawn(move || {
         for line in reading::lines(io::stdin().lock()) {
             let line = line.context("cannot read stdin");
-            if tells.blocking_send(line).is_err() {
+            if sender.blocking_send(line).is_err() {
                 break;
             }
         }
     })?;
-    Ok(hears)
+    Ok(receiver)
 }
 
 #[cfg(test)]
@@ -211,7 +211,7 @@ mod tests {
         let words = &arguments[arguments.len() - words..];
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let arguments = arguments.iter().map(OsString::from).collect();
-        for_the_device(words, arguments, true).map_err(|failure| failure.msg)
+        device_words(words, arguments, true).map_err(|failure| failure.msg)
     }
 
     #[test]

@@ -17,7 +17,7 @@ use devgate_transports::Mode;
 
 use crate::complete;
 use crate::session::source;
-use crate::targets::Direct;
+use crate::targets::DirectOption;
 use crate::terminal_view::TerminalView;
 
 #[derive(Args, Debug)]
@@ -27,7 +27,7 @@ pub struct Run {
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: String,
     #[command(flatten)]
-    direct: Direct,
+    direct: DirectOption,
     /// Refuse `devgate session exec --config` and `devgate session set`, as in a task under --noop
     #[arg(long)]
     noop: bool,
@@ -42,12 +42,12 @@ impl Run {
         context: &CommandContext,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let target = source::one(context, &self.target, self.direct).await?;
+        let target = source::one_target(context, &self.target, self.direct).await?;
         let run = context.begin(None);
         let job = run.job(&target);
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
-        let shown = self.program[0].display().to_string();
-        let lent = async |socket: Option<&str>| {
+        let program_name = self.program[0].display().to_string();
+        let run_program = async |socket: Option<&str>| {
             let socket = socket.context("there is no shared session")?;
             let program = Program {
                 argv: self.program,
@@ -58,21 +58,21 @@ impl Run {
                 stdin: None,
             };
             // It shares our stderr.
-            context.logger.queue().settle();
-            let mut listener = SignalListener::hear()?;
+            context.logger.queue().drain_blocking();
+            let mut listener = SignalListener::listen()?;
             process::run_attached(&program, async || listener.signal().await)
                 .await
-                .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
+                .map_err(|error| Failure::other(format!("cannot run {program_name}: {error}")))
         };
         let inventory = context.inventory().await?;
         let lending = run.with_sessions(&inventory, async |sessions| {
             job.prepare().await?;
-            session::lend_session(sessions, &job, mode, lent).await?
+            session::lend_session(sessions, &job, mode, run_program).await?
         });
-        let shown = &mut TerminalView::new(&context.logger, printer);
+        let view = &mut TerminalView::new(&context.logger, printer);
         // Signals go to the program after it was started. Before, they end this process.
-        let (exit, asked) = follow_until(context, &run, shown, lending, None, |_| None).await?;
+        let (exit, signal) = follow_until(context, &run, view, lending, None, |_| None).await?;
         let of_program = || ExitStatus::Code(u8::try_from(exit.code()).unwrap_or(u8::MAX));
-        Ok(asked.map_or_else(of_program, ExitStatus::Interrupted))
+        Ok(signal.map_or_else(of_program, ExitStatus::Interrupted))
     }
 }

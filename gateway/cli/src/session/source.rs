@@ -20,7 +20,7 @@ use devgate_transports::Environment;
 use tokio::time::timeout;
 
 use crate::complete;
-use crate::targets::{Direct, words};
+use crate::targets::{DirectOption, words};
 use crate::terminal_view::TerminalView;
 
 /// Which session is used.
@@ -30,7 +30,7 @@ pub(super) struct SessionSource {
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: Option<String>,
     #[command(flatten)]
-    direct: Direct,
+    direct: DirectOption,
 }
 
 impl SessionSource {
@@ -42,16 +42,16 @@ impl SessionSource {
         work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
     ) -> Result<ExitStatus, Failure> {
         let Some(target) = &self.target else {
-            return lent(work).await;
+            return with_shared_session(work).await;
         };
         let context = CommandContext::load(global, printer)?;
-        let target = one(&context, target, self.direct).await?;
-        alone(&context, &target, printer, work).await
+        let target = one_target(&context, target, self.direct).await?;
+        with_own_session(&context, &target, printer, work).await
     }
 }
 
 /// Does `work` in the shared session of this program. It needs no project, because a task may run anywhere.
-pub(super) async fn lent(
+pub(super) async fn with_shared_session(
     work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
 ) -> Result<ExitStatus, Failure> {
     let mut lent =
@@ -60,7 +60,7 @@ pub(super) async fn lent(
 }
 
 /// Does `work` in a session to one target.
-pub(super) async fn alone(
+pub(super) async fn with_own_session(
     context: &CommandContext,
     target: &Target,
     printer: &Printer,
@@ -68,7 +68,7 @@ pub(super) async fn alone(
 ) -> Result<ExitStatus, Failure> {
     let run = context.begin(None);
     let job = run.job(target);
-    let asking = async {
+    let session_work = async {
         match &target.fault {
             Some(fault) => Err(Failure::from(&**fault)),
             None => {
@@ -82,9 +82,9 @@ pub(super) async fn alone(
         }
     };
     // A session that does not close in time is not waited for.
-    let asking = async {
+    let session_work = async {
         tokio::select! {
-            outcome = asking => outcome,
+            outcome = session_work => outcome,
             () = overdue(&job) => Err(job.interrupted(true)),
         }
     };
@@ -98,9 +98,9 @@ pub(super) async fn alone(
         run.leave(signals::reason(signal));
         None
     };
-    let listener = Some(SignalListener::hear()?);
-    let shown = &mut TerminalView::new(&context.logger, printer);
-    let outcome = follow_until(context, &run, shown, asking, listener, on_signal).await;
+    let listener = Some(SignalListener::listen()?);
+    let view = &mut TerminalView::new(&context.logger, printer);
+    let outcome = follow_until(context, &run, view, session_work, listener, on_signal).await;
     match (outcome, first) {
         (Ok(()), _) => Ok(ExitStatus::Success),
         (Err(error), None) => Err(job.failure_without_secrets(error)),
@@ -118,12 +118,12 @@ async fn overdue(job: &TargetJob<'_>) {
 }
 
 /// The only target that a word names.
-pub(super) async fn one(
+pub(super) async fn one_target(
     context: &CommandContext,
-    word: &str,
-    direct: Direct,
+    name: &str,
+    direct: DirectOption,
 ) -> Result<Arc<Target>, Failure> {
-    let words = words(&[word.to_owned()])?;
+    let words = words(&[name.to_owned()])?;
     let inventory = context.inventory().await?;
     let overrides = direct.overrides();
     let chosen = context.choose(inventory, &words, &overrides).await?;
@@ -132,7 +132,7 @@ pub(super) async fn one(
         others => match missing(&chosen.inventory) {
             Some(missing) if others.is_empty() => Err(Failure::new("devgate/no-targets", missing)),
             _ => Err(Failure::other(format!(
-                "a session has one target, but `{word}` names {}",
+                "a session has one target, but `{name}` names {}",
                 others.len()
             ))),
         },

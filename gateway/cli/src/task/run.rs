@@ -18,7 +18,7 @@ use devgate_transports::Mode;
 
 use crate::complete;
 use crate::rerun::{Rerun, RerunFile};
-use crate::targets::{HostOptions, Targets, words};
+use crate::targets::{HostOptions, TargetOptions, words};
 use crate::terminal_view::run_operation;
 
 #[derive(Args, Debug)]
@@ -67,7 +67,7 @@ pub struct Run {
     #[arg(long)]
     stream: bool,
     #[command(flatten)]
-    targets: Targets,
+    targets: TargetOptions,
     #[command(flatten)]
     host: HostOptions,
 }
@@ -90,7 +90,7 @@ impl Run {
             .map(RerunFile::new);
         let words = match (self.rerun, &rerunfile) {
             (None, _) => words(&self.targets.targets)?,
-            (Some(which), Some(file)) => file.targets(which)?,
+            (Some(filter), Some(file)) => file.targets(filter)?,
             (Some(_), None) => {
                 return Err(Failure::other(
                     "there is no run to repeat: this folder is not a project",
@@ -101,7 +101,7 @@ impl Run {
         let chosen = context.choose(inventory, &words, &overrides).await?;
         if chosen.targets.is_empty() {
             let why = match (self.rerun, &rerunfile) {
-                (Some(which), Some(file)) => file.nothing(which),
+                (Some(filter), Some(file)) => file.no_targets_message(filter),
                 _ => no_target(&chosen.inventory, &words),
             };
             context.nothing_to_do(self.targets.allow_empty, &why)?;
@@ -117,14 +117,14 @@ impl Run {
         let (concurrency, order) = (self.targets.concurrency, Operation::Task(Box::new(order)));
         let done = run_operation(context, chosen, concurrency, order, printer).await?;
         if let Some(file) = rerunfile.filter(|_| !self.explain) {
-            self.remember(context, &file, &done.targets.statuses);
+            self.save_rerun_file(context, &file, &done.targets.statuses);
         }
         Ok(exit_status(&done.targets))
     }
 
     fn parameters(&self, task: &Task) -> Result<Parameters, Failure> {
-        let twice = self.targets.targets.iter().any(|word| word == "-");
-        if twice && self.params.as_deref() == Some("-") {
+        let reads_stdin = self.targets.targets.iter().any(|word| word == "-");
+        if reads_stdin && self.params.as_deref() == Some("-") {
             return Err(Failure::other(
                 "--targets - and --params - cannot both be read from stdin: use @FILE for one of them",
             ));
@@ -134,20 +134,25 @@ impl Run {
             .as_deref()
             .map(|text| read_argument("--params", text))
             .transpose()?;
-        let read_argument = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
-        Ok(task.parameters(read_argument)?)
+        let values = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
+        Ok(task.parameters(values)?)
     }
 
     /// Saves the run for --rerun. If that fails, the result of the run does not change.
-    fn remember(&self, context: &CommandContext, file: &RerunFile, statuses: &[(String, Status)]) {
-        let asked = self.save_rerun || context.workspace.project().save_rerun;
-        if self.no_save_rerun || !asked {
+    fn save_rerun_file(
+        &self,
+        context: &CommandContext,
+        file: &RerunFile,
+        statuses: &[(String, Status)],
+    ) {
+        let is_requested = self.save_rerun || context.workspace.project().save_rerun;
+        if self.no_save_rerun || !is_requested {
             return;
         }
         if let Err(error) = file.save(statuses) {
             let path = file.path().display();
             let message = format!("the run was not saved for --rerun: {path}: {error}");
-            context.logger.say(Level::Warning, &message);
+            context.logger.log(Level::Warning, &message);
         }
     }
 }

@@ -59,7 +59,7 @@ impl Show {
         let mut listing = catalogue.list()?;
         for (name, problem) in &listing.problems {
             let message = format!("task {name}: {problem}");
-            context.logger.say(Level::Warning, &message);
+            context.logger.log(Level::Warning, &message);
         }
         let project = context.workspace.project();
         let listed: Option<Vec<Glob>> = project

@@ -16,8 +16,8 @@ use crate::logger::Logger;
 use crate::options::LogLevel;
 
 /// Sends the events of `tracing` to a logger.
-pub(super) fn listen(logger: &Logger, least: LogLevel) {
-    let own = match least {
+pub(super) fn install(logger: &Logger, min_level: LogLevel) {
+    let our_level = match min_level {
         LogLevel::Trace => "trace",
         LogLevel::Debug => "debug",
         LogLevel::Info => "info",
@@ -26,13 +26,14 @@ pub(super) fn listen(logger: &Logger, least: LogLevel) {
     };
     // Libraries also return their warnings as errors, which we report. Their debug levels print packets, which may
     // contain secrets that no mask finds.
-    let libraries = if least <= LogLevel::Debug {
+    let libraries = if min_level <= LogLevel::Debug {
         "warn"
     } else {
         "off"
     };
-    let filter =
-        format!("{libraries},devgate={own},devgate_transports={own},devgate_devices={own}");
+    let filter = format!(
+        "{libraries},devgate={our_level},devgate_transports={our_level},devgate_devices={our_level}"
+    );
     // A second logger in one process (in tests) keeps the subscriber of the first.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -66,18 +67,18 @@ where
 
 /// Collects the message of an event.
 #[derive(Debug)]
-pub struct Said {
+pub struct EventWriter {
     logger: Logger,
     level: Level,
 }
 
-impl Write for Said {
+impl Write for EventWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         let (line, length) = (text.trim_end(), line.len());
         let of_run = RUN.try_with(|run| log_line(&**run, self.level, line.to_owned()));
         if of_run.is_err() {
-            self.logger.say(self.level, line);
+            self.logger.log(self.level, line);
         }
         Ok(length)
     }
@@ -88,23 +89,23 @@ impl Write for Said {
 }
 
 impl MakeWriter<'_> for Logger {
-    type Writer = Said;
+    type Writer = EventWriter;
 
-    fn make_writer(&self) -> Said {
-        Said {
+    fn make_writer(&self) -> EventWriter {
+        EventWriter {
             logger: self.clone(),
             level: Level::Debug,
         }
     }
 
-    fn make_writer_for(&self, meta: &Metadata<'_>) -> Said {
-        let level = match *meta.level() {
+    fn make_writer_for(&self, metadata: &Metadata<'_>) -> EventWriter {
+        let level = match *metadata.level() {
             tracing::Level::ERROR => Level::Err,
             tracing::Level::WARN => Level::Warning,
             tracing::Level::INFO => Level::Info,
             tracing::Level::DEBUG | tracing::Level::TRACE => Level::Debug,
         };
-        Said {
+        EventWriter {
             logger: self.clone(),
             level,
         }

@@ -6,24 +6,24 @@ use console::{Term, truncate_str};
 use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::logger::terminal::Terminal;
+use crate::logger::terminal::RedrawnTerminal;
 use crate::print_queue::PrintQueue;
 
 /// The maximum number of lines.
-const SHOWN: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// The maximum number of redraws per second.
-const RATE: u8 = 20;
+const REDRAW_RATE: u8 = 20;
 
 /// The progress bar of a run with many targets.
-const COUNT: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
+const BAR_TEMPLATE: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
 
 /// The lines, and whether a bar is below them.
 #[derive(Debug)]
 pub(super) struct Retries {
     queue: Arc<PrintQueue>,
     lines: IndexMap<String, String>,
-    counts: bool,
+    has_bar: bool,
 }
 
 impl Retries {
@@ -32,13 +32,13 @@ impl Retries {
         Self {
             queue: Arc::clone(queue),
             lines: IndexMap::new(),
-            counts: false,
+            has_bar: false,
         }
     }
 
     /// Shows or hides the bar.
-    pub(super) fn count(&mut self, counts: bool, bar: &ProgressBar) {
-        self.counts = counts;
+    pub(super) fn set_bar(&mut self, has_bar: bool, bar: &ProgressBar) {
+        self.has_bar = has_bar;
         self.draw(bar);
     }
 
@@ -49,25 +49,25 @@ impl Retries {
     }
 
     /// Removes the line of a target.
-    pub(super) fn settled(&mut self, target: &str, bar: &ProgressBar) {
+    pub(super) fn remove(&mut self, target: &str, bar: &ProgressBar) {
         if self.lines.shift_remove(target).is_some() {
             self.draw(bar);
         }
     }
 
     fn draw(&self, bar: &ProgressBar) {
-        let template = match (self.lines.is_empty(), self.counts) {
+        let template = match (self.lines.is_empty(), self.has_bar) {
             (true, false) => return bar.finish_and_clear(),
-            (true, true) => COUNT.to_owned(),
+            (true, true) => BAR_TEMPLATE.to_owned(),
             (false, false) => "{prefix}".to_owned(),
-            (false, true) => format!("{{prefix}}\n{COUNT}"),
+            (false, true) => format!("{{prefix}}\n{BAR_TEMPLATE}"),
         };
         let style = ProgressStyle::with_template(&template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         if bar.is_hidden() {
             bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(
-                Terminal::stderr(&self.queue),
-                RATE,
+                RedrawnTerminal::stderr(&self.queue),
+                REDRAW_RATE,
             ));
         }
         if bar.is_finished() {
@@ -82,10 +82,10 @@ impl Retries {
         let mut lines: Vec<String> = self
             .lines
             .values()
-            .take(SHOWN)
+            .take(MAX_LINES)
             .map(|line| truncate_str(line, width, "…").into_owned())
             .collect();
-        if let Some(more @ 1..) = self.lines.len().checked_sub(SHOWN) {
+        if let Some(more @ 1..) = self.lines.len().checked_sub(MAX_LINES) {
             lines.push(format!("{more} more targets are retried"));
         }
         lines.join("\n")
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!((lines[0], lines[1]), ("r0: try 3 f…", "r1: try 2"));
         assert_eq!(lines[10], "2 more targets are retried");
         for number in 0..12 {
-            retries.settled(&format!("r{number}"), &bar);
+            retries.remove(&format!("r{number}"), &bar);
         }
         assert_eq!(retries.text(80), "");
     }

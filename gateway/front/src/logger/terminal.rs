@@ -14,13 +14,13 @@ use crate::print_queue::PrintQueue;
 /// Leaves the cursor at the beginning of the last drawn line. At its end, the `^C` of Ctrl-C would begin another line,
 /// and the next redraw would miss the line above it.
 #[derive(Debug)]
-pub(super) struct Terminal {
+pub(super) struct RedrawnTerminal {
     queue: Arc<PrintQueue>,
     /// The output of one redraw.
     drawn: Mutex<String>,
 }
 
-impl Terminal {
+impl RedrawnTerminal {
     /// The terminal of stderr.
     pub(super) fn stderr(queue: &Arc<PrintQueue>) -> Box<Self> {
         Box::new(Self {
@@ -39,7 +39,7 @@ impl Terminal {
     }
 }
 
-impl TermLike for Terminal {
+impl TermLike for RedrawnTerminal {
     fn width(&self) -> u16 {
         Term::stderr().size().1
     }

@@ -15,29 +15,29 @@ pub(super) const USER: &[Rule] = &[
     Rule::new("show", |_, _, _| Reply::line(SUBCOMMANDS)),
     Rule::new("show clock", show_clock),
     Rule::new("show interfaces", |s, _, _| {
-        shown(interface::every(&s.running))
+        text(interface::all(&s.running))
     }),
     Rule::new("show interfaces INTERFACE", show_interface),
     Rule::new("show interfaces description", |s, _, _| {
-        shown(interfaces::description(s))
+        text(interfaces::description(s))
     }),
     Rule::new("show interfaces status", |s, _, _| {
-        shown(interfaces::status(s))
+        text(interfaces::status(s))
     }),
-    Rule::new("show inventory", |_, _, _| shown(system::inventory())),
+    Rule::new("show inventory", |_, _, _| text(system::inventory())),
     Rule::new("show ip interface brief", |s, _, _| {
-        shown(interfaces::ip_brief(s))
+        text(interfaces::ip_brief(s))
     }),
     Rule::new("show ip route", |s, _, _| {
-        shown(routes::table(&s.running, false))
+        text(routes::table(&s.running, false))
     }),
     Rule::new("show ip route static", |s, _, _| {
-        shown(routes::table(&s.running, true))
+        text(routes::table(&s.running, true))
     }),
     Rule::new("show privilege", show_privilege),
-    Rule::new("show version", |s, _, _| shown(system::version(s))),
-    Rule::new("show vlan", |s, _, _| shown(vlans::brief(&s.running))),
-    Rule::new("show vlan brief", |s, _, _| shown(vlans::brief(&s.running))),
+    Rule::new("show version", |s, _, _| text(system::version(s))),
+    Rule::new("show vlan", |s, _, _| text(vlans::brief(&s.running))),
+    Rule::new("show vlan brief", |s, _, _| text(vlans::brief(&s.running))),
     Rule::new("terminal length <0-512>", terminal_length),
     Rule::new("terminal width <0-512>", terminal_width),
 ];
@@ -53,16 +53,16 @@ pub(super) const PRIVILEGED: &[Rule] = &[
     Rule::new("erase startup-config", |_, _, _| {
         Reply::Ask(Question::Erase)
     }),
-    Rule::new("show running-config", |s, _, _| shown(running::whole(s))),
+    Rule::new("show running-config", |s, _, _| text(running::full(s))),
     Rule::new(
         "show running-config interface INTERFACE",
         show_running_interface,
     ),
-    Rule::new("show startup-config", |s, _, _| shown(running::startup(s))),
+    Rule::new("show startup-config", |s, _, _| text(running::startup(s))),
     Rule::new("write", save),
     Rule::new("write erase", |_, _, _| Reply::Ask(Question::Erase)),
     Rule::new("write memory", save),
-    Rule::new("write terminal", |s, _, _| shown(running::whole(s))),
+    Rule::new("write terminal", |s, _, _| text(running::full(s))),
 ];
 
 const SUBCOMMANDS: &str = "% Type \"show ?\" for a list of subcommands";
@@ -88,11 +88,11 @@ pub(crate) fn answer(
             switch.startup = None;
             Reply::line("[OK]\nErase of nvram: complete")
         }
-        Question::Erase => Reply::done(),
+        Question::Erase => Reply::empty(),
     }
 }
 
-fn shown(text: String) -> Reply {
+fn text(text: String) -> Reply {
     Reply::Text(text)
 }
 
@@ -100,13 +100,13 @@ fn enable(_: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
     if vty.mode == Mode::User {
         Reply::Password
     } else {
-        Reply::done()
+        Reply::empty()
     }
 }
 
 fn disable(_: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
     vty.mode = Mode::User;
-    Reply::done()
+    Reply::empty()
 }
 
 fn configure(_: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
@@ -129,20 +129,20 @@ fn show_privilege(_: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
     Reply::line(format!("Current privilege level is {level}"))
 }
 
-fn show_interface(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
-    Reply::Text(interface::one(&switch.running, said.interface))
+fn show_interface(switch: &mut Switch, _: &mut Vty, arguments: &Arguments) -> Reply {
+    Reply::Text(interface::one(&switch.running, arguments.interface))
 }
 
-fn show_running_interface(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
-    Reply::Text(running::of_interface(&switch.running, said.interface))
+fn show_running_interface(switch: &mut Switch, _: &mut Vty, arguments: &Arguments) -> Reply {
+    Reply::Text(running::of_interface(&switch.running, arguments.interface))
 }
 
-fn terminal_length(_: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
-    vty.rows = usize::from(said.number);
-    Reply::done()
+fn terminal_length(_: &mut Switch, vty: &mut Vty, arguments: &Arguments) -> Reply {
+    vty.rows = usize::from(arguments.number);
+    Reply::empty()
 }
 
-fn terminal_width(_: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
-    vty.width = usize::from(said.number);
-    Reply::done()
+fn terminal_width(_: &mut Switch, vty: &mut Vty, arguments: &Arguments) -> Reply {
+    vty.width = usize::from(arguments.number);
+    Reply::empty()
 }

@@ -16,19 +16,19 @@ pub(super) use exec::answer;
 /// returns to `configure terminal`.
 pub(super) fn rules(mode: &Mode) -> Vec<Vec<&'static Rule>> {
     let global = || global::RULES.iter().chain(settings::RULES);
-    let within = |own: &'static [Rule], more: &'static [Rule]| {
+    let submode = |rules: &'static [Rule], more: &'static [Rule]| {
         vec![
-            own.iter().chain(more).chain(global::ANYWHERE).collect(),
+            rules.iter().chain(more).chain(global::COMMON).collect(),
             global().collect(),
         ]
     };
     match mode {
         Mode::User => vec![exec::USER.iter().collect()],
         Mode::Privileged => vec![exec::USER.iter().chain(exec::PRIVILEGED).collect()],
-        Mode::Config => vec![global().chain(global::ANYWHERE).collect()],
-        Mode::Interface(InterfaceName::Gigabit(_)) => within(interface::ANY, interface::PORT),
-        Mode::Interface(InterfaceName::Vlan(_)) => within(interface::ANY, &[]),
-        Mode::Vlan(_) => within(vlan::RULES, &[]),
+        Mode::Config => vec![global().chain(global::COMMON).collect()],
+        Mode::Interface(InterfaceName::Gigabit(_)) => submode(interface::ANY, interface::PORT),
+        Mode::Interface(InterfaceName::Vlan(_)) => submode(interface::ANY, &[]),
+        Mode::Vlan(_) => submode(vlan::RULES, &[]),
     }
 }
 

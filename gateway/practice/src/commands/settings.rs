@@ -27,34 +27,34 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// A setting that can occur several times.
-fn add(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
-    switch.running.lines.insert(said.canonical.clone());
-    Reply::done()
+fn add(switch: &mut Switch, _: &mut Vty, arguments: &Arguments) -> Reply {
+    switch.running.lines.insert(arguments.canonical.clone());
+    Reply::empty()
 }
 
 /// A setting that replaces the old one: the line that begins with the same two words.
-fn set_one(switch: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
-    let key: Vec<&str> = said.canonical.split(' ').take(2).collect();
+fn set_one(switch: &mut Switch, vty: &mut Vty, arguments: &Arguments) -> Reply {
+    let key: Vec<&str> = arguments.canonical.split(' ').take(2).collect();
     switch
         .running
         .lines
-        .retain(|line| !is_or_begins(line, &key.join(" ")));
-    add(switch, vty, said)
+        .retain(|line| !begins_with(line, &key.join(" ")));
+    add(switch, vty, arguments)
 }
 
-fn remove(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
-    let gone = said
+fn remove(switch: &mut Switch, _: &mut Vty, arguments: &Arguments) -> Reply {
+    let setting = arguments
         .canonical
         .strip_prefix("no ")
-        .unwrap_or(&said.canonical);
+        .unwrap_or(&arguments.canonical);
     switch
         .running
         .lines
-        .retain(|line| !is_or_begins(line, gone));
-    Reply::done()
+        .retain(|line| !begins_with(line, setting));
+    Reply::empty()
 }
 
-fn is_or_begins(line: &str, words: &str) -> bool {
-    line.strip_prefix(words)
+fn begins_with(line: &str, setting: &str) -> bool {
+    line.strip_prefix(setting)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

@@ -22,35 +22,35 @@ fn configured(lines: &[&str]) -> (Switch, String) {
         rows: 0,
         width: 0,
     };
-    let mut told = String::new();
+    let mut output = String::new();
     for line in lines {
         match interpret::run(&mut switch, &mut vty, line, 0) {
-            Ok(Reply::Text(text)) | Err(text) => told += &text,
+            Ok(Reply::Text(text)) | Err(text) => output += &text,
             Ok(other) => panic!("{line}: {other:?}"),
         }
     }
-    (switch, told)
+    (switch, output)
 }
 
 /// The configuration of the third port after some lines, and the output.
 fn port(lines: &[&str]) -> (String, String) {
-    let (switch, told) = configured(&[&["interface gi0/3"], lines].concat());
-    let shown = running::of_interface(&switch.running, InterfaceName::Gigabit(3));
-    let lines = shown
+    let (switch, output) = configured(&[&["interface gi0/3"], lines].concat());
+    let config = running::of_interface(&switch.running, InterfaceName::Gigabit(3));
+    let lines = config
         .lines()
         .filter(|line| line.starts_with(' '))
         .map(str::trim_start);
-    (lines.collect::<Vec<_>>().join("\n"), told)
+    (lines.collect::<Vec<_>>().join("\n"), output)
 }
 
 /// The output of one line.
-fn told(line: &str) -> String {
+fn output(line: &str) -> String {
     configured(&[line]).1
 }
 
 #[test]
-fn a_port_keeps_what_it_is_told() {
-    for (lines, kept) in [
+fn a_port_keeps_its_configuration() {
+    for (lines, config) in [
         (
             &[
                 "description to the roof",
@@ -111,20 +111,20 @@ fn a_port_keeps_what_it_is_told() {
             "",
         ),
     ] {
-        assert_eq!(port(lines), (kept.to_owned(), String::new()), "{lines:?}");
+        assert_eq!(port(lines), (config.to_owned(), String::new()), "{lines:?}");
     }
-    let (kept, told) = port(&["shutdown", "default interface gi0/3"]);
-    assert_eq!(kept, "");
+    let (config, output) = port(&["shutdown", "default interface gi0/3"]);
+    assert_eq!(config, "");
     assert_eq!(
-        told,
+        output,
         "Interface GigabitEthernet0/3 set to default configuration\n"
     );
 }
 
 #[test]
 fn access_to_a_vlan_that_is_not_there_makes_it() {
-    let (switch, told) = configured(&["interface gi0/3", "switchport access vlan 30"]);
-    assert_eq!(told, "% Access VLAN does not exist. Creating vlan 30\n");
+    let (switch, output) = configured(&["interface gi0/3", "switchport access vlan 30"]);
+    assert_eq!(output, "% Access VLAN does not exist. Creating vlan 30\n");
     assert_eq!(switch.running.vlan_names()[&30], "VLAN0030");
     assert_eq!(
         switch.running.interfaces[&InterfaceName::Gigabit(3)].access_vlan,
@@ -165,15 +165,15 @@ fn addresses_that_cannot_be_are_refused() {
             "Command rejected: Gi0/3 not a switching port.\n",
         ),
     ] {
-        let (kept, told) = port(&["no switchport", line]);
+        let (config, output) = port(&["no switchport", line]);
         assert_eq!(
-            (kept.as_str(), told.as_str()),
+            (config.as_str(), output.as_str()),
             ("no switchport\nno ip address", refusal)
         );
     }
-    let (kept, told) = port(&["ip address 10.0.0.1 255.0.0.0"]);
+    let (config, output) = port(&["ip address 10.0.0.1 255.0.0.0"]);
     assert_eq!(
-        (kept.as_str(), told.as_str()),
+        (config.as_str(), output.as_str()),
         ("", "% IP addresses may not be configured on L2 links.\n")
     );
 }
@@ -181,48 +181,53 @@ fn addresses_that_cannot_be_are_refused() {
 #[test]
 fn routes_come_and_go_by_prefix_and_next_hop() {
     let routes = |lines: &[&str]| {
-        let (switch, told) = configured(lines);
-        let text = running::whole(&switch);
+        let (switch, output) = configured(lines);
+        let text = running::full(&switch);
         let routes = text
             .lines()
             .filter_map(|line| line.strip_prefix("ip route 10."));
-        (routes.map(str::to_owned).collect::<Vec<_>>(), told)
+        (routes.map(str::to_owned).collect::<Vec<_>>(), output)
     };
     let two = [
         "ip route 10.0.0.0 255.0.0.0 192.0.2.1",
         "ip route 10.0.0.0 255.0.0.0 null0 250",
     ];
-    let kept = |kept: &[&str]| (kept.iter().map(|&s| s.to_owned()).collect(), String::new());
+    let config = |config: &[&str]| {
+        (
+            config.iter().map(|&s| s.to_owned()).collect(),
+            String::new(),
+        )
+    };
     assert_eq!(
         routes(&two),
-        kept(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0 250"])
+        config(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0 250"])
     );
     let then = |line| routes(&[two[0], two[1], line]);
     assert_eq!(
         then("ip route 10.0.0.0 255.0.0.0 Null0"),
-        kept(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0"])
+        config(&["0.0.0 255.0.0.0 192.0.2.1", "0.0.0 255.0.0.0 Null0"])
     );
     assert_eq!(
         then("no ip route 10.0.0.0 255.0.0.0 Null0 250"),
-        kept(&["0.0.0 255.0.0.0 192.0.2.1"])
+        config(&["0.0.0 255.0.0.0 192.0.2.1"])
     );
-    assert_eq!(then("no ip route 10.0.0.0 255.0.0.0"), kept(&[]));
+    assert_eq!(then("no ip route 10.0.0.0 255.0.0.0"), config(&[]));
     let missing = "%No matching route to delete\n";
     assert_eq!(then("no ip route 10.0.0.0 255.0.0.0 Null0 7").1, missing);
-    assert_eq!(told("no ip route 10.0.0.0 255.0.0.0"), missing);
+    assert_eq!(output("no ip route 10.0.0.0 255.0.0.0"), missing);
     assert_eq!(
-        told("ip route 10.0.0.1 255.0.0.0 192.0.2.1"),
+        output("ip route 10.0.0.1 255.0.0.0 192.0.2.1"),
         "%Inconsistent address and mask\n"
     );
     assert_eq!(
-        told("ip route 10.0.0.0 255.0.0.0 192.0.2.10"),
+        output("ip route 10.0.0.0 255.0.0.0 192.0.2.10"),
         "%Invalid next hop address (it's this router)\n"
     );
 }
 
 #[test]
 fn vlans_are_made_named_and_deleted_but_for_the_default_ones() {
-    let (switch, told) = configured(&[
+    let (switch, output) = configured(&[
         "vlan 30-32",
         "no vlan 31",
         "vlan 30",
@@ -230,7 +235,7 @@ fn vlans_are_made_named_and_deleted_but_for_the_default_ones() {
         "vlan 20",
         "no name",
     ]);
-    assert_eq!(told, "");
+    assert_eq!(output, "");
     let names = switch.running.vlan_names();
     assert_eq!(names[&30], "garden");
     assert_eq!(names[&20], "VLAN0020");
@@ -257,7 +262,7 @@ fn vlans_are_made_named_and_deleted_but_for_the_default_ones() {
 
 #[test]
 fn a_setting_is_added_or_replaced_and_taken_back() {
-    let (switch, told) = configured(&[
+    let (switch, output) = configured(&[
         "ntp server 192.0.2.5",
         "ntp server 192.0.2.6",
         "no ntp server 192.0.2.5",
@@ -268,7 +273,7 @@ fn a_setting_is_added_or_replaced_and_taken_back() {
         "no snmp-server contact",
         "ip domain-name example.org",
     ]);
-    assert_eq!(told, "");
+    assert_eq!(output, "");
     let lines: Vec<&str> = switch.running.lines.iter().map(String::as_str).collect();
     assert_eq!(
         lines,
@@ -279,21 +284,21 @@ fn a_setting_is_added_or_replaced_and_taken_back() {
             "snmp-server location over there"
         ]
     );
-    let text = running::whole(&switch);
+    let text = running::full(&switch);
     assert!(text.contains("lookup\nip domain-name example.org\nip name-server 192.0.2.7\n!\n"));
     assert!(text.contains("!\nsnmp-server location over there\n!\nntp server 192.0.2.6\n!\nline"));
 }
 
 #[test]
-fn a_command_of_the_whole_switch_leaves_the_interface() {
-    let (switch, told) = configured(&[
+fn a_global_command_leaves_the_interface() {
+    let (switch, output) = configured(&[
         "int gi0/3",
         "no ip route 1.0.0.0 255.0.0.0 Null0",
         "shutdown",
     ]);
     assert!(
-        told.contains("No matching route") && told.contains("% Invalid input"),
-        "{told}"
+        output.contains("No matching route") && output.contains("% Invalid input"),
+        "{output}"
     );
     assert!(!switch.running.interfaces[&InterfaceName::Gigabit(3)].shutdown);
     let (switch, _) = configured(&["int gi0/3", "do show clock", "shutdown"]);
@@ -303,8 +308,8 @@ fn a_command_of_the_whole_switch_leaves_the_interface() {
 #[test]
 fn a_change_is_stamped_and_what_changes_nothing_is_not() {
     let stamp = "! Last configuration change at 00:00:00 UTC Thu Jan 1 1970 by admin\n";
-    assert!(running::whole(&configured(&["vlan 30"]).0).contains(stamp));
-    assert!(!running::whole(&configured(&["vlan 20", "name voice"]).0).contains("Last"));
+    assert!(running::full(&configured(&["vlan 30"]).0).contains(stamp));
+    assert!(!running::full(&configured(&["vlan 20", "name voice"]).0).contains("Last"));
 }
 
 #[test]

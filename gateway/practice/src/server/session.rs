@@ -7,73 +7,80 @@ use russh::keys::PublicKey;
 use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, VerifiedPublicKey};
 use russh::{Channel, ChannelId, ChannelOpenFailure, Pty};
 
-use super::Settings;
+use super::PracticeSettings;
 use crate::device::{Device, Shell};
 
 /// How many channels a client may have open at once.
-const CHANNELS: usize = 8;
+const MAX_CHANNELS: usize = 8;
 
 /// The maximum output in bytes for a client that does not read.
-const UNREAD: usize = 32 << 20;
+const MAX_UNREAD: usize = 32 << 20;
 
 /// The state of one client.
-pub(super) struct Session {
-    settings: Arc<Settings>,
+pub(super) struct ClientSession {
+    settings: Arc<PracticeSettings>,
     device: Arc<dyn Device>,
-    terminals: HashMap<ChannelId, Line>,
+    channels: HashMap<ChannelId, ChannelShell>,
 }
 
 /// A channel's terminal, and whether anything runs on it yet.
-struct Line {
-    terminal: Box<dyn Shell>,
+struct ChannelShell {
+    shell: Box<dyn Shell>,
     started: bool,
     /// The output since the client has last read everything.
     unread: usize,
 }
 
-impl Session {
+impl ClientSession {
     /// A client that has not logged in yet.
-    pub(super) fn new(settings: Arc<Settings>, device: Arc<dyn Device>) -> Self {
+    pub(super) fn new(settings: Arc<PracticeSettings>, device: Arc<dyn Device>) -> Self {
         Self {
             settings,
             device,
-            terminals: HashMap::new(),
+            channels: HashMap::new(),
         }
     }
 
-    fn is_known_key(&self, user: &str, key: &PublicKey) -> bool {
-        let known = &self.settings.authorized_keys;
-        user == self.settings.user && known.iter().any(|known| known.key_data() == key.key_data())
+    fn is_authorized_key(&self, user: &str, key: &PublicKey) -> bool {
+        let mut authorized = self.settings.authorized_keys.iter();
+        user == self.settings.user && authorized.any(|one| one.key_data() == key.key_data())
     }
 
     /// Starts the only program of the channel, a shell or a command. Returns whether this is allowed.
     fn start(&mut self, id: ChannelId) -> Option<&mut dyn Shell> {
-        let line = self.terminals.get_mut(&id).filter(|line| !line.started)?;
-        line.started = true;
-        Some(&mut *line.terminal)
+        let channel = self
+            .channels
+            .get_mut(&id)
+            .filter(|channel| !channel.started)?;
+        channel.started = true;
+        Some(&mut *channel.shell)
     }
 
-    /// Shows something on a channel, and closes it if its session is over.
-    fn show(
+    /// Sends output on a channel, and closes it if its session is over.
+    fn send(
         &mut self,
         id: ChannelId,
-        shown: Vec<u8>,
+        output: Vec<u8>,
         session: &mut russh::server::Session,
     ) -> Result<(), russh::Error> {
-        if let Some(line) = self.terminals.get_mut(&id) {
-            let waits = session.has_pending_data(id);
-            line.unread = if waits { line.unread + shown.len() } else { 0 };
-            if line.unread > UNREAD {
+        if let Some(channel) = self.channels.get_mut(&id) {
+            let is_pending = session.has_pending_data(id);
+            channel.unread = if is_pending {
+                channel.unread + output.len()
+            } else {
+                0
+            };
+            if channel.unread > MAX_UNREAD {
                 return Err(russh::Error::Disconnect);
             }
         }
-        if !shown.is_empty() {
-            session.data(id, shown)?;
+        if !output.is_empty() {
+            session.data(id, output)?;
         }
         if self
-            .terminals
+            .channels
             .get(&id)
-            .is_some_and(|line| line.terminal.is_closed())
+            .is_some_and(|channel| channel.shell.is_closed())
         {
             self.close(id, session)?;
         }
@@ -85,7 +92,7 @@ impl Session {
         id: ChannelId,
         session: &mut russh::server::Session,
     ) -> Result<(), russh::Error> {
-        if self.terminals.remove(&id).is_some() {
+        if self.channels.remove(&id).is_some() {
             session.exit_status_request(id, 0)?;
             session.eof(id)?;
             session.close(id)?;
@@ -94,12 +101,16 @@ impl Session {
     }
 }
 
-impl Handler for Session {
+impl Handler for ClientSession {
     type Error = russh::Error;
 
     async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
-        let known = user == self.settings.user && password == self.settings.password.reveal();
-        Ok(if known { Auth::Accept } else { Auth::reject() })
+        let is_valid = user == self.settings.user && password == self.settings.password.reveal();
+        Ok(if is_valid {
+            Auth::Accept
+        } else {
+            Auth::reject()
+        })
     }
 
     async fn auth_publickey_offered(
@@ -107,8 +118,12 @@ impl Handler for Session {
         user: &str,
         offer: russh::server::PublicKeyOffer<'_>,
     ) -> Result<Auth, Self::Error> {
-        let known = self.is_known_key(user, offer.public_key);
-        Ok(if known { Auth::Accept } else { Auth::reject() })
+        let is_valid = self.is_authorized_key(user, offer.public_key);
+        Ok(if is_valid {
+            Auth::Accept
+        } else {
+            Auth::reject()
+        })
     }
 
     async fn auth_publickey(
@@ -116,8 +131,12 @@ impl Handler for Session {
         user: &str,
         key: VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
-        let known = self.is_known_key(user, key.public_key);
-        Ok(if known { Auth::Accept } else { Auth::reject() })
+        let is_valid = self.is_authorized_key(user, key.public_key);
+        Ok(if is_valid {
+            Auth::Accept
+        } else {
+            Auth::reject()
+        })
     }
 
     async fn channel_open_session(
@@ -126,15 +145,15 @@ impl Handler for Session {
         reply: ChannelOpenHandle,
         _: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        if self.terminals.len() >= CHANNELS {
+        if self.channels.len() >= MAX_CHANNELS {
             reply.reject(ChannelOpenFailure::ResourceShortage).await;
             return Ok(());
         }
-        let terminal = self.device.shell(&self.settings.user);
-        self.terminals.insert(
+        let shell = self.device.shell(&self.settings.user);
+        self.channels.insert(
             channel.id(),
-            Line {
-                terminal,
+            ChannelShell {
+                shell,
                 started: false,
                 unread: 0,
             },
@@ -154,8 +173,8 @@ impl Handler for Session {
         _: &[(Pty, u32)],
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        if let Some(line) = self.terminals.get_mut(&id) {
-            line.terminal.resize(columns, rows);
+        if let Some(channel) = self.channels.get_mut(&id) {
+            channel.shell.resize(columns, rows);
         }
         session.channel_success(id)
     }
@@ -169,8 +188,8 @@ impl Handler for Session {
         _: u32,
         _: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        if let Some(line) = self.terminals.get_mut(&id) {
-            line.terminal.resize(columns, rows);
+        if let Some(channel) = self.channels.get_mut(&id) {
+            channel.shell.resize(columns, rows);
         }
         Ok(())
     }
@@ -180,12 +199,12 @@ impl Handler for Session {
         id: ChannelId,
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        let Some(terminal) = self.start(id) else {
+        let Some(shell) = self.start(id) else {
             return session.channel_failure(id);
         };
-        let shown = terminal.greet();
+        let output = shell.greeting();
         session.channel_success(id)?;
-        self.show(id, shown, session)
+        self.send(id, output, session)
     }
 
     async fn exec_request(
@@ -194,12 +213,12 @@ impl Handler for Session {
         command: &[u8],
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        let Some(terminal) = self.start(id) else {
+        let Some(shell) = self.start(id) else {
             return session.channel_failure(id);
         };
-        let shown = terminal.exec(&String::from_utf8_lossy(command));
+        let output = shell.exec(&String::from_utf8_lossy(command));
         session.channel_success(id)?;
-        self.show(id, shown, session)
+        self.send(id, output, session)
     }
 
     async fn data(
@@ -208,11 +227,11 @@ impl Handler for Session {
         data: &[u8],
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        let Some(line) = self.terminals.get_mut(&id).filter(|line| line.started) else {
+        let Some(channel) = self.channels.get_mut(&id).filter(|channel| channel.started) else {
             return Ok(());
         };
-        let shown = line.terminal.input(data);
-        self.show(id, shown, session)
+        let output = channel.shell.input(data);
+        self.send(id, output, session)
     }
 
     async fn channel_eof(
@@ -229,7 +248,7 @@ impl Handler for Session {
         id: ChannelId,
         _: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        self.terminals.remove(&id);
+        self.channels.remove(&id);
         Ok(())
     }
 }

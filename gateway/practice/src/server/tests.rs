@@ -20,23 +20,27 @@ impl client::Handler for Client {
         &mut self,
         key: &PublicKeyOrCertificate,
     ) -> impl Future<Output = Result<bool, Self::Error>> + Send {
-        let known = match key {
+        let is_host_key = match key {
             PublicKeyOrCertificate::PublicKey { key, .. } => {
                 key.key_data() == self.host_key.key_data()
             }
             PublicKeyOrCertificate::Certificate(_) => false,
         };
-        future::ready(Ok(known))
+        future::ready(Ok(is_host_key))
     }
 }
 
-async fn connected(practice: &Practice) -> Result<Handle<Client>, Box<dyn std::error::Error>> {
+async fn connected(
+    practice: &PracticeSwitch,
+) -> Result<Handle<Client>, Box<dyn std::error::Error>> {
     let host_key = PublicKey::from_openssh(practice.host_key())?;
     let config = Arc::new(client::Config::default());
     Ok(client::connect(config, practice.address(), Client { host_key }).await?)
 }
 
-async fn logged_in(practice: &Practice) -> Result<Handle<Client>, Box<dyn std::error::Error>> {
+async fn logged_in(
+    practice: &PracticeSwitch,
+) -> Result<Handle<Client>, Box<dyn std::error::Error>> {
     let mut client = connected(practice).await?;
     let result = client.authenticate_password("admin", "let-me-in").await?;
     if !matches!(result, AuthResult::Success) {
@@ -47,15 +51,15 @@ async fn logged_in(practice: &Practice) -> Result<Handle<Client>, Box<dyn std::e
 
 /// Reads until a text, or until the channel is closed.
 async fn read_until(channel: &mut Channel<Msg>, end: &str) -> String {
-    let mut shown = String::new();
-    while !shown.ends_with(end) || end.is_empty() {
+    let mut output = String::new();
+    while !output.ends_with(end) || end.is_empty() {
         match channel.wait().await {
-            Some(ChannelMsg::Data { data }) => shown += &String::from_utf8_lossy(&data),
+            Some(ChannelMsg::Data { data }) => output += &String::from_utf8_lossy(&data),
             Some(_) => {}
             None => break,
         }
     }
-    shown
+    output
 }
 
 async fn executed(
@@ -69,7 +73,7 @@ async fn executed(
 
 #[tokio::test]
 async fn a_session_configures_what_other_sessions_see() -> Result<(), Box<dyn std::error::Error>> {
-    let practice = Practice::start(Settings::default()).await?;
+    let practice = PracticeSwitch::start(PracticeSettings::default()).await?;
     let client = logged_in(&practice).await?;
     let mut shell = client.channel_open_session().await?;
     shell.request_pty(true, "vt100", 80, 24, 0, 0, &[]).await?;
@@ -78,10 +82,10 @@ async fn a_session_configures_what_other_sessions_see() -> Result<(), Box<dyn st
     shell
         .data(&b"enable\nlet-me-configure\nconf t\nvlan 30\nname garden\nend\nexit\n"[..])
         .await?;
-    let shown = read_until(&mut shell, "").await;
+    let output = read_until(&mut shell, "").await;
     assert!(
-        shown.ends_with("practice(config-vlan)#end\r\npractice#exit\r\n"),
-        "{shown}"
+        output.ends_with("practice(config-vlan)#end\r\npractice#exit\r\n"),
+        "{output}"
     );
 
     let other = logged_in(&practice).await?;
@@ -94,19 +98,19 @@ async fn a_session_configures_what_other_sessions_see() -> Result<(), Box<dyn st
 #[tokio::test]
 async fn only_the_user_with_the_password_or_a_known_key_is_let_in()
 -> Result<(), Box<dyn std::error::Error>> {
-    let known = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
+    let authorized_key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
     let unknown = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
-    let authorized_keys = vec![known.public_key().clone()];
-    let settings = Settings {
+    let authorized_keys = vec![authorized_key.public_key().clone()];
+    let settings = PracticeSettings {
         authorized_keys,
         privileged: true,
-        ..Settings::default()
+        ..PracticeSettings::default()
     };
-    let practice = Practice::start(settings).await?;
+    let practice = PracticeSwitch::start(settings).await?;
     for (user, key, welcome) in [
-        ("admin", &known, true),
+        ("admin", &authorized_key, true),
         ("admin", &unknown, false),
-        ("root", &known, false),
+        ("root", &authorized_key, false),
     ] {
         let mut client = connected(&practice).await?;
         let key = PrivateKeyWithHashAlg::new(Arc::new(key.clone()), None);
@@ -139,7 +143,7 @@ async fn only_the_user_with_the_password_or_a_known_key_is_let_in()
 
 #[tokio::test]
 async fn stopping_closes_the_sessions_and_the_port() -> Result<(), Box<dyn std::error::Error>> {
-    let practice = Practice::start(Settings::default()).await?;
+    let practice = PracticeSwitch::start(PracticeSettings::default()).await?;
     let address = practice.address();
     let client = logged_in(&practice).await?;
     let mut shell = client.channel_open_session().await?;

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::interface::{Interface, InterfaceName};
 
 /// Every interface, the VLAN interfaces first.
-pub(crate) fn every(config: &Config) -> String {
+pub(crate) fn all(config: &Config) -> String {
     config
         .vlans_first()
         .map(|(name, _)| one(config, name))
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interface_tells_its_state_and_settings() {
+    fn an_interface_shows_its_state_and_settings() {
         let config = Config::factory("practice");
         let head = |name: InterfaceName, lines: usize| {
             one(&config, name)
@@ -123,6 +123,6 @@ mod tests {
             head(InterfaceName::Vlan(9), 1),
             ["% Interface Vlan9 does not exist"]
         );
-        assert_eq!(every(&config).matches("line protocol").count(), 5);
+        assert_eq!(all(&config).matches("line protocol").count(), 5);
     }
 }

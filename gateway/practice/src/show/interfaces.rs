@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_are_shown_whole() {
+    fn descriptions_are_shown_in_full() {
         assert_eq!(
             lines(&description(&switch())),
             [

@@ -113,9 +113,12 @@ fn installed(config: &Config) -> BTreeMap<Prefix, Entry> {
 }
 
 /// Adds the static routes that a table can resolve, in place of those it had.
-fn with_static_routes(config: &Config, known: &BTreeMap<Prefix, Entry>) -> BTreeMap<Prefix, Entry> {
+fn with_static_routes(
+    config: &Config,
+    previous: &BTreeMap<Prefix, Entry>,
+) -> BTreeMap<Prefix, Entry> {
     let mut table: BTreeMap<Prefix, Entry> = BTreeMap::new();
-    for (prefix, entry) in known {
+    for (prefix, entry) in previous {
         match entry {
             Entry::Connected(name) => table.insert(*prefix, Entry::Connected(name.clone())),
             Entry::Local(name) => table.insert(*prefix, Entry::Local(name.clone())),
@@ -126,7 +129,7 @@ fn with_static_routes(config: &Config, known: &BTreeMap<Prefix, Entry>) -> BTree
         let prefix = Prefix::new(route.prefix, route.mask);
         let resolves = match route.next_hop {
             NextHop::Null0 => true,
-            NextHop::Address(address) => known
+            NextHop::Address(address) => previous
                 .keys()
                 .any(|other| *other != DEFAULT && *other != prefix && other.covers(address)),
         };

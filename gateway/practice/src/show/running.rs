@@ -11,7 +11,7 @@ use crate::switch::Switch;
 const NVRAM: usize = 65_536;
 
 /// `show running-config`
-pub(crate) fn whole(switch: &Switch) -> String {
+pub(crate) fn full(switch: &Switch) -> String {
     let body = body(&switch.running);
     let changed = switch
         .changed
@@ -160,7 +160,7 @@ mod tests {
     use crate::vlans::VlanList;
 
     #[test]
-    fn the_factory_configuration_is_printed_whole() {
+    fn the_factory_configuration_is_printed_in_full() {
         let expected = "\
 !
 version 15.2

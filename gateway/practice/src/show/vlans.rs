@@ -34,8 +34,8 @@ mod tests {
 
     #[test]
     fn vlans_are_listed_with_their_access_ports() {
-        let shown = brief(&Config::factory("practice"));
-        let lines: Vec<&str> = shown.lines().collect();
+        let output = brief(&Config::factory("practice"));
+        let lines: Vec<&str> = output.lines().collect();
         assert_eq!(
             lines,
             [

@@ -35,7 +35,7 @@ fn dialogue(lines: &str) -> String {
 fn typed_characters_are_echoed_and_a_prompt_follows_each_line() {
     let mut terminal = Terminal::new("admin", Mode::User);
     let mut switch = switch();
-    assert_eq!(terminal.greet(&switch), b"\r\npractice>");
+    assert_eq!(terminal.greeting(&switch), b"\r\npractice>");
     assert_eq!(
         typed(&mut terminal, &mut switch, "sh clock\r\n\r"),
         "sh clock\r\n*12:00:00.250 UTC Sat Nov 21 2026\r\npractice>\r\npractice>"
@@ -64,10 +64,10 @@ fn enable_asks_three_times_and_shows_no_password() {
     let mut terminal = Terminal::new("admin", Mode::User);
     let mut switch = switch();
     let refused = typed(&mut terminal, &mut switch, "en\nwrong\nwrong\nwrong\n");
-    let asked = "Password: \r\n".repeat(3);
+    let prompts = "Password: \r\n".repeat(3);
     assert_eq!(
         refused,
-        format!("en\r\n{asked}% Access denied\r\n\r\npractice>")
+        format!("en\r\n{prompts}% Access denied\r\n\r\npractice>")
     );
     assert_eq!(
         typed(&mut terminal, &mut switch, "en\ncanarz\x08y\n"),
@@ -78,11 +78,11 @@ fn enable_asks_three_times_and_shows_no_password() {
 #[test]
 fn what_needs_enable_is_not_there_without() {
     let mut terminal = Terminal::new("admin", Mode::User);
-    let shown = typed(&mut terminal, &mut switch(), "show running-config\n");
+    let output = typed(&mut terminal, &mut switch(), "show running-config\n");
     // `practice>show ` and what `run` shares with no other keyword.
     let caret = format!("{}^", " ".repeat(14));
     assert_eq!(
-        shown,
+        output,
         format!(
             "show running-config\r\n{caret}\r\n\
              % Invalid input detected at '^' marker.\r\n\r\npractice>"
@@ -93,8 +93,8 @@ fn what_needs_enable_is_not_there_without() {
 #[test]
 fn refusals_are_those_of_ios() {
     let of = |line: &str| {
-        let shown = dialogue(&format!("{line}\n"));
-        shown
+        let output = dialogue(&format!("{line}\n"));
+        output
             .split_once("\r\n")
             .expect("an echo")
             .1
@@ -144,12 +144,12 @@ fn output_longer_than_the_screen_waits_for_a_key() {
     let page = typed(&mut terminal, &mut switch, " ");
     assert_eq!(page.matches("\r\n").count(), 4, "{page}");
     assert_eq!(typed(&mut terminal, &mut switch, "q"), "<no more>practice#");
-    let whole = typed(
+    let full = typed(
         &mut terminal,
         &mut switch,
         "terminal length 0\nshow startup-config\n",
     );
-    assert!(whole.ends_with("end\r\n\r\npractice#") && !whole.contains("More"));
+    assert!(full.ends_with("end\r\n\r\npractice#") && !full.contains("More"));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn control_keys_edit_interrupt_and_end() {
 }
 
 #[test]
-fn a_question_mark_tells_what_may_follow_and_a_tab_completes() {
+fn a_question_mark_lists_what_may_follow_and_a_tab_completes() {
     let mut terminal = enabled();
     let mut switch = switch();
     assert_eq!(
@@ -191,15 +191,15 @@ fn a_question_mark_tells_what_may_follow_and_a_tab_completes() {
         typed(&mut terminal, &mut switch, "e\t"),
         "e\r\npractice#show version "
     );
-    let shown = typed(&mut terminal, &mut switch, "\x15?");
+    let output = typed(&mut terminal, &mut switch, "\x15?");
     assert!(
-        shown.contains("\r\n  configure  Enter configuration mode\r\n"),
-        "{shown}"
+        output.contains("\r\n  configure  Enter configuration mode\r\n"),
+        "{output}"
     );
 }
 
 #[test]
-fn saving_is_asked_for_and_then_kept() {
+fn saving_asks_for_confirmation_and_then_keeps_the_configuration() {
     let mut terminal = enabled();
     let mut switch = switch();
     typed(&mut terminal, &mut switch, "conf t\nvlan 30\nend\n");
@@ -222,9 +222,9 @@ fn an_exec_command_is_answered_without_prompt_pager_or_question() {
     let mut switch = switch();
     let mut exec = |command: &str| {
         let mut terminal = Terminal::new("admin", Mode::Privileged);
-        let shown = terminal.exec(&mut switch, command);
+        let output = terminal.exec(&mut switch, command);
         assert!(terminal.is_closed());
-        String::from_utf8(shown).expect("text")
+        String::from_utf8(output).expect("text")
     };
     assert!(exec("show running-config").ends_with("!\r\nend\r\n\r\n"));
     assert_eq!(

@@ -35,7 +35,7 @@ impl List {
         let found = modules.all(stop).await?;
         for (name, module) in &found {
             for remark in module.iter().flat_map(|module| &module.remarks) {
-                logger.say(Level::Info, &format!("module {name}: {remark}"));
+                logger.log(Level::Info, &format!("module {name}: {remark}"));
             }
         }
         let json: Json = found.iter().map(as_json).collect();

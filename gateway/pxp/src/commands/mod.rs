@@ -19,7 +19,7 @@ use devgate_front::options::GlobalOptions;
 use devgate_front::printer::Printer;
 use devgate_front::signals::{self, SignalListener};
 
-pub use serve::{not_by_this_name, words};
+pub use serve::{name_is_not_allowed, words};
 
 /// Show PXP modules, run their actions as pxp-agent does, or act as a PXP module
 #[derive(Debug, Subcommand)]
@@ -94,17 +94,17 @@ async fn stopped_by(
     signals: Signals,
     work: impl AsyncFnOnce(&CancelToken) -> Result<ExitStatus, Failure>,
 ) -> Result<ExitStatus, Failure> {
-    let mut listener = SignalListener::hear()?;
+    let mut listener = SignalListener::listen()?;
     let cancel_source = CancelSource::default();
     let stop = cancel_source.token();
     let mut work = std::pin::pin!(work(&stop));
     loop {
         tokio::select! {
-            ending = &mut work => {
+            result = &mut work => {
                 return match listener.first() {
-                    None => ending,
+                    None => result,
                     // It reports itself that it was interrupted.
-                    Some(signal) => ending.map(|_| ExitStatus::Interrupted(signal)),
+                    Some(signal) => result.map(|_| ExitStatus::Interrupted(signal)),
                 };
             }
             signal = listener.signal() => cancel_source.cancel(signals::reason(signal)),

@@ -50,10 +50,10 @@ pub(super) struct Nonblocking {
 }
 
 /// A transaction to start, unless it exists already.
-pub(super) struct Wish {
+pub(super) struct TransactionRequest {
     spool: Spool,
     id: TransactionId,
-    keep: Duration,
+    retention: Duration,
 }
 
 impl Nonblocking {
@@ -61,48 +61,48 @@ impl Nonblocking {
     ///
     /// # Errors
     /// The spool cannot be used.
-    pub(super) fn wish(self) -> Result<Option<Wish>, Failure> {
+    pub(super) fn transaction_request(self) -> Result<Option<TransactionRequest>, Failure> {
         if !self.nonblocking {
             return Ok(None);
         }
         let folder = spool::folder(self.spool_dir)?;
-        Ok(Some(Wish {
+        Ok(Some(TransactionRequest {
             spool: Spool::make(&folder)?,
             id: self.transaction.unwrap_or_else(TransactionId::new),
-            keep: self.keep,
+            retention: self.keep,
         }))
     }
 }
 
 /// Adds the transaction ID to a failure, because the caller may not have chosen the ID.
-fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
+fn with_transaction_id(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
     let (id, spool) = (&transaction.id, spool.folder().display());
-    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` shows its status");
-    failure.msg.push_str(&told);
+    let message = format!("; `devgate pxp status {id} --spool-dir {spool}` shows its status");
+    failure.msg.push_str(&message);
     failure.with("transaction_id", id.as_str())
 }
 
-impl Wish {
+impl TransactionRequest {
     /// The transaction, if it was started before. The module need not exist any more then.
-    pub(super) fn begun(&self) -> Option<Transaction> {
+    pub(super) fn existing(&self) -> Option<Transaction> {
         self.spool.find(&self.id)
     }
 
     /// Starts the transaction, and returns when the module was started.
-    pub(super) async fn begin(
+    pub(super) async fn start(
         self,
         call: &Call,
         limit: Duration,
         logger: &Logger,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let removed = self.spool.remove_old(self.keep).await;
+        let removed = self.spool.remove_old(self.retention).await;
         let problems = removed.unwrap_or_else(|error| {
-            let told = format!("cannot remove old transactions: {error}");
-            vec![(Level::Warning, told)]
+            let message = format!("cannot remove old transactions: {error}");
+            vec![(Level::Warning, message)]
         });
         for (level, problem) in problems {
-            logger.say(level, &problem);
+            logger.log(level, &problem);
         }
         let (module, action) = (&call.module().name, &call.action().name);
         let transaction = match self.spool.claim(self.id, call, limit)? {
@@ -112,7 +112,7 @@ impl Wish {
             }
         };
         let started = transaction.start(call).await;
-        started.map_err(|failure| with_the_way_back(failure, &transaction, &self.spool))?;
+        started.map_err(|failure| with_transaction_id(failure, &transaction, &self.spool))?;
         let answer = json!({
             "transaction_id": transaction.id,
             "status": "running",
@@ -133,23 +133,23 @@ impl Wish {
 /// The ID belongs to another action.
 pub(super) async fn repeated(
     transaction: &Transaction,
-    asked: [&str; 2],
+    requested: [&str; 2],
     printer: &Printer,
 ) -> Result<ExitStatus, Failure> {
     let report = transaction.summary().await;
-    let known = report.known.as_ref();
+    let details = report.details.as_ref();
     let [module, action] = [
-        known.map(|known| known.module.as_str()),
-        known.map(|known| known.action.as_str()),
+        details.map(|details| details.module.as_str()),
+        details.map(|details| details.action.as_str()),
     ];
     if let (Some(module), Some(action)) = (module, action)
-        && [module, action] != asked
+        && [module, action] != requested
     {
         let id = &transaction.id;
-        let [asked_module, asked_action] = asked;
+        let [requested_module, requested_action] = requested;
         let message = format!(
-            "transaction {id} belongs to the action `{action}` of module `{module}`; `{asked_action}` of \
-             `{asked_module}` was not started: a new action needs a new ID"
+            "transaction {id} belongs to the action `{action}` of module `{module}`; `{requested_action}` of \
+             `{requested_module}` was not started: a new action needs a new ID"
         );
         return Err(Failure::new("devgate/id-taken", message));
     }

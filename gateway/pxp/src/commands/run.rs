@@ -16,7 +16,7 @@ use devgate_schemas::{Level, Mask, Sensitive, read_unique};
 use serde_json::{Value as Json, json};
 
 use crate::commands::folders::Folders;
-use crate::commands::nonblocking::{Nonblocking, Wish, repeated};
+use crate::commands::nonblocking::{Nonblocking, TransactionRequest, repeated};
 use crate::host::{Call, Verdict};
 
 #[derive(Args, Debug)]
@@ -35,7 +35,7 @@ pub struct Run {
     #[command(flatten)]
     folders: Folders,
     /// Input as a JSON object; @FILE reads it from a file, - from stdin
-    #[arg(long, value_name = "JSON", default_value = NOTHING)]
+    #[arg(long, value_name = "JSON", default_value = NO_INPUT)]
     input: String,
     /// Time limit of the action: 90, 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1h")]
@@ -45,7 +45,7 @@ pub struct Run {
 }
 
 /// The default input.
-const NOTHING: &str = "{}";
+const NO_INPUT: &str = "{}";
 
 impl Run {
     pub(super) async fn run(
@@ -54,22 +54,27 @@ impl Run {
         printer: &Printer,
         stop: &CancelToken,
     ) -> Result<ExitStatus, Failure> {
-        if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
+        if !self.input.starts_with(['-', '@']) && self.input != NO_INPUT {
             hide_input(&self.input)?;
         }
-        let wish = self.nonblocking.wish()?;
-        if let Some(begun) = wish.as_ref().and_then(Wish::begun) {
-            let asked = [self.module.as_str(), self.action.as_str()];
-            return repeated(&begun, asked, printer).await;
+        let transaction_request = self.nonblocking.transaction_request()?;
+        if let Some(existing) = transaction_request
+            .as_ref()
+            .and_then(TransactionRequest::existing)
+        {
+            let requested = [self.module.as_str(), self.action.as_str()];
+            return repeated(&existing, requested, printer).await;
         }
         let input = input(&read_argument("--input", &self.input)?)?;
         let module = self.folders.open()?.load(&self.module, stop).await?;
         for remark in &module.remarks {
-            logger.say(Level::Info, &format!("module {}: {remark}", module.name));
+            logger.log(Level::Info, &format!("module {}: {remark}", module.name));
         }
         let call = Call::new(module, &self.action, input)?;
-        if let Some(wish) = wish {
-            return wish.begin(&call, self.timeout, logger, printer).await;
+        if let Some(transaction_request) = transaction_request {
+            return transaction_request
+                .start(&call, self.timeout, logger, printer)
+                .await;
         }
         let mask = call.mask();
         let verdict = call.run(self.timeout, stop).await;
@@ -80,7 +85,7 @@ impl Run {
             Level::Notice
         };
         for line in verdict.stderr.lines() {
-            logger.say(level, &format!("stderr: {}", mask.text(line)));
+            logger.log(level, &format!("stderr: {}", mask.text(line)));
         }
         Ok(print(&call, verdict, &mask, printer))
     }
@@ -88,11 +93,11 @@ impl Run {
 
 /// Prints the result of the action.
 fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitStatus {
-    let well = verdict.is_success();
+    let is_success = verdict.is_success();
     let mut answer = json!({
         "module": call.module().name,
         "action": call.action().name,
-        "status": if well { "success" } else { "failure" },
+        "status": if is_success { "success" } else { "failure" },
         "exitcode": verdict.exit.map(Exit::code),
         "results": verdict.results,
         "stderr": verdict.stderr,
@@ -104,14 +109,14 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitS
             call.module().name,
             call.action().name
         );
-        printer.complain(&mask.text(&format!("{label}: {error}")));
+        printer.error(&mask.text(&format!("{label}: {error}")));
     }
     let answer = mask.json(answer);
     printer.document(&answer, || match &answer["results"] {
         Json::Null => String::new(),
         results => format!("{results:#}\n"),
     });
-    if well {
+    if is_success {
         ExitStatus::Success
     } else {
         ExitStatus::Failure

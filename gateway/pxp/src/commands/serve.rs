@@ -32,15 +32,15 @@ impl Serve {
     }
 }
 
-/// That `devgate` is the command line: pxp-agent logs this where a module is called so.
-pub fn not_by_this_name() -> Failure {
+/// The error that a module cannot have the name `devgate`. pxp-agent logs it.
+pub fn name_is_not_allowed() -> Failure {
     let message = "a PXP module cannot have the name `devgate`: link to devgate with another name, such as `gateway`, \
                    or use a script, `exec devgate pxp serve \"$@\"`";
     Failure::new("devgate/usage", message)
 }
 
-/// The words of a command line. Those of a module (the program has another name, and at most one word,
-/// which is no option) are those of `devgate pxp serve`.
+/// The words of a command line. If the program has another name and at most one word, which is not an option, it is
+/// called as a module: the words are those of `devgate pxp serve`.
 pub fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let given: Vec<OsString> = given.collect();
     let Some((program, words)) = given.split_first() else {

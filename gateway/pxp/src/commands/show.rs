@@ -35,7 +35,7 @@ impl Show {
         let modules = self.folders.open()?;
         let module = modules.load(&self.module, stop).await?;
         for remark in &module.remarks {
-            logger.say(Level::Notice, &format!("module {}: {remark}", module.name));
+            logger.log(Level::Notice, &format!("module {}: {remark}", module.name));
         }
         printer.page(&as_json(&module), || as_text(&module));
         Ok(ExitStatus::Success)
@@ -72,34 +72,34 @@ fn as_json(module: &Module) -> Json {
 fn as_text(module: &Module) -> String {
     let metadata = &module.metadata;
     let mut text = format!("{}  ({})\n", module.name, module.file.display());
-    let mut say = |indent: usize, line: &str| {
+    let mut add_line = |indent: usize, line: &str| {
         text.push_str(&format!("{:indent$}{}\n", "", line.trim_end()));
     };
     if let Some(description) = &metadata.description {
-        say(2, description);
+        add_line(2, description);
     }
     if let Some(configuration) = &metadata.configuration {
-        say(0, "\nConfiguration");
-        members(configuration, |line| say(2, line));
+        add_line(0, "\nConfiguration");
+        members(configuration, |line| add_line(2, line));
     }
     for action in &metadata.actions {
-        say(0, &format!("\nAction {}", action.name));
+        add_line(0, &format!("\nAction {}", action.name));
         if let Some(description) = &action.description {
-            say(2, description);
+            add_line(2, description);
         }
-        say(2, "input:");
-        members(&action.input, |line| say(4, line));
-        say(2, "results:");
-        members(&action.results, |line| say(4, line));
+        add_line(2, "input:");
+        members(&action.input, |line| add_line(4, line));
+        add_line(2, "results:");
+        members(&action.results, |line| add_line(4, line));
     }
     text
 }
 
 /// The members of an object schema, one per line, or else the schema itself.
-fn members(schema: &JsonSchema, mut say: impl FnMut(&str)) {
+fn members(schema: &JsonSchema, mut add_line: impl FnMut(&str)) {
     let schema = schema.source();
     let Some(Json::Object(properties)) = schema.get("properties") else {
-        return say(&schema.to_string());
+        return add_line(&schema.to_string());
     };
     let required = |name: &str| {
         let required = schema["required"].as_array().into_iter().flatten();
@@ -128,5 +128,5 @@ fn members(schema: &JsonSchema, mut say: impl FnMut(&str)) {
             ]
         })
         .collect();
-    printer::table(&rows).lines().for_each(say);
+    printer::table(&rows).lines().for_each(add_line);
 }

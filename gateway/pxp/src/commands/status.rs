@@ -10,7 +10,7 @@ use devgate_front::printer::{self, Printer};
 use devgate_schemas::Level;
 use serde_json::json;
 
-use crate::host::spool::{self, Report, Spool, TransactionId};
+use crate::host::spool::{self, Spool, TransactionId, TransactionReport};
 
 #[derive(Args, Debug)]
 #[command(
@@ -45,11 +45,11 @@ impl Status {
             Level::Notice
         };
         let stderr = report
-            .known
+            .details
             .as_ref()
-            .and_then(|known| known.stderr.as_deref());
+            .and_then(|details| details.stderr.as_deref());
         for line in stderr.unwrap_or_default().lines() {
-            logger.say(level, &format!("stderr: {line}"));
+            logger.log(level, &format!("stderr: {line}"));
         }
         printer.document(&report, || as_text(&report));
         Ok(if report.status.is_good() {
@@ -66,7 +66,7 @@ async fn all(spool: &Spool, printer: &Printer) -> Result<ExitStatus, Failure> {
     for transaction in spool.all()? {
         reports.push(transaction.summary().await);
     }
-    reports.sort_by_key(|report| report.known.as_ref().map(|known| known.start.clone()));
+    reports.sort_by_key(|report| report.details.as_ref().map(|details| details.start.clone()));
     printer.page(&json!({ "transactions": reports }), || {
         let rows: Vec<[String; 5]> = reports.iter().map(as_row).collect();
         printer::table(&rows)
@@ -74,9 +74,9 @@ async fn all(spool: &Spool, printer: &Printer) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
-fn as_row(report: &Report) -> [String; 5] {
-    let [module, action, start] = match &report.known {
-        Some(known) => [&known.module, &known.action, &known.start].map(String::as_str),
+fn as_row(report: &TransactionReport) -> [String; 5] {
+    let [module, action, start] = match &report.details {
+        Some(details) => [&details.module, &details.action, &details.start].map(String::as_str),
         None => ["-"; 3],
     };
     // In a list, seconds are precise enough.
@@ -91,11 +91,11 @@ fn as_row(report: &Report) -> [String; 5] {
 }
 
 /// One line, then the results.
-pub(super) fn as_text(report: &Report) -> String {
+pub(super) fn as_text(report: &TransactionReport) -> String {
     let mut text = format!("{}: {}", report.transaction_id, report.status);
-    if let Some(known) = &report.known {
-        text.push_str(&format!(" ({} {})", known.module, known.action));
-        if let (Some(why), spool::Status::Running) = (known.ending, report.status) {
+    if let Some(details) = &report.details {
+        text.push_str(&format!(" ({} {})", details.module, details.action));
+        if let (Some(why), spool::TransactionStatus::Running) = (details.ending, report.status) {
             text.push_str(&format!(", is being ended ({why})"));
         }
     }
@@ -104,9 +104,9 @@ pub(super) fn as_text(report: &Report) -> String {
     }
     text.push('\n');
     let results = report
-        .known
+        .details
         .as_ref()
-        .and_then(|known| known.results.as_ref());
+        .and_then(|details| details.results.as_ref());
     if let Some(results) = results.filter(|results| !results.is_null()) {
         text.push_str(&format!("{results:#}\n"));
     }

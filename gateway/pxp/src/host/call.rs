@@ -29,7 +29,7 @@ impl Call {
     /// Checks a call.
     ///
     /// # Errors
-    /// The module has no such action, or in what the input does not fit it.
+    /// The module has no such action, or the input does not match its schema.
     pub(crate) fn new(module: Module, action: &str, input: Json) -> Result<Self, Failure> {
         let Some(action) = module.metadata.action(action).cloned() else {
             return Err(unknown(&module, action));
@@ -43,7 +43,7 @@ impl Call {
                 });
             }
             (Ok(()), _) => "expected an object".to_owned(),
-            (Err(misfit), _) => misfit.to_string(),
+            (Err(mismatch), _) => mismatch.to_string(),
         };
         let message = format!(
             "invalid input for the action `{}` of module `{}`: {problem}",
@@ -84,21 +84,20 @@ impl Call {
         match process::run(&program, &limits, stop, &DiscardOutput).await {
             Ok(outcome) => Verdict::of(&self.action.results, outcome),
             Err(process::ProcessFailure::Start(error)) => {
-                let why = Failure::new(NOT_AVAILABLE, process::start_failure(&error));
-                Verdict::not_begun(why)
+                let error = Failure::new(NOT_AVAILABLE, process::start_failure(&error));
+                Verdict::not_started(error)
             }
             Err(process::ProcessFailure::Ended(ended)) => {
-                let why = match ended.limit {
+                let error = match ended.limit {
                     Some(limit) => timed_out(limit),
                     None => Failure::new("devgate/interrupted", "it was interrupted"),
                 };
-                Verdict::broken_off(&self.action.results, why, &ended)
+                Verdict::interrupted(&self.action.results, error, &ended)
             }
         }
     }
 
-    /// What must not be seen in anything that is said of this call: the texts of secret members of its input
-    /// and configuration.
+    /// Masks the secret values of the input and the configuration in all messages about this call.
     pub(crate) fn mask(&self) -> Mask {
         Mask::new(&self.secrets())
     }

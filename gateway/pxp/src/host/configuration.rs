@@ -17,8 +17,8 @@ pub(super) struct Configuration {
 }
 
 /// Reads a module's configuration and checks it, as pxp-agent does when it starts ("If the `metadata`
-/// contains a `configuration` entry and the configuration file exists"). Where the module has no schema for
-/// it, what is no object in JSON is left out.
+/// contains a `configuration` entry and the configuration file exists"). If the module has no schema for it, a file
+/// that is not a JSON object is ignored.
 ///
 /// # Errors
 /// Why the module cannot be used with this file. Its values are not quoted, because they may be secrets.
@@ -40,11 +40,11 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
             ));
         }
     };
-    let shown = file.display();
+    let path = file.display();
     let read = serde_json::from_slice::<Json>(&text);
     if let (Ok(configuration), Some(schema)) = (&read, schema) {
-        schema.check(configuration).map_err(|misfit| {
-            format!("its configuration {shown} does not match its schema: {misfit}")
+        schema.check(configuration).map_err(|mismatch| {
+            format!("its configuration {path} does not match its schema: {mismatch}")
         })?;
     }
     let problem = match read {
@@ -54,9 +54,9 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
                 remark: None,
             });
         }
-        Ok(_) => format!("its configuration {shown} is not a JSON object"),
+        Ok(_) => format!("its configuration {path} is not a JSON object"),
         // Syntax errors quote no values.
-        Err(error) => format!("its configuration {shown} is not JSON: {error}"),
+        Err(error) => format!("its configuration {path} is not JSON: {error}"),
     };
     match schema {
         Some(_) => Err(problem),

@@ -38,8 +38,8 @@ pub(crate) struct Module {
 /// The error kind of a module that is not available.
 pub(crate) const NOT_AVAILABLE: &str = "devgate/module-not-available";
 
-/// How many modules are asked at once: interpreters take their time, and much of it is the processor's.
-const AT_ONCE: usize = 8;
+/// The maximum number of modules whose metadata is read in parallel. Starting an interpreter needs much CPU time.
+const MAX_PARALLEL: usize = 8;
 
 impl ModulesDir {
     /// The modules of a folder; `configuration` is the folder of their `.conf` files.
@@ -99,7 +99,7 @@ impl ModulesDir {
             (name, module)
         });
         // In the order of their answers, so that a slow module delays no other.
-        let mut modules: Vec<_> = modules.buffer_unordered(AT_ONCE).collect().await;
+        let mut modules: Vec<_> = modules.buffer_unordered(MAX_PARALLEL).collect().await;
         modules.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(modules)
     }
@@ -129,7 +129,7 @@ impl ModulesDir {
         if !file.exists() {
             return Err(format!("{} is a broken link", file.display()));
         }
-        let (metadata, mut remarks) = describe::ask(file, stop).await?;
+        let (metadata, mut remarks) = describe::metadata(file, stop).await?;
         remarks.extend(metadata.remarks.iter().cloned());
         let configuration = match &self.configuration {
             None => configuration::Configuration::default(),

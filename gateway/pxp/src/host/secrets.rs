@@ -1,5 +1,5 @@
-//! Which members of an input or a configuration are secret: what the schema says (`writeOnly`, the format
-//! `password`), and what a name says, because few modules' schemas say anything.
+//! Which members of an input or a configuration are secret: by their schema (`writeOnly`, the format `password`), or by
+//! their name, because few schemas of modules mark secrets.
 
 use devgate_schemas::{Value, is_secret_name};
 use serde_json::{Map, Value as Json};
@@ -7,20 +7,20 @@ use serde_json::{Map, Value as Json};
 /// The values of the secret members of an object, and of the objects in it. `schema` is the object's.
 pub(super) fn of(members: &Map<String, Json>, schema: Option<&Json>) -> Vec<Value> {
     let all = Schemas {
-        whole: schema.unwrap_or(&Json::Null),
+        document: schema.unwrap_or(&Json::Null),
     };
     let mut secrets = Vec::new();
-    all.members(members, &all.meant(all.whole), &mut secrets);
+    all.members(members, &all.resolved(all.document), &mut secrets);
     secrets
 }
 
 /// The schemas of one document.
 struct Schemas<'s> {
-    whole: &'s Json,
+    document: &'s Json,
 }
 
 /// The maximum number of references to follow in a row.
-const FURTHEST: usize = 16;
+const MAX_REFERENCES: usize = 16;
 
 impl<'s> Schemas<'s> {
     fn members(&self, members: &Map<String, Json>, of: &[&'s Json], secrets: &mut Vec<Value>) {
@@ -30,12 +30,12 @@ impl<'s> Schemas<'s> {
             if is_secret_name(name) || own.iter().any(|schema| is_secret(schema)) {
                 texts(value, secrets);
             } else {
-                self.inside(value, &own, secrets);
+                self.in_value(value, &own, secrets);
             }
         }
     }
 
-    fn inside(&self, value: &Json, of: &[&'s Json], secrets: &mut Vec<Value>) {
+    fn in_value(&self, value: &Json, of: &[&'s Json], secrets: &mut Vec<Value>) {
         match value {
             Json::Object(members) => self.members(members, of, secrets),
             Json::Array(items) => {
@@ -47,48 +47,48 @@ impl<'s> Schemas<'s> {
                         one => vec![one],
                     })
                 });
-                let own: Vec<&Json> = own.flat_map(|schema| self.meant(schema)).collect();
+                let own: Vec<&Json> = own.flat_map(|schema| self.resolved(schema)).collect();
                 items
                     .iter()
-                    .for_each(|item| self.inside(item, &own, secrets));
+                    .for_each(|item| self.in_value(item, &own, secrets));
             }
             _ => {}
         }
     }
 
-    /// What a schema says of a member. Whether a pattern fits its name is not asked: rather too much is hidden.
+    /// The schemas of a member. Patterns are not compared with its name: it is better to hide too much.
     fn of_member(&self, schema: &'s Json, name: &str) -> Vec<&'s Json> {
         let own = schema.get("properties").and_then(|own| own.get(name));
         let patterns = schema.get("patternProperties").and_then(Json::as_object);
         let others = patterns.into_iter().flat_map(Map::values);
         let others = others.chain(schema.get("additionalProperties"));
         let own = own.map_or_else(|| others.collect(), |own| vec![own]);
-        own.into_iter().flat_map(|one| self.meant(one)).collect()
+        own.into_iter().flat_map(|one| self.resolved(one)).collect()
     }
 
-    /// A schema, and those that it refers to or is combined of.
-    fn meant(&self, schema: &'s Json) -> Vec<&'s Json> {
+    /// A schema, and the schemas that it references or combines.
+    fn resolved(&self, schema: &'s Json) -> Vec<&'s Json> {
         let mut found = Vec::new();
-        self.follow(schema, FURTHEST, &mut found);
+        self.resolve(schema, MAX_REFERENCES, &mut found);
         found
     }
 
-    fn follow(&self, schema: &'s Json, further: usize, found: &mut Vec<&'s Json>) {
+    fn resolve(&self, schema: &'s Json, remaining: usize, found: &mut Vec<&'s Json>) {
         found.push(schema);
-        let Some(further) = further.checked_sub(1) else {
+        let Some(remaining) = remaining.checked_sub(1) else {
             return;
         };
         let reference = schema.get("$ref").and_then(Json::as_str);
         let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
-        if let Some(meant) = pointer.and_then(|pointer| self.whole.pointer(pointer))
-            && !found.iter().any(|known| std::ptr::eq(*known, meant))
+        if let Some(resolved) = pointer.and_then(|pointer| self.document.pointer(pointer))
+            && !found.iter().any(|seen| std::ptr::eq(*seen, resolved))
         {
-            self.follow(meant, further, found);
+            self.resolve(resolved, remaining, found);
         }
         for key in ["allOf", "anyOf", "oneOf"] {
             let parts = schema.get(key).and_then(Json::as_array);
             for part in parts.into_iter().flatten() {
-                self.follow(part, further, found);
+                self.resolve(part, remaining, found);
             }
         }
     }

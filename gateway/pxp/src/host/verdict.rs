@@ -36,10 +36,11 @@ impl Verdict {
             Ok(results) => (Some(results), None),
             Err(problem) => (None, Some(problem)),
         };
-        let how = (exit != Exit::Code(0)).then(|| exit.to_string());
-        let told: Vec<String> = how.into_iter().chain(problem).collect();
-        let error = (!told.is_empty())
-            .then(|| Failure::new(EXECUTION_ERROR, told.join("; ")).with("exitcode", exit.code()));
+        let exit_problem = (exit != Exit::Code(0)).then(|| exit.to_string());
+        let problems: Vec<String> = exit_problem.into_iter().chain(problem).collect();
+        let error = (!problems.is_empty()).then(|| {
+            Failure::new(EXECUTION_ERROR, problems.join("; ")).with("exitcode", exit.code())
+        });
         Self {
             results,
             exit: Some(exit),
@@ -49,7 +50,7 @@ impl Verdict {
     }
 
     /// An action that was not started.
-    pub(super) fn not_begun(why: Failure) -> Self {
+    pub(super) fn not_started(why: Failure) -> Self {
         Self {
             results: None,
             exit: None,
@@ -58,14 +59,14 @@ impl Verdict {
         }
     }
 
-    /// An action that was ended: why, and what it had said by then. Whole results that fit the schema are none of
-    /// a success, but what has been done.
-    pub(super) fn broken_off(schema: &JsonSchema, why: Failure, ended: &EndedProcess) -> Self {
+    /// An action that was ended: the reason, and its output until then. Complete results that match the schema are kept:
+    /// they are no success, but report what was done.
+    pub(super) fn interrupted(schema: &JsonSchema, why: Failure, ended: &EndedProcess) -> Self {
         let is_blank = ended.stdout.bytes.iter().all(u8::is_ascii_whitespace);
         Self {
             results: results(schema, &ended.stdout).ok().filter(|_| !is_blank),
             stderr: ended.stderr.text(),
-            ..Self::not_begun(why)
+            ..Self::not_started(why)
         }
     }
 
@@ -92,13 +93,13 @@ fn results(schema: &JsonSchema, stdout: &CapturedOutput) -> Result<Json, String>
         read_json(&stdout.bytes)
             .map_err(|error| format!("it returned invalid JSON on stdout: {error}"))?
     };
-    let nothing = results.is_null();
-    let results = if nothing { json!({}) } else { results };
+    let is_empty = results.is_null();
+    let results = if is_empty { json!({}) } else { results };
     match schema.check(&results) {
         Ok(()) => Ok(results),
-        Err(misfit) if nothing => Err(format!(
-            "it returned nothing on stdout, which is read as {{}}: {misfit}"
+        Err(mismatch) if is_empty => Err(format!(
+            "it returned nothing on stdout, which is read as {{}}: {mismatch}"
         )),
-        Err(misfit) => Err(format!("its results do not match their schema: {misfit}")),
+        Err(mismatch) => Err(format!("its results do not match their schema: {mismatch}")),
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn collect<T>(
 struct Collected<'v> {
     logger: &'v Logger,
     action: Option<Action>,
-    begun: Instant,
+    started: Instant,
     items: Vec<Json>,
     /// Set when the run has ended.
     document: Json,
@@ -41,7 +41,7 @@ impl<'v> Collected<'v> {
         Self {
             logger,
             action: None,
-            begun: Instant::now(),
+            started: Instant::now(),
             items: Vec::new(),
             document: Json::Null,
         }
@@ -71,7 +71,7 @@ impl EventView for Collected<'_> {
                 self.document = json!(Results {
                     items: Some(items),
                     target_count: Some(count),
-                    elapsed_time: Some(self.begun.elapsed().as_secs()),
+                    elapsed_time: Some(self.started.elapsed().as_secs()),
                     error: reason.as_ref().map(interruption),
                     ..Results::default()
                 });

@@ -71,13 +71,13 @@ impl Configuration {
     ///
     /// # Errors
     /// What does not match. No value is quoted.
-    pub(super) fn read(said: Option<Map<String, Json>>) -> Result<Self, Failure> {
-        let said = Json::Object(said.unwrap_or_default());
-        read_part("configuration", said)
+    pub(super) fn read(members: Option<Map<String, Json>>) -> Result<Self, Failure> {
+        let members = Json::Object(members.unwrap_or_default());
+        read_part("configuration", members)
     }
 
     /// The options of the command line, overridden by the configuration.
-    pub(super) fn over(&self, global: &GlobalOptions) -> GlobalOptions {
+    pub(super) fn apply_to(&self, global: &GlobalOptions) -> GlobalOptions {
         let mut global = global.for_programs();
         if let Some(project) = &self.project {
             global.project = Some(project.clone());

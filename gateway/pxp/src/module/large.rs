@@ -21,19 +21,19 @@ use sha2::{Digest, Sha256};
 use crate::module::results::{Failed, File, Statuses};
 
 /// How long files are kept.
-const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+const RETENTION: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The maximum number of files. One file with all results is better than thousands of files.
-const MOST: usize = 1000;
+const MAX_FILES: usize = 1000;
 
 /// How many characters of an error message are kept beside a reference. The file contains the whole message.
-const MESSAGE: usize = 1000;
+const MAX_MESSAGE_LENGTH: usize = 1000;
 
 /// The key of a reference.
 const FILE: &str = "_file";
 
 /// A value for a file, and the reference to it.
-struct Kept {
+struct SavedValue {
     /// The index of the item; `None` for all results.
     at: Option<usize>,
     text: String,
@@ -49,20 +49,20 @@ struct Kept {
 pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
     let folder = folder();
     if let Ok(folder) = &folder {
-        age_out(folder, SystemTime::now());
+        remove_old(folder, SystemTime::now());
     }
     if results.to_string().len() <= limit {
         return (results, Ok(()));
     }
     // Without a folder, nothing can be saved, but the results must still fit.
-    let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
-    let (results, kept) = replaced(results, limit, place);
-    match folder.and_then(|folder| write(&folder, &kept)) {
+    let parent = folder.as_deref().unwrap_or_else(|_| Path::new(""));
+    let (results, saved) = replaced(results, limit, parent);
+    match folder.and_then(|folder| write(&folder, &saved)) {
         Ok(()) => (results, Ok(())),
         Err(error) => {
             let message = format!("results larger than {limit} bytes are not saved: {error:#}");
             let failure = Failure::new("devgate/not-kept", message);
-            (lost(results, &kept, &failure), Err(failure))
+            (without_files(results, &saved, &failure), Err(failure))
         }
     }
 }
@@ -70,13 +70,13 @@ pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
 /// The exit status of an action. It has failed if its results could not be saved.
 pub(super) fn exit_status(
     exit_status: ExitStatus,
-    kept: &Result<(), Failure>,
+    saved: &Result<(), Failure>,
     printer: &Printer,
 ) -> ExitStatus {
-    match kept {
+    match saved {
         Ok(()) => exit_status,
         Err(failure) => {
-            printer.complain(&failure.msg);
+            printer.error(&failure.msg);
             match exit_status {
                 ExitStatus::Success => ExitStatus::Failure,
                 exit_status => exit_status,
@@ -87,49 +87,52 @@ pub(super) fn exit_status(
 
 /// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
 fn folder() -> Result<PathBuf, Failure> {
-    let place = store::xdg_folder(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
-    Ok(place.join("devgate/pxp/results"))
+    let state_folder = store::xdg_folder(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
+    Ok(state_folder.join("devgate/pxp/results"))
 }
 
 /// The results with references, and the values of these.
-fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<Kept>) {
+fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<SavedValue>) {
     let mut excess = results.to_string().len().saturating_sub(limit);
     let items = results["items"].as_array();
     let values = items.into_iter().flatten().map(|item| &item["value"]);
-    let mut savings: Vec<(usize, Kept)> = values
+    let mut savings: Vec<(usize, SavedValue)> = values
         .enumerate()
         .filter_map(|(at, value)| {
-            let kept = Kept::value(Some(at), value, folder);
-            let saved = kept
+            let saved = SavedValue::value(Some(at), value, folder);
+            let saving = saved
                 .text
                 .len()
-                .checked_sub(kept.reference.to_string().len())?;
-            Some((saved, kept))
+                .checked_sub(saved.reference.to_string().len())?;
+            Some((saving, saved))
         })
         .collect();
-    savings.sort_by_key(|(saved, _)| Reverse(*saved));
+    savings.sort_by_key(|(saving, _)| Reverse(*saving));
     let mut all = Vec::new();
-    for (saved, kept) in savings {
+    for (saving, saved) in savings {
         if excess == 0 {
             break;
         }
-        excess = excess.saturating_sub(saved);
-        all.push(kept);
+        excess = excess.saturating_sub(saving);
+        all.push(saved);
     }
-    if excess > 0 || all.len() > MOST {
-        let whole = Kept::value(None, &results, folder);
-        return (summary(&results, &whole, limit), vec![whole]);
+    if excess > 0 || all.len() > MAX_FILES {
+        let saved_results = SavedValue::value(None, &results, folder);
+        return (
+            summary(&results, &saved_results, limit),
+            vec![saved_results],
+        );
     }
-    for kept in &all {
-        kept.stand_in(&mut results, kept.reference.clone());
+    for saved in &all {
+        saved.replace_in(&mut results, saved.reference.clone());
     }
     (results, all)
 }
 
 /// The summary for results in one file: how many targets succeeded and failed, and the failures, as far as there is
 /// room.
-fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
-    let mut summary = whole.reference.clone();
+fn summary(results: &Json, saved_results: &SavedValue, limit: usize) -> Json {
+    let mut summary = saved_results.reference.clone();
     for key in ["target_count", "elapsed_time", "statuses"] {
         if let Some(value) = results.get(key) {
             summary[key] = value.clone();
@@ -149,12 +152,12 @@ fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
         (None, None) => return summary,
     };
     summary["failed"] = json!([]);
-    let mut room = limit.saturating_sub(summary.to_string().len());
+    let mut available = limit.saturating_sub(summary.to_string().len());
     let failed = failed.into_iter().take_while(|failed| {
         // With its comma.
         let size = failed.to_string().len() + 1;
-        let fits = size <= room;
-        room = room.saturating_sub(size);
+        let fits = size <= available;
+        available = available.saturating_sub(size);
         fits
     });
     summary["failed"] = failed.collect();
@@ -172,12 +175,12 @@ fn failure_of(item: &Json) -> Json {
 /// An error without details, and with a shortened message.
 fn shortened(error: &Json) -> Json {
     let msg = error["msg"].as_str().unwrap_or_default();
-    let short: String = msg.chars().take(MESSAGE).collect();
+    let short: String = msg.chars().take(MAX_MESSAGE_LENGTH).collect();
     let dots = if short.len() < msg.len() { " …" } else { "" };
     json!({ "kind": error["kind"], "msg": format!("{short}{dots}") })
 }
 
-impl Kept {
+impl SavedValue {
     /// Writes a value to a file in this folder. Its error is kept in short form beside the reference.
     fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
         let text = value.to_string();
@@ -201,29 +204,29 @@ impl Kept {
     }
 
     /// Replaces the value in the results.
-    fn stand_in(&self, results: &mut Json, value: Json) {
+    fn replace_in(&self, results: &mut Json, value: Json) {
         if let Some(at) = self.at {
             results["items"][at]["value"] = value;
         }
     }
 }
 
-fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
+fn write(folder: &Path, all: &[SavedValue]) -> Result<(), Failure> {
     let made = store::private_folder(folder);
     made.with_context(|| format!("cannot create {}", folder.display()))?;
-    for kept in all {
-        let written = atomic_file::write(&kept.path, kept.text.as_bytes());
-        written.with_context(|| format!("cannot write {}", kept.path.display()))?;
+    for saved in all {
+        let written = atomic_file::write(&saved.path, saved.text.as_bytes());
+        written.with_context(|| format!("cannot write {}", saved.path.display()))?;
     }
     Ok(())
 }
 
 /// The results if nothing could be saved: errors replace the references.
-fn lost(mut results: Json, all: &[Kept], failure: &Failure) -> Json {
-    for kept in all {
-        let error = kept.reference.get("_error");
+fn without_files(mut results: Json, all: &[SavedValue], failure: &Failure) -> Json {
+    for saved in all {
+        let error = saved.reference.get("_error");
         let error = error.cloned().unwrap_or_else(|| json!(failure));
-        kept.stand_in(&mut results, json!({ "_error": error }));
+        saved.replace_in(&mut results, json!({ "_error": error }));
     }
     if let Some(results) = results.as_object_mut() {
         results.shift_remove(FILE);
@@ -233,14 +236,14 @@ fn lost(mut results: Json, all: &[Kept], failure: &Failure) -> Json {
 }
 
 /// Removes old files.
-fn age_out(folder: &Path, now: SystemTime) {
+fn remove_old(folder: &Path, now: SystemTime) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
         let age = modified
             .ok()
             .and_then(|modified| now.duration_since(modified).ok());
-        if age.is_some_and(|age| age > KEPT) {
+        if age.is_some_and(|age| age > RETENTION) {
             // Another process may have removed the file already.
             let _ = fs::remove_file(entry.path());
         }

@@ -28,7 +28,7 @@ use devgate_schemas::pxp::Request;
 use futures_util::FutureExt;
 use serde_json::{Map, Value as Json, json};
 
-use self::actions::{ACTIONS, ActionContext, Served};
+use self::actions::{ACTIONS, ActionContext, ActionEntry};
 use self::configuration::Configuration;
 use self::reply::Reply;
 
@@ -37,14 +37,14 @@ const METADATA: &str = "metadata";
 
 /// Runs as a module with this argument and the options of its command line.
 pub(crate) async fn serve(
-    word: Option<&str>,
+    argument: Option<&str>,
     global: &GlobalOptions,
     printer: &Printer,
 ) -> ExitStatus {
-    printer.print_as(Format::Json);
+    printer.set_format(Format::Json);
     // Messages may go to a file.
-    printer.colour(ColorWhen::Never);
-    match word {
+    printer.set_color(ColorWhen::Never);
+    match argument {
         None | Some(METADATA) => {
             printer.line(format!("{:#}", metadata()));
             ExitStatus::Success
@@ -61,23 +61,23 @@ fn metadata() -> Json {
     json!({
         "description": "devgate: tasks, facts and desired state for devices that cannot run an agent",
         "configuration": derived::schema::<Configuration>(),
-        "actions": ACTIONS.iter().map(Served::metadata).collect::<Vec<_>>(),
+        "actions": ACTIONS.iter().map(ActionEntry::metadata).collect::<Vec<_>>(),
     })
 }
 
-fn unknown(word: &str) -> Failure {
+fn unknown(argument: &str) -> Failure {
     let names = ACTIONS.map(|action| action.name).join(", ");
     let message = format!(
-        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}) or \
+        "there is no action `{argument}`: this is devgate as a PXP module, expected one of its actions ({names}) or \
          `{METADATA}`; for the command line, start it as `devgate`"
     );
     Failure::new("devgate/unknown-action", message)
 }
 
 /// Reads a request, runs its action, and prints the results.
-async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> ExitStatus {
+async fn answer(action: &ActionEntry, global: &GlobalOptions, printer: &Printer) -> ExitStatus {
     // From here on, no signal ends this process before it has answered.
-    let mut listener = match SignalListener::hear() {
+    let mut listener = match SignalListener::listen() {
         Ok(listener) => listener,
         Err(error) => return printer.refuse(error.into()),
     };
@@ -86,7 +86,7 @@ async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> E
             let files = request.output_files.take();
             (Ok(request), files)
         }
-        Err(refused) => (Err(refused.failure), refused.output_files),
+        Err(error) => (Err(error.failure), error.output_files),
     };
     // An action whose results could not be written is not started.
     let reply = match Reply::to(files, printer) {
@@ -106,7 +106,7 @@ async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> E
 
 /// Runs the action of a request: its limited results, and its exit status.
 async fn act(
-    action: &Served,
+    action: &ActionEntry,
     request: Request,
     global: &GlobalOptions,
     printer: &Printer,
@@ -117,13 +117,13 @@ async fn act(
     };
     let done = work(action, request.input, &configuration, global, printer).await;
     let (results, exit_status) = done.unwrap_or_else(|error| refuse(error, printer));
-    let (results, kept) = large::fit(results, configuration.limits.results);
-    (results, large::exit_status(exit_status, &kept, printer))
+    let (results, saved) = large::fit(results, configuration.limits.results);
+    (results, large::exit_status(exit_status, &saved, printer))
 }
 
 /// Runs an action: its results and exit status.
 async fn work(
-    action: &Served,
+    action: &ActionEntry,
     input: Map<String, Json>,
     configuration: &Configuration,
     global: &GlobalOptions,
@@ -131,7 +131,7 @@ async fn work(
 ) -> Result<(Json, ExitStatus), Failure> {
     let limits = &configuration.limits;
     signals::stop_after(limits.time, "configuration `limits.time`");
-    let context = CommandContext::load(&configuration.over(global), printer)?;
+    let context = CommandContext::load(&configuration.apply_to(global), printer)?;
     let work = ActionContext {
         context: &context,
         limits,
@@ -141,15 +141,15 @@ async fn work(
 
 /// Prints why a request failed as a whole, perhaps because it was cancelled.
 fn refuse(failure: Failure, printer: &Printer) -> (Json, ExitStatus) {
-    let failure = match signals::asked().map(signals::reason) {
+    let failure = match signals::stop_signal().map(signals::reason) {
         Some(late @ Reason::Deadline(_)) => Failure {
             msg: format!("{late}: {}", failure.msg),
             ..failure
         },
         Some(_) | None => failure,
     };
-    printer.complain(&failure.msg);
-    let exit_status = signals::asked().map_or(ExitStatus::Failure, ExitStatus::Interrupted);
+    printer.error(&failure.msg);
+    let exit_status = signals::stop_signal().map_or(ExitStatus::Failure, ExitStatus::Interrupted);
     (failure.into_value(), exit_status)
 }
 
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// The properties whose objects may have any keys, because others say what they hold.
+    /// The properties whose objects may have any keys, because their contents are defined elsewhere.
     const OPEN: [&str; 9] = [
         "details",
         "inventory",
@@ -193,36 +193,36 @@ mod tests {
     #[test]
     fn our_schemas_are_closed_and_described_at_each_level() {
         let metadata = metadata();
-        look("configuration", &metadata["configuration"]);
+        check_schema("configuration", &metadata["configuration"]);
         for action in metadata["actions"].as_array().expect("a list") {
             for key in ["input", "results"] {
-                look(key, &action[key]);
+                check_schema(key, &action[key]);
             }
         }
     }
 
-    fn look(name: &str, schema: &Json) {
+    fn check_schema(name: &str, schema: &Json) {
         assert!(schema["description"].is_string(), "{name}: {schema}");
         if schema["type"] == "object" && schema["additionalProperties"] != false {
             assert!(OPEN.contains(&name), "{name}: {schema}");
         }
         for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
-            look(name, schema);
+            check_schema(name, schema);
         }
         if schema["items"].is_object() {
-            look(name, &schema["items"]);
+            check_schema(name, &schema["items"]);
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_told_without_values() {
+    fn what_does_not_fit_is_reported_without_values() {
         let configuration =
             json!({"project": "canary", "limits": {"time": "canary"}, "inventori": 1});
-        let told = Configuration::read(configuration.as_object().cloned());
-        let told = told.err().expect("it does not fit").msg;
+        let error = Configuration::read(configuration.as_object().cloned());
+        let error = error.err().expect("it does not fit").msg;
         for place in ["`/project`", "`/limits/time`", "inventori"] {
-            assert!(told.contains(place), "{told}");
+            assert!(error.contains(place), "{error}");
         }
-        assert!(!told.contains("canary"), "{told}");
+        assert!(!error.contains("canary"), "{error}");
     }
 }

@@ -25,10 +25,10 @@ use serde_json::Value as Json;
 use crate::module::large;
 
 /// The maximum size of results that fit in the reserved space.
-const SUMMARY: usize = 128 << 10;
+const MAX_SUMMARY: usize = 128 << 10;
 
 /// The space that is reserved for each file. A text may need more space than its size.
-const ROOM: [u64; 3] = [2 * SUMMARY as u64, 64 << 10, 4 << 10];
+const RESERVED_BYTES: [u64; 3] = [2 * MAX_SUMMARY as u64, 64 << 10, 4 << 10];
 
 /// The destination of the answer.
 pub(super) enum Reply {
@@ -38,19 +38,19 @@ pub(super) enum Reply {
 
 /// The files of a request, which do not exist yet.
 pub(super) struct Files {
-    places: OutputFiles,
-    /// Takes what is said meanwhile, and keeps the room for it; it has no name, as those below have none, so nothing
-    /// is left of it, however this process ends.
-    said: File,
+    paths: OutputFiles,
+    /// Collects the messages, in reserved space. Like the files below it has no name, so nothing is left of it, however
+    /// this process ends.
+    log: File,
     /// They reserve the space for results and exit code.
-    kept: [File; 2],
+    reserved: [File; 2],
     /// The previous destination of messages.
     terminal: OwnedFd,
 }
 
-/// Ends with the exit code that is kept for it: the files could not be written.
+/// Prints that the files could not be written, and returns the exit code for this.
 pub(super) fn not_written(why: &Failure, printer: &Printer) -> ExitStatus {
-    printer.complain(&why.msg);
+    printer.error(&why.msg);
     ExitStatus::Code(FILES_NOT_WRITTEN)
 }
 
@@ -82,7 +82,7 @@ impl Reply {
                 Ok(exit_status) => exit_status,
                 Err(failure) => {
                     // The caller may log it, as pxp-agent does.
-                    printer.line(large::fit(results, SUMMARY).0.to_string());
+                    printer.line(large::fit(results, MAX_SUMMARY).0.to_string());
                     not_written(&failure, printer)
                 }
             },
@@ -91,38 +91,36 @@ impl Reply {
 }
 
 impl Files {
-    fn prepare(places: OutputFiles, printer: &Printer) -> Result<Self, Failure> {
-        let mut known = HashSet::new();
-        for place in [&places.stdout, &places.stderr, &places.exitcode] {
-            let own = look(place).map_err(|error| unwritten(place, &error))?;
-            if !known.insert(own) {
+    fn prepare(paths: OutputFiles, printer: &Printer) -> Result<Self, Failure> {
+        let mut identities = HashSet::new();
+        for path in [&paths.stdout, &paths.stderr, &paths.exitcode] {
+            let identity = file_identity(path).map_err(|error| unwritten(path, &error))?;
+            if !identities.insert(identity) {
                 let error = io::Error::other("`output_files` contains it twice");
-                return Err(unwritten(place, &error));
+                return Err(unwritten(path, &error));
             }
         }
         // An old file would mean that this action has ended.
-        match fs::remove_file(&places.exitcode) {
+        match fs::remove_file(&paths.exitcode) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(unwritten(&places.exitcode, &error));
+                return Err(unwritten(&paths.exitcode, &error));
             }
             _ => {}
         }
-        let [results, said, code] = [
-            (&places.stdout, 0),
-            (&places.stderr, 1),
-            (&places.exitcode, 2),
-        ]
-        .map(|(place, at)| room(place, ROOM[at]).map_err(|error| unwritten(place, &error)));
-        let (kept, said) = ([results?, code?], said?);
-        let of_stderr = |error| unwritten(&places.stderr, &error);
+        let [results, log, code] = [(&paths.stdout, 0), (&paths.stderr, 1), (&paths.exitcode, 2)]
+            .map(|(path, at)| {
+                reserve_space(path, RESERVED_BYTES[at]).map_err(|error| unwritten(path, &error))
+            });
+        let (reserved, log) = ([results?, code?], log?);
+        let of_stderr = |error| unwritten(&paths.stderr, &error);
         let terminal = io::stderr().as_fd().try_clone_to_owned();
         let terminal = terminal.map_err(of_stderr)?;
-        printer.queue().settle();
-        dup2_stderr(&said).map_err(|error| of_stderr(error.into()))?;
+        printer.queue().drain_blocking();
+        dup2_stderr(&log).map_err(|error| of_stderr(error.into()))?;
         Ok(Self {
-            places,
-            said,
-            kept,
+            paths,
+            log,
+            reserved,
             terminal,
         })
     }
@@ -133,28 +131,28 @@ impl Files {
         exit_status: ExitStatus,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let (places, terminal) = (self.places.clone(), &self.terminal);
-        let said = self.said;
-        let [for_results, for_code] = self.kept;
+        let (paths, terminal) = (self.paths.clone(), &self.terminal);
+        let log = self.log;
+        let [for_results, for_code] = self.reserved;
         let write = || {
-            let place = &places.stdout;
-            let exit_status = write_results(place, results, exit_status, for_results, printer)
-                .map_err(|error| unwritten(place, &error))?;
-            let place = &places.stderr;
-            printer.queue().settle();
-            write_words(place, said, terminal).map_err(|error| unwritten(place, &error))?;
-            let (place, code) = (&places.exitcode, format!("{}\n", exit_status.code()));
-            into_room(place, code.as_bytes(), for_code)
-                .map_err(|error| unwritten(place, &error))?;
+            let path = &paths.stdout;
+            let exit_status = write_results(path, results, exit_status, for_results, printer)
+                .map_err(|error| unwritten(path, &error))?;
+            let path = &paths.stderr;
+            printer.queue().drain_blocking();
+            write_log(path, log, terminal).map_err(|error| unwritten(path, &error))?;
+            let (path, code) = (&paths.exitcode, format!("{}\n", exit_status.code()));
+            write_reserved(path, code.as_bytes(), for_code)
+                .map_err(|error| unwritten(path, &error))?;
             Ok(exit_status)
         };
         let written = write();
         if written.is_err() {
-            printer.queue().settle();
+            printer.queue().drain_blocking();
             let _ = dup2_stderr(terminal);
             // No reader must take partial files for an answer, least of all the exit code.
-            for there in [&places.exitcode, &places.stderr, &places.stdout] {
-                let _ = fs::remove_file(there);
+            for file in [&paths.exitcode, &paths.stderr, &paths.stdout] {
+                let _ = fs::remove_file(file);
             }
         }
         written
@@ -163,76 +161,76 @@ impl Files {
 
 /// Writes the results, or as much of them as fits in the reserved space.
 fn write_results(
-    place: &Path,
+    path: &Path,
     results: &Json,
     exit_status: ExitStatus,
-    kept: File,
+    reserved: File,
     printer: &Printer,
 ) -> io::Result<ExitStatus> {
     let line = |results: &Json| format!("{results}\n");
-    let Err(error) = atomic_file::write(place, line(results).as_bytes()) else {
+    let Err(error) = atomic_file::write(path, line(results).as_bytes()) else {
         return Ok(exit_status);
     };
-    printer.complain(&format!(
+    printer.error(&format!(
         "cannot write all results to {}: {error}; the largest values, or all but a summary, are omitted",
-        place.display()
+        path.display()
     ));
-    let (results, moved) = large::fit(results.clone(), SUMMARY);
-    let exit_status = large::exit_status(exit_status, &moved, printer);
-    into_room(place, line(&results).as_bytes(), kept).map(|()| exit_status)
+    let (results, saved) = large::fit(results.clone(), MAX_SUMMARY);
+    let exit_status = large::exit_status(exit_status, &saved, printer);
+    write_reserved(path, line(&results).as_bytes(), reserved).map(|()| exit_status)
 }
 
 /// Writes the log file. Later messages are about the files, so they go elsewhere.
-fn write_words(place: &Path, mut said: File, terminal: &OwnedFd) -> io::Result<()> {
-    let mut words = Vec::new();
+fn write_log(path: &Path, mut log: File, terminal: &OwnedFd) -> io::Result<()> {
+    let mut text = Vec::new();
     dup2_stderr(terminal)?;
-    said.rewind()?;
-    said.read_to_end(&mut words)?;
-    into_room(place, &words, said)
+    log.rewind()?;
+    log.read_to_end(&mut text)?;
+    write_reserved(path, &text, log)
 }
 
-/// A file without a name beside a place, which takes so many bytes of its disk for it.
-fn room(place: &Path, bytes: u64) -> io::Result<File> {
-    let kept = tempfile::tempfile_in(atomic_file::folder(place))?;
-    match fallocate(&kept, FallocateFlags::KEEP_SIZE, 0, bytes) {
+/// A file without a name in the same folder, which reserves this many bytes on its disk.
+fn reserve_space(path: &Path, bytes: u64) -> io::Result<File> {
+    let reserved = tempfile::tempfile_in(atomic_file::folder(path))?;
+    match fallocate(&reserved, FallocateFlags::KEEP_SIZE, 0, bytes) {
         // Some file systems allocate space only for written data.
-        Ok(()) | Err(Errno::OPNOTSUPP) => Ok(kept),
+        Ok(()) | Err(Errno::OPNOTSUPP) => Ok(reserved),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Writes a file into its reserved space.
-fn into_room(place: &Path, bytes: &[u8], kept: File) -> io::Result<()> {
-    kept.set_len(0)?;
-    drop(kept);
-    atomic_file::write(place, bytes)
+fn write_reserved(path: &Path, bytes: &[u8], reserved: File) -> io::Result<()> {
+    reserved.set_len(0)?;
+    drop(reserved);
+    atomic_file::write(path, bytes)
 }
 
-/// Looks at a place before anything is done: what cannot be written there, and what would be lost.
-/// Gives what the place is, however it is spelled: a name in a folder.
-fn look(place: &Path) -> io::Result<(u64, u64, OsString)> {
-    let name = place.file_name().unwrap_or_default();
+/// Checks before the action starts that a file can be written, and that no other data would be lost. Returns the identity
+/// of the path, however it is spelled: its folder and its name.
+fn file_identity(path: &Path) -> io::Result<(u64, u64, OsString)> {
+    let name = path.file_name().unwrap_or_default();
     let bytes = name.as_encoded_bytes();
     // `stdout/` and `stdout/.` have a name to the library, and are folders to the system.
-    if bytes.is_empty() || !place.as_os_str().as_encoded_bytes().ends_with(bytes) {
+    if bytes.is_empty() || !path.as_os_str().as_encoded_bytes().ends_with(bytes) {
         return Err(io::Error::other("expected the name of a file at its end"));
     }
-    match fs::symlink_metadata(place) {
-        Ok(there) if !there.is_file() => {
+    match fs::symlink_metadata(path) {
+        Ok(file) if !file.is_file() => {
             let message = "it exists and is not a regular file, so it was not replaced";
             return Err(io::Error::other(message));
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let folder = atomic_file::folder(place);
+    let folder = atomic_file::folder(path);
     // One without a name shows whether files can be made here.
     tempfile::tempfile_in(folder)?;
     let folder = fs::metadata(folder)?;
     Ok((folder.dev(), folder.ino(), name.to_owned()))
 }
 
-fn unwritten(place: &Path, error: &io::Error) -> Failure {
-    let message = format!("cannot write to {}: {error}", place.display());
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write to {}: {error}", path.display());
     Failure::new("devgate/files-not-written", message)
 }

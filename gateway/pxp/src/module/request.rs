@@ -12,13 +12,13 @@ use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 /// The maximum size of a request in bytes. No message of a pcp-broker is larger.
-const LARGEST: u64 = 64 << 20;
+const MAX_SIZE: u64 = 64 << 20;
 
 /// How long to wait for the end of a request. Callers write it at once.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Why there is no request, and where to report it, if that is known.
-pub(super) struct Refused {
+pub(super) struct RequestError {
     pub(super) failure: Failure,
     pub(super) output_files: Option<OutputFiles>,
 }
@@ -27,53 +27,55 @@ pub(super) struct Refused {
 ///
 /// # Errors
 /// It is invalid, does not end, or the process was cancelled.
-pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Refused> {
+pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, RequestError> {
     if io::stdin().is_terminal() {
-        return Err(refused(
+        return Err(request_error(
             "expected a request on stdin, but stdin is a terminal: send one, `echo '{\"input\": {\"targets\": \
              \"all\"}}' | …`",
         ));
     }
-    let (done, text) = oneshot::channel();
-    // A thread of its own: nothing waits for one that still reads when the program ends.
+    let (sender, text) = oneshot::channel();
+    // A separate thread, because nothing waits for it when the program ends.
     let reader = thread::Builder::new().spawn(move || {
         let mut text = Zeroizing::new(Vec::new());
-        let read = io::stdin().take(LARGEST + 1).read_to_end(&mut text);
-        let _ = done.send(read.map(|_| text));
+        let read = io::stdin().take(MAX_SIZE + 1).read_to_end(&mut text);
+        let _ = sender.send(read.map(|_| text));
     });
     if let Err(error) = reader {
-        return Err(refused(&format!("cannot read the request: {error}")));
+        return Err(request_error(&format!("cannot read the request: {error}")));
     }
     let text = tokio::select! {
-        text = timeout(PATIENCE, text) => text,
-        _ = listener.signal() => return Err(refused("interrupted while the request was read")),
+        text = timeout(TIME_LIMIT, text) => text,
+        _ = listener.signal() => return Err(request_error("interrupted while the request was read")),
     };
     let text = match text {
         Ok(Ok(Ok(text))) => text,
-        Ok(Ok(Err(error))) => return Err(refused(&format!("cannot read the request: {error}"))),
+        Ok(Ok(Err(error))) => {
+            return Err(request_error(&format!("cannot read the request: {error}")));
+        }
         Ok(Err(_)) => {
-            return Err(refused(
+            return Err(request_error(
                 "cannot read the request: the thread that reads it has failed",
             ));
         }
         Err(_) => {
-            let seconds = PATIENCE.as_secs();
+            let seconds = TIME_LIMIT.as_secs();
             let message = format!("the request on stdin is not complete after {seconds} s");
-            return Err(refused(&message));
+            return Err(request_error(&message));
         }
     };
-    if text.len() as u64 > LARGEST {
-        let message = format!("the request on stdin is larger than {LARGEST} bytes");
-        return Err(refused(&message));
+    if text.len() as u64 > MAX_SIZE {
+        let message = format!("the request on stdin is larger than {MAX_SIZE} bytes");
+        return Err(request_error(&message));
     }
-    Request::read(&text).map_err(|invalid| Refused {
+    Request::read(&text).map_err(|invalid| RequestError {
         failure: failure(&invalid.to_string()),
         output_files: invalid.output_files,
     })
 }
 
-fn refused(message: &str) -> Refused {
-    Refused {
+fn request_error(message: &str) -> RequestError {
+    RequestError {
         failure: failure(message),
         output_files: None,
     }

@@ -72,7 +72,7 @@ pub(super) struct File {
 }
 
 /// The schema of the results of an action.
-pub(super) fn schema<V: JsonSchema>(action: &str, about: &str, besides: &[&str]) -> Json {
+pub(super) fn schema<V: JsonSchema>(action: &str, about: &str, additional_keys: &[&str]) -> Json {
     let mut results = raw::<Results>();
     let all = &mut results.ensure_object()["properties"];
     let mut value = raw::<V>();
@@ -92,7 +92,7 @@ pub(super) fn schema<V: JsonSchema>(action: &str, about: &str, besides: &[&str])
     let item = &mut all["items"]["items"]["properties"];
     let keys = ["target", "action", "status", "value"]
         .iter()
-        .chain(besides);
+        .chain(additional_keys);
     *item = keys.map(|key| (*key, item[key].clone())).collect();
     item["action"]["enum"] = json!([action]);
     item["value"] = value.into();

@@ -14,7 +14,7 @@ pub(super) fn read_part<T>(what: &str, value: Json) -> Result<T, Failure>
 where
     T: DeserializeOwned + schemars::JsonSchema,
 {
-    let unfit = |why: String| {
+    let invalid = |why: String| {
         Failure::new(
             &format!("devgate/invalid-{what}"),
             format!("the request's `{what}`: {why}"),
@@ -23,7 +23,7 @@ where
     let schema = JsonSchema::new(&derived::schema::<T>()).expect("our schemas are schemas");
     schema
         .check(&value)
-        .map_err(|misfit| unfit(misfit.to_string()))?;
+        .map_err(|mismatch| invalid(mismatch.to_string()))?;
     // Its errors may quote a value.
-    serde_json::from_value(value).map_err(|_| unfit("a number in it is out of range".to_owned()))
+    serde_json::from_value(value).map_err(|_| invalid("a number in it is out of range".to_owned()))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use devgate_core::lock::locked;
 use devgate_core::results::Status;
-use devgate_practice::{Practice, Settings};
+use devgate_practice::{PracticeSettings, PracticeSwitch};
 use devgate_schemas::Level;
 use futures_util::future::join_all;
 
@@ -156,7 +156,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
 }
 
 /// Starts practice switches that are reached over SSH like any device.
-async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
+async fn practice(count: usize) -> (Vec<PracticeSwitch>, tempfile::TempDir, Bench) {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut switches, mut known_hosts) = (Vec::new(), String::new());
     let file = folder.path().join("known_hosts");
@@ -167,7 +167,7 @@ async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
         file.display()
     );
     for number in 0..count {
-        let switch = Practice::start(Settings::default())
+        let switch = PracticeSwitch::start(PracticeSettings::default())
             .await
             .expect("a switch");
         let (port, key) = (switch.address().port(), switch.host_key());

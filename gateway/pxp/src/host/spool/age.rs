@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use devgate_schemas::Level;
 
-use crate::host::spool::claim::UNFINISHED;
+use crate::host::spool::claim::UNFINISHED_PREFIX;
 use crate::host::spool::id::TransactionId;
-use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::metadata::{TransactionMetadata, TransactionStatus};
 use crate::host::spool::transaction::Spool;
 
 /// The name of folders that are being removed.
-const REMOVED: &str = ".removed-";
+const REMOVED_PREFIX: &str = ".removed-";
 
 /// The minimum age of the remains of an interrupted claim or removal.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Spool {
-    /// Removes the transactions in which nothing has changed for this long, if they have ended. Gives which cannot be
-    /// removed, and at `Info` those that nobody can tell of, as pxp-agent's own; they stay.
+    /// Removes ended transactions without a change for this long. Returns a message for each transaction that cannot be
+    /// removed, and at `Info` for each whose state is unknown, such as those of pxp-agent.
     ///
     /// # Errors
     /// The spool cannot be read.
-    pub(crate) async fn remove_old(&self, keep: Duration) -> io::Result<Vec<(Level, String)>> {
+    pub(crate) async fn remove_old(&self, retention: Duration) -> io::Result<Vec<(Level, String)>> {
         let mut problems = Vec::new();
-        // One removes at a time: else another could remove a new transaction with an id that has just become free.
+        // Only one process removes at a time. Else another one could remove a new transaction with the same ID.
         let lock = File::open(&self.folder)?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -38,11 +38,11 @@ impl Spool {
             let Some(age) = age(&entry) else { continue };
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            if name.starts_with(UNFINISHED) || name.starts_with(REMOVED) {
+            if name.starts_with(UNFINISHED_PREFIX) || name.starts_with(REMOVED_PREFIX) {
                 if age > DAY {
                     remove(&entry.path(), &mut problems);
                 }
-            } else if age > keep
+            } else if age > retention
                 && let Ok(id) = name.parse()
             {
                 self.remove(id, &mut problems).await;
@@ -53,15 +53,15 @@ impl Spool {
 
     async fn remove(&self, id: TransactionId, problems: &mut Vec<(Level, String)>) {
         let transaction = self.transaction(id);
-        if !TransactionMetadata::are_in(&transaction.folder) {
+        if !TransactionMetadata::exist_in(&transaction.folder) {
             return;
         }
         match transaction.state().await {
-            Ok(metadata) if metadata.status == Status::Running => {}
+            Ok(metadata) if metadata.status == TransactionStatus::Running => {}
             Ok(_) => {
                 // The folder is renamed before its files are removed, so that no partial transaction is visible.
                 let aside = tempfile::Builder::new()
-                    .prefix(REMOVED)
+                    .prefix(REMOVED_PREFIX)
                     .tempdir_in(&self.folder);
                 let moved = aside.and_then(|aside| {
                     fs::rename(&transaction.folder, aside.path().join("it")).map(|()| aside)
@@ -71,13 +71,15 @@ impl Spool {
                         let path = aside.keep();
                         remove(&path, problems);
                     }
-                    Err(error) => problems.push(stays(&transaction.folder, &error.to_string())),
+                    Err(error) => {
+                        problems.push(remaining_problem(&transaction.folder, &error.to_string()))
+                    }
                 }
             }
             Err(problem) => {
-                let (_, told) = stays(&transaction.folder, &problem);
-                let told = format!("{told}; remove its folder if you do not need it");
-                problems.push((Level::Info, told));
+                let (_, message) = remaining_problem(&transaction.folder, &problem);
+                let message = format!("{message}; remove its folder if you do not need it");
+                problems.push((Level::Info, message));
             }
         }
     }
@@ -92,11 +94,11 @@ fn age(entry: &DirEntry) -> Option<Duration> {
 
 fn remove(folder: &Path, problems: &mut Vec<(Level, String)>) {
     if let Err(error) = fs::remove_dir_all(folder) {
-        problems.push(stays(folder, &error.to_string()));
+        problems.push(remaining_problem(folder, &error.to_string()));
     }
 }
 
-fn stays(folder: &Path, problem: &str) -> (Level, String) {
-    let told = format!("{} stays in the spool: {problem}", folder.display());
-    (Level::Warning, told)
+fn remaining_problem(folder: &Path, problem: &str) -> (Level, String) {
+    let message = format!("{} stays in the spool: {problem}", folder.display());
+    (Level::Warning, message)
 }

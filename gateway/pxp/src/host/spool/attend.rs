@@ -11,15 +11,15 @@ use devgate_schemas::{Mask, Sensitive};
 
 use crate::host::describe;
 use crate::host::spool::handover::Handover;
-use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::metadata::{TransactionMetadata, TransactionStatus};
 use crate::host::spool::output::digest;
 use crate::host::spool::pid;
 use crate::host::spool::start::not_started;
 use crate::host::spool::transaction::Transaction;
 use crate::host::spool::wait::{Deadline, linger};
 
-/// Attends the action of a transaction that was claimed and not started. It asks for the `handover` when it
-/// has written down that it is there; `started` is told that the module runs.
+/// Supervises the action of a transaction that was claimed and not started. Calls `handover` after this process was
+/// recorded, and `started` when the module was started.
 ///
 /// # Errors
 /// The action was not started, or its end cannot be recorded.
@@ -29,8 +29,8 @@ pub(crate) async fn attend(
     stop: &CancelToken,
     started: impl FnOnce(),
 ) -> Result<(), Failure> {
-    let taken = transaction.take_over();
-    let mut metadata = taken.map_err(|problem| not_started(&problem))?;
+    let current = transaction.take_over();
+    let mut metadata = current.map_err(|problem| not_started(&problem))?;
     let (mask, child) = match handover() {
         Ok(Handover { request, mask }) => (mask, transaction.begin(&metadata, request, stop).await),
         Err(error) => {
@@ -49,7 +49,7 @@ pub(crate) async fn attend(
     if let Some(child) = lingering {
         linger(child, &deadline, stop).await;
         // Later output is not shown, and must not contain secrets either.
-        drop(transaction.hide(&mask));
+        drop(transaction.mask_output(&mask));
     }
     written.map_err(|error| {
         let message = format!(
@@ -64,7 +64,7 @@ impl Transaction {
     /// Records this process as its supervisor.
     fn take_over(&self) -> Result<TransactionMetadata, String> {
         let mut metadata = TransactionMetadata::read(&self.folder, &self.id)?;
-        if metadata.attended_by.is_some() || metadata.status != Status::Running {
+        if metadata.attended_by.is_some() || metadata.status != TransactionStatus::Running {
             return Err("it was started before".to_owned());
         }
         let written = ProcessIdentity::current().and_then(|own| {
@@ -92,15 +92,15 @@ impl Transaction {
         if stop.stage() >= Stage::End {
             return Err(cancelled());
         }
-        let mut was_there = false;
+        let mut was_recorded = false;
         let record = |found: &process::ProcessRecord| {
-            was_there = true;
+            was_recorded = true;
             pid::write(&self.folder, found)
         };
         let started = RecordedChild::start(program, stop, record).await;
         started.map_err(|error| match error {
             None => cancelled(),
-            Some(error) if was_there => format!(
+            Some(error) if was_recorded => format!(
                 "its process was killed before it received its request, because the start cannot be recorded; what it \
                  does without a request may have begun ({error})"
             ),
@@ -114,11 +114,11 @@ impl Transaction {
 
     /// Masks the output of the action, and records its hash: only this output is ever shown.
     fn seal(&self, metadata: &mut TransactionMetadata, mask: &Mask) {
-        if let Err(error) = self.hide(mask) {
+        if let Err(error) = self.mask_output(mask) {
             let why = format!(
                 "its output was removed, because it contained secrets that could not be masked ({error})"
             );
-            metadata.failed(why, Some(SystemTime::now()));
+            metadata.record_failure(why, Some(SystemTime::now()));
         }
         metadata.written = self.outputs().ok().map(|written| digest(&written));
     }

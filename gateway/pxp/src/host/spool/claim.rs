@@ -12,7 +12,7 @@ use nix::unistd::{Uid, User};
 
 use crate::host::Call;
 use crate::host::spool::id::TransactionId;
-use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::metadata::{TransactionMetadata, TransactionStatus};
 use crate::host::spool::output;
 use crate::host::spool::transaction::{Spool, Transaction};
 
@@ -25,7 +25,7 @@ pub(crate) enum Claim {
 }
 
 /// The name of folders that are not transactions yet.
-pub(super) const UNFINISHED: &str = ".claim-";
+pub(super) const UNFINISHED_PREFIX: &str = ".claim-";
 
 impl Spool {
     /// Claims an ID for an action, on the disk, before anything is started.
@@ -61,7 +61,7 @@ impl Transaction {
             request_id: uuid::Uuid::new_v4().to_string(),
             notify_outcome: false,
             start: to_the_nanosecond(SystemTime::now()),
-            status: Status::Running,
+            status: TransactionStatus::Running,
             end: None,
             results_are_valid: None,
             exitcode: None,
@@ -77,12 +77,12 @@ impl Transaction {
         };
         // The folder is complete when it is renamed. The rename is the claim.
         let folder = tempfile::Builder::new()
-            .prefix(UNFINISHED)
+            .prefix(UNFINISHED_PREFIX)
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(&spool.folder)?;
-        output::keep_schema(folder.path(), &call.action().results)?;
+        output::save_schema(folder.path(), &call.action().results)?;
         metadata.write(folder.path())?;
-        // A folder takes the place of an empty one, which is nobody's transaction; never of this one's.
+        // A rename replaces an empty folder, which is not a transaction.
         if let Some(earlier) = spool.find(&self.id) {
             return Ok(Claim::Repeated(earlier));
         }

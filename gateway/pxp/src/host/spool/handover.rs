@@ -27,12 +27,12 @@ impl Transaction {
         &self,
         call: &Call,
         to: DetachedProgram,
-        retry_budget: Duration,
+        time_limit: Duration,
     ) -> io::Result<String> {
         let secrets: Json = call.secrets().iter().map(Value::to_json).collect();
         let secrets = Sensitive::new(secrets.to_string().into_bytes());
         let request = call.request(Some(self.output_files())).to_stdin();
-        to.request(&[&secrets, &request], retry_budget).await
+        to.request(&[&secrets, &request], time_limit).await
     }
 }
 
@@ -64,14 +64,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_not_come_whole_is_refused() {
-        let whole = "[\"canary\"]\n{\"input\": {}}\n";
-        let read = Handover::read(whole.as_bytes()).expect("it is whole");
+    fn an_incomplete_handover_is_refused() {
+        let complete = "[\"canary\"]\n{\"input\": {}}\n";
+        let read = Handover::read(complete.as_bytes()).expect("it is whole");
         assert_eq!(read.request, Sensitive::new(b"{\"input\": {}}".to_vec()));
         assert!(!read.mask.text("a canary").contains("canary"));
-        for length in 0..whole.len() {
+        for length in 0..complete.len() {
             assert!(
-                Handover::read(&whole.as_bytes()[..length]).is_err(),
+                Handover::read(&complete.as_bytes()[..length]).is_err(),
                 "{length}"
             );
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct TransactionId(String);
 
 /// The longest name of a file, in bytes.
-const LONGEST: usize = 255;
+const MAX_LENGTH: usize = 255;
 
 impl TransactionId {
     /// A new, unused ID.
@@ -30,14 +30,14 @@ impl FromStr for TransactionId {
     /// # Errors
     /// What was expected: it becomes the name of a folder, and those with a dot in front are not transactions.
     fn from_str(text: &str) -> Result<Self, String> {
-        let fits = (1..=LONGEST).contains(&text.len())
+        let is_valid = (1..=MAX_LENGTH).contains(&text.len())
             && !text.starts_with('.')
             && !text.contains(|c: char| c == '/' || c.is_control());
-        if fits {
+        if is_valid {
             return Ok(Self(text.to_owned()));
         }
         Err(format!(
-            "expected a transaction ID of 1 to {LONGEST} bytes, without `/` and control characters, that does not \
+            "expected a transaction ID of 1 to {MAX_LENGTH} bytes, without `/` and control characters, that does not \
              begin with a dot: 7b3c6a1e-8a2f-4c7e-9d57-0c9f6f1c2a11, change-4711"
         ))
     }
@@ -55,14 +55,14 @@ mod tests {
 
     #[test]
     fn an_id_is_the_name_of_one_folder() {
-        let longest = "x".repeat(LONGEST);
-        for id in ["1", "a b", "ä", "-x", "x.1", &longest] {
+        let longest_id = "x".repeat(MAX_LENGTH);
+        for id in ["1", "a b", "ä", "-x", "x.1", &longest_id] {
             assert_eq!(id.parse().map(|id: TransactionId| id.0), Ok(id.to_owned()));
         }
-        let too_long = "x".repeat(LONGEST + 1);
+        let too_long = "x".repeat(MAX_LENGTH + 1);
         for id in ["", ".", "..", ".x", "a/b", "/", "a\0", "a\nb", &too_long] {
-            let told = id.parse::<TransactionId>().expect_err(id);
-            assert!(told.starts_with("expected a transaction ID"), "{told}");
+            let error = id.parse::<TransactionId>().expect_err(id);
+            assert!(error.starts_with("expected a transaction ID"), "{error}");
         }
         assert_ne!(TransactionId::new(), TransactionId::new());
     }

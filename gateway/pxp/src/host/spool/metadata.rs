@@ -1,5 +1,5 @@
-//! What is written down of a transaction: the file `metadata`, with the keys that pxp-agent has there and some
-//! of ours. Neither input nor configuration is in it, and no output.
+//! The file `metadata` of a transaction, with the keys of pxp-agent and additional ones. It contains no input, no
+//! configuration and no output.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,10 +15,10 @@ use crate::host::Verdict;
 use crate::host::call::timed_out;
 use crate::host::spool::id::TransactionId;
 
-/// What is written down of a transaction.
+/// The recorded data of a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TransactionMetadata {
-    /// The user who asked for it.
+    /// The user who requested it.
     pub(super) requester: String,
     pub(crate) module: String,
     pub(crate) action: String,
@@ -29,7 +29,7 @@ pub(crate) struct TransactionMetadata {
     /// The outcome is reported only on request.
     pub(super) notify_outcome: bool,
     pub(super) start: String,
-    pub(crate) status: Status,
+    pub(crate) status: TransactionStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,8 +41,8 @@ pub(crate) struct TransactionMetadata {
     pub(super) execution_error: Option<String>,
     /// Why it was ended, recorded before that starts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ending: Option<Why>,
-    /// SHA-256 of what it had written when it was judged, masked; none as long as nobody has masked it.
+    pub(crate) ending: Option<EndReason>,
+    /// SHA-256 of its masked output at the time of its verdict; `None` until the output is masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
     /// Whether its output needs masking.
@@ -61,7 +61,7 @@ pub(crate) struct TransactionMetadata {
 /// The status of a transaction, in the terms of PXP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+pub(crate) enum TransactionStatus {
     Running,
     Success,
     Failure,
@@ -70,7 +70,7 @@ pub(crate) enum Status {
 
 /// Why an action is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Why {
+pub(crate) enum EndReason {
     /// It exceeded its time limit.
     #[serde(rename = "timed out")]
     TimedOut,
@@ -82,7 +82,7 @@ pub(crate) enum Why {
 const NAME: &str = "metadata";
 
 impl TransactionMetadata {
-    /// Reads those of the transaction in this folder.
+    /// Reads the metadata of the transaction in this folder.
     ///
     /// # Errors
     /// Why they cannot be used, with pxp-agent's message. Nothing is quoted.
@@ -110,11 +110,11 @@ impl TransactionMetadata {
     }
 
     /// Whether a folder has such a file.
-    pub(super) fn are_in(folder: &Path) -> bool {
+    pub(super) fn exist_in(folder: &Path) -> bool {
         folder.join(NAME).exists()
     }
 
-    /// Writes them down.
+    /// Writes the file.
     ///
     /// # Errors
     /// The old metadata stay.
@@ -130,7 +130,7 @@ impl TransactionMetadata {
     }
 
     /// Whether the process that records the end is alive.
-    pub(super) fn are_attended(&self) -> bool {
+    pub(super) fn is_supervised(&self) -> bool {
         self.attended_by
             .as_ref()
             .unwrap_or(&self.claimed_by)
@@ -138,11 +138,11 @@ impl TransactionMetadata {
     }
 
     /// Records the result of an ended action.
-    pub(super) fn judged(&mut self, verdict: &Verdict, at: SystemTime) {
+    pub(super) fn record_verdict(&mut self, verdict: &Verdict, at: SystemTime) {
         self.status = if verdict.is_success() {
-            Status::Success
+            TransactionStatus::Success
         } else {
-            Status::Failure
+            TransactionStatus::Failure
         };
         self.end = Some(to_the_nanosecond(at));
         self.exitcode = verdict.exit.map(Exit::code);
@@ -151,8 +151,8 @@ impl TransactionMetadata {
     }
 
     /// Records a failure, regardless of the output. Its time may be unknown.
-    pub(super) fn failed(&mut self, why: String, at: Option<SystemTime>) {
-        self.status = Status::Failure;
+    pub(super) fn record_failure(&mut self, why: String, at: Option<SystemTime>) {
+        self.status = TransactionStatus::Failure;
         self.end = at.map(to_the_nanosecond);
         self.results_are_valid = Some(false);
         self.execution_error = Some(why);
@@ -160,21 +160,21 @@ impl TransactionMetadata {
 
     /// Whether it was cancelled before it ended by itself.
     pub(super) fn was_cancelled(&self) -> bool {
-        self.status == Status::Failure
-            && self.ending == Some(Why::Cancelled)
+        self.status == TransactionStatus::Failure
+            && self.ending == Some(EndReason::Cancelled)
             && self.exitcode.is_none()
     }
 
     /// Records that its result is unknown.
-    pub(super) fn lost(&mut self, why: &str) {
-        self.status = Status::Unknown;
+    pub(super) fn record_unknown(&mut self, why: &str) {
+        self.status = TransactionStatus::Unknown;
         self.execution_error = Some(why.to_owned());
     }
 }
 
-impl Why {
+impl EndReason {
     /// The message for an action that was ended with all its processes.
-    pub(super) fn told(self, limit: Duration) -> String {
+    pub(super) fn message(self, limit: Duration) -> String {
         match self {
             Self::TimedOut => timed_out(limit).msg,
             Self::Cancelled => {
@@ -186,7 +186,7 @@ impl Why {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TimedOut => "timed out",
@@ -195,7 +195,7 @@ impl fmt::Display for Why {
     }
 }
 
-impl Status {
+impl TransactionStatus {
     /// Whether no failure is known.
     pub(crate) fn is_good(self) -> bool {
         matches!(self, Self::Running | Self::Success)
@@ -207,7 +207,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for TransactionStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Running => "running",

@@ -1,12 +1,11 @@
 //! The spool: the persistent state of nonblocking actions.
 //!
-//! A folder for each transaction, named by its id, as pxp-agent has it: `metadata`, `pid`, and `stdout`, `stderr`
-//! and `exitcode`, which the module writes itself; and `results_schema`, by which these are judged when the
-//! module is not there any more.
+//! Each transaction has a folder with its ID as the name, as in pxp-agent: `metadata`, `pid`, and `stdout`, `stderr` and
+//! `exitcode`, which the module writes itself. `results_schema` allows to judge the results without the module.
 //!
-//! Each step is on the disk before the next one begins: the folder, before anything is started; the process,
-//! before it is given its input. So no action runs twice, wherever a process is killed, and none unrecorded that
-//! waits for its input.
+//! Each step is on the disk before the next step begins: the folder before anything is started, the process before it
+//! gets its input. So no action runs twice, and each process that has got its input is recorded, whichever process is
+//! killed.
 
 mod age;
 mod attend;
@@ -27,6 +26,6 @@ pub(crate) use self::attend::attend;
 pub(crate) use self::claim::Claim;
 pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
-pub(crate) use self::metadata::Status;
-pub(crate) use self::report::Report;
+pub(crate) use self::metadata::TransactionStatus;
+pub(crate) use self::report::TransactionReport;
 pub(crate) use self::transaction::{Spool, Transaction, folder};

@@ -25,7 +25,7 @@ const SCHEMA: &str = "results_schema";
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn keep_schema(folder: &Path, schema: &JsonSchema) -> io::Result<()> {
+pub(super) fn save_schema(folder: &Path, schema: &JsonSchema) -> io::Result<()> {
     let text = serde_json::to_vec(schema.source())?;
     atomic_file::write(&folder.join(SCHEMA), &text)
 }
@@ -43,7 +43,7 @@ impl Transaction {
     ) -> Result<(), String> {
         if exit == Exit::Code(FILES_NOT_WRITTEN.into()) {
             metadata.exitcode = Some(exit.code());
-            metadata.failed("failed to write output on file".to_owned(), Some(at));
+            metadata.record_failure("failed to write output on file".to_owned(), Some(at));
             return Ok(());
         }
         let schema = self.schema()?;
@@ -61,7 +61,7 @@ impl Transaction {
                 "; it has not written the file of `output_files.stdout`, and streams are not read";
             error.msg.push_str(hint);
         }
-        metadata.judged(&verdict, at);
+        metadata.record_verdict(&verdict, at);
         Ok(())
     }
 
@@ -84,9 +84,9 @@ impl Transaction {
     /// The file contains no exit code, perhaps not yet.
     pub(super) fn exitcode(&self) -> Result<Option<(i32, SystemTime)>, String> {
         let file = self.output_files().exitcode;
-        let text = captured(&file, LONGEST_CODE)?;
-        let left = file.metadata().and_then(|metadata| metadata.modified());
-        let Ok(at) = left else {
+        let text = captured(&file, MAX_CODE_LENGTH)?;
+        let modified = file.metadata().and_then(|metadata| metadata.modified());
+        let Ok(at) = modified else {
             return Ok(None);
         };
         match String::from_utf8_lossy(&text.bytes).trim().parse() {
@@ -95,12 +95,12 @@ impl Transaction {
         }
     }
 
-    /// What the action had written when it was judged; of one that nobody has judged for good, what stands there
-    /// now, if it cannot hold secrets.
+    /// The output of the action at the time of its verdict. Without a recorded verdict, its current output, if that cannot
+    /// contain secrets.
     ///
     /// # Errors
     /// Why the output is not shown.
-    pub(super) fn shown(
+    pub(super) fn visible_output(
         &self,
         metadata: &TransactionMetadata,
     ) -> Result<[CapturedOutput; 2], String> {
@@ -131,7 +131,7 @@ impl Transaction {
     ///
     /// # Errors
     /// Secrets could not be masked. The files are removed then.
-    pub(super) fn hide(&self, mask: &Mask) -> io::Result<()> {
+    pub(super) fn mask_output(&self, mask: &Mask) -> io::Result<()> {
         let OutputFiles { stdout, stderr, .. } = self.output_files();
         let limit = ProcessLimits::default().stdout;
         let mut hidden = Ok(());
@@ -169,29 +169,29 @@ fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
     (masked != text).then(|| masked.into_owned())
 }
 
-/// The hash that proves that it was not changed.
+/// The hash that proves that the output was not changed.
 pub(super) fn digest(written: &[CapturedOutput; 2]) -> String {
-    let mut whole = Sha256::new();
-    for one in written {
-        whole.update(one.bytes.len().to_le_bytes());
-        whole.update(&one.bytes);
+    let mut hash = Sha256::new();
+    for output in written {
+        hash.update(output.bytes.len().to_le_bytes());
+        hash.update(&output.bytes);
     }
-    hexadecimal(whole.finalize())
+    hexadecimal(hash.finalize())
 }
 
 /// The maximum length of the text of an exit code.
-const LONGEST_CODE: usize = 32;
+const MAX_CODE_LENGTH: usize = 32;
 
 /// The first bytes of a file, or nothing if it does not exist.
 fn captured(file: &Path, limit: usize) -> Result<CapturedOutput, String> {
     let read = || {
-        // Something else than a file may never end.
+        // Reading from something other than a file may never end.
         if !fs::metadata(file)?.is_file() {
             return Err(io::Error::other("it is not a file"));
         }
         let mut bytes = Vec::new();
-        let most = limit as u64 + 1;
-        File::open(file)?.take(most).read_to_end(&mut bytes)?;
+        let max = limit as u64 + 1;
+        File::open(file)?.take(max).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     let mut captured = CapturedOutput::default();

@@ -6,25 +6,25 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::host::spool::id::TransactionId;
-use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
+use crate::host::spool::metadata::{EndReason, TransactionMetadata, TransactionStatus};
 use crate::host::spool::transaction::Transaction;
 use crate::host::verdict::EXECUTION_ERROR;
 
-/// What is told of a transaction, with the words of PXP's transaction status; what is not known is left out.
+/// The report on a transaction, with the keys of PXP's transaction status. Unknown values are omitted.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct TransactionReport {
     pub(crate) transaction_id: TransactionId,
-    pub(crate) status: Status,
+    pub(crate) status: TransactionStatus,
     #[serde(flatten)]
-    pub(crate) known: Option<Known>,
-    /// Why it is no success, or why nobody knows, as pxp-agent tells it.
+    pub(crate) details: Option<ReportDetails>,
+    /// Why it failed, or why its status is unknown, with the message of pxp-agent.
     #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<Failure>,
 }
 
 /// The metadata, and the output of the action.
 #[derive(Debug, Serialize)]
-pub(crate) struct Known {
+pub(crate) struct ReportDetails {
     pub(crate) module: String,
     pub(crate) action: String,
     pub(crate) start: String,
@@ -32,7 +32,7 @@ pub(crate) struct Known {
     end: Option<String>,
     /// Why it is being ended, or was ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ending: Option<Why>,
+    pub(crate) ending: Option<EndReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exitcode: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,16 +49,16 @@ pub(crate) struct Known {
 
 impl Transaction {
     /// Its current status and its output.
-    pub(crate) async fn report(&self) -> Report {
+    pub(crate) async fn report(&self) -> TransactionReport {
         let metadata = self.state().await;
-        let shown = metadata
+        let output = metadata
             .as_ref()
             .ok()
             .filter(|metadata| metadata.results_are_valid.is_some())
-            .map(|metadata| self.shown(metadata));
-        let mut report = self.told(metadata);
-        match (&mut report.known, shown) {
-            (Some(known), Some(Ok(written))) => known.has_written(&written),
+            .map(|metadata| self.visible_output(metadata));
+        let mut report = self.report_of(metadata);
+        match (&mut report.details, output) {
+            (Some(details), Some(Ok(written))) => details.add_output(&written),
             (_, Some(Err(why))) => {
                 report.error.get_or_insert_with(|| execution_error(why));
             }
@@ -68,28 +68,28 @@ impl Transaction {
     }
 
     /// Its current status.
-    pub(crate) async fn summary(&self) -> Report {
-        self.told(self.state().await)
+    pub(crate) async fn summary(&self) -> TransactionReport {
+        self.report_of(self.state().await)
     }
 
-    fn told(&self, state: Result<TransactionMetadata, String>) -> Report {
-        let (status, known, error) = match state {
+    fn report_of(&self, state: Result<TransactionMetadata, String>) -> TransactionReport {
+        let (status, details, error) = match state {
             Ok(metadata) => {
                 let error = metadata.execution_error.clone();
-                (metadata.status, Some(Known::of(metadata)), error)
+                (metadata.status, Some(ReportDetails::of(metadata)), error)
             }
-            Err(problem) => (Status::Unknown, None, Some(problem)),
+            Err(problem) => (TransactionStatus::Unknown, None, Some(problem)),
         };
-        Report {
+        TransactionReport {
             transaction_id: self.id.clone(),
             status,
-            known,
+            details,
             error: error.map(execution_error),
         }
     }
 }
 
-impl Known {
+impl ReportDetails {
     fn of(metadata: TransactionMetadata) -> Self {
         Self {
             module: metadata.module,
@@ -105,7 +105,7 @@ impl Known {
         }
     }
 
-    fn has_written(&mut self, [stdout, stderr]: &[CapturedOutput; 2]) {
+    fn add_output(&mut self, [stdout, stderr]: &[CapturedOutput; 2]) {
         self.stderr = text(&stderr.bytes);
         let valid = self.results_are_valid == Some(true);
         match serde_json::from_slice(&stdout.bytes) {

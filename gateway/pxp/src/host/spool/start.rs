@@ -10,7 +10,7 @@ use crate::host::spool::metadata::TransactionMetadata;
 use crate::host::spool::transaction::Transaction;
 
 /// How long the supervisor may take to start the module on a busy node.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 impl Transaction {
     /// Starts the action, once per claim, and returns when the module was started.
@@ -25,9 +25,9 @@ impl Transaction {
             "attend".into(),
             folder,
         ];
-        let attendant = DetachedProgram::start(words);
-        let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
-        let answer = self.hand_over(call, attendant, PATIENCE).await;
+        let supervisor = DetachedProgram::start(words);
+        let supervisor = supervisor.map_err(|error| self.not_started(&error.to_string()))?;
+        let answer = self.hand_over(call, supervisor, TIME_LIMIT).await;
         let answer = answer.map_err(|error| {
             not_started(&format!(
                 "its supervisor did not confirm the start ({error})"
@@ -44,8 +44,8 @@ impl Transaction {
     pub(super) fn not_started(&self, why: &str) -> Failure {
         let failure = not_started(why);
         if let Ok(mut metadata) = TransactionMetadata::read(&self.folder, &self.id) {
-            metadata.failed(failure.msg.clone(), Some(SystemTime::now()));
-            // Where even that cannot be written, what is there says as much.
+            metadata.record_failure(failure.msg.clone(), Some(SystemTime::now()));
+            // If this cannot be written either, the existing metadata lead to the same status.
             drop(metadata.write(&self.folder));
         }
         failure

@@ -1,91 +1,89 @@
-//! What is known of a transaction now. It follows from what is on the disk and which processes live, so that it
-//! is the same whoever asks, and whoever was killed. Asking changes nothing.
+//! The current state of a transaction. It is derived from files and running processes, so all callers get the same
+//! state, whichever process was killed. Reading it changes nothing.
 //!
-//! The order of the questions matters: who lives is asked first, and then what they have left, so that nobody
-//! falls between who ends meanwhile.
+//! The order matters: first the running processes, then the files. A process that ends in between is not missed.
 
 use std::time::Duration;
 
 use devgate_schemas::task::Exit;
 
-use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
+use crate::host::spool::metadata::{EndReason, TransactionMetadata, TransactionStatus};
 use crate::host::spool::pid;
 use crate::host::spool::transaction::{Transaction, pause};
 
-/// How long a process that still lives may take to write its output behind its exit code, as pxp-agent waits
-/// for modules that do not keep the order.
-const BEHIND: Duration = Duration::from_millis(100);
+/// How long a running process may take to write its output after its exit code. pxp-agent also waits for modules that
+/// write them in the wrong order.
+const OUTPUT_DELAY: Duration = Duration::from_millis(100);
 
 impl Transaction {
-    /// The metadata, as they would be had the end been written down by who is to do that.
+    /// The metadata. If the end was not recorded yet, they are completed as the supervisor would do it.
     ///
     /// # Errors
-    /// Why nothing is known, in pxp-agent's words.
+    /// Why the state is unknown, with pxp-agent's message.
     pub(super) async fn state(&self) -> Result<TransactionMetadata, String> {
         if !self.folder.is_dir() {
             return Err("found no results directory".to_owned());
         }
-        let (mut metadata, attended) = self.recorded()?;
-        if attended {
+        let (mut metadata, is_current) = self.recorded()?;
+        if is_current {
             return Ok(metadata);
         }
         let process = pid::read(&self.folder);
         let recorded = process.is_some();
-        let lives = process.is_some_and(|process| process.leader.is_alive());
-        if lives && metadata.ending.is_some() {
-            // What it writes while it is being ended is judged when it is no more.
+        let is_running = process.is_some_and(|process| process.leader.is_alive());
+        if is_running && metadata.ending.is_some() {
+            // Its output is judged after it has ended.
             return Ok(metadata);
         }
-        let mut left = self.exitcode();
-        if lives && let Ok(Some(_)) = left {
-            pause(BEHIND).await;
-            left = self.exitcode();
+        let mut exit_code = self.exitcode();
+        if is_running && let Ok(Some(_)) = exit_code {
+            pause(OUTPUT_DELAY).await;
+            exit_code = self.exitcode();
         }
-        match (left, metadata.ending) {
+        match (exit_code, metadata.ending) {
             (Ok(Some((code, at))), _) => {
                 if let Err(problem) = self.judge(&mut metadata, Exit::Code(code), at) {
-                    metadata.lost(&problem);
+                    metadata.record_unknown(&problem);
                 }
             }
-            // A code that is being written is none yet.
-            _ if lives => {}
-            (_, Some(why)) => metadata.failed(
+            // The exit code may be incomplete while it is written.
+            _ if is_running => {}
+            (_, Some(why)) => metadata.record_failure(
                 format!("{why}: it has ended, but its child processes may still run, because the process that ended \
                          them was killed"),
                 None,
             ),
-            (Err(problem), _) => metadata.lost(&problem),
+            (Err(problem), _) => metadata.record_unknown(&problem),
             (Ok(None), _) if recorded => {
-                metadata.lost("task process is not running, but no output is available");
+                metadata.record_unknown("task process is not running, but no output is available");
             }
-            (Ok(None), _) => metadata.lost("the PID and output of this task are not available"),
+            (Ok(None), _) => metadata.record_unknown("the PID and output of this task are not available"),
         }
         Ok(metadata)
     }
 
-    /// Writes down that the action is being ended, before that begins: whoever is killed meanwhile, why it ended is
-    /// known.
-    pub(super) fn is_ended(&self, metadata: &mut TransactionMetadata, why: Why) {
+    /// Records that the action will be ended, and why. If this process is killed meanwhile, the reason is known.
+    pub(super) fn record_ending(&self, metadata: &mut TransactionMetadata, why: EndReason) {
         metadata.ending = Some(why);
         if let Err(error) = metadata.write(&self.folder) {
-            // A full disk is no reason to let it run.
+            // Even with a full disk, the action is ended.
             tracing::debug!("{}: {error}", self.folder.display());
         }
     }
 
-    /// The metadata, and whether they tell how it is: the end is written down, or somebody lives who will do that.
+    /// The metadata, and whether they are current: the end was recorded, or its supervisor is running and will record it.
     fn recorded(&self) -> Result<(TransactionMetadata, bool), String> {
         let read = || TransactionMetadata::read(&self.folder, &self.id);
         let mut metadata = read()?;
         loop {
-            if metadata.status != Status::Running || metadata.are_attended() {
+            if metadata.status != TransactionStatus::Running || metadata.is_supervised() {
                 return Ok((metadata, true));
             }
-            // Who has ended may have been followed by another, or have written down the end, before.
-            let again = read()?;
-            let same = again.attended_by == metadata.attended_by;
-            metadata = again;
-            if same && metadata.status == Status::Running {
+            // Before a supervisor ended, it may have recorded the end, or another one may have followed it.
+            let current = read()?;
+            let same_supervisor = current.attended_by == metadata.attended_by;
+            metadata = current;
+            if same_supervisor && metadata.status == TransactionStatus::Running {
                 return Ok((metadata, false));
             }
         }

@@ -38,8 +38,8 @@ pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
         Some(named) => Ok(named),
         None => {
             let environment = Environment::of_process();
-            let place = store::xdg_folder(&environment, "XDG_STATE_HOME", ".local/state")?;
-            Ok(place.join("devgate/pxp/spool"))
+            let state_folder = store::xdg_folder(&environment, "XDG_STATE_HOME", ".local/state")?;
+            Ok(state_folder.join("devgate/pxp/spool"))
         }
     }
 }
@@ -50,16 +50,17 @@ impl Spool {
     /// # Errors
     /// It does not exist, or its path is not UTF-8.
     pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
-        let there = folder.canonicalize().and_then(|folder| {
+        let canonical = folder.canonicalize().and_then(|folder| {
             if !folder.is_dir() {
                 return Err(io::ErrorKind::NotADirectory.into());
             }
             // A request, which names the files in it, is JSON.
-            let text = folder.to_str().is_some();
-            text.then_some(folder)
+            let is_utf8 = folder.to_str().is_some();
+            is_utf8
+                .then_some(folder)
                 .ok_or_else(|| io::Error::other("its path is not UTF-8"))
         });
-        match there {
+        match canonical {
             Ok(folder) => Ok(Self { folder }),
             Err(error) => Err(unusable(folder, &error)),
         }
@@ -101,7 +102,7 @@ impl Spool {
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let all = ids.map(|id| self.transaction(id));
         let mut all: Vec<_> = all
-            .filter(|transaction| TransactionMetadata::are_in(&transaction.folder))
+            .filter(|transaction| TransactionMetadata::exist_in(&transaction.folder))
             .collect();
         all.sort_by(|one, other| one.id.as_str().cmp(other.id.as_str()));
         Ok(all)
@@ -111,8 +112,8 @@ impl Spool {
     pub(crate) fn find(&self, id: &TransactionId) -> Option<Transaction> {
         let transaction = self.transaction(id.clone());
         // A broken link counts as existing, too.
-        let there = transaction.folder.symlink_metadata().is_ok();
-        there.then_some(transaction)
+        let exists = transaction.folder.symlink_metadata().is_ok();
+        exists.then_some(transaction)
     }
 }
 

@@ -1,5 +1,4 @@
-//! Waiting for the end of an action that was started: its own, or the one that it is brought to when it takes too
-//! long or somebody cancels it.
+//! Waits for the end of a started action. An action that exceeds its time limit, or is cancelled, is ended.
 
 use std::future::pending;
 use std::io;
@@ -12,21 +11,21 @@ use devgate_schemas::task::Exit;
 use tokio::time::{Instant, timeout_at};
 
 use crate::host::call::GRACE;
-use crate::host::spool::metadata::{TransactionMetadata, Why};
+use crate::host::spool::metadata::{EndReason, TransactionMetadata};
 use crate::host::spool::transaction::{Transaction, pause};
 
 /// How often to check for the exit code of an action.
-const LOOK: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long its process may then take to end, and how often it is looked what a process has left behind.
-const LINGER: Duration = Duration::from_secs(1);
+/// How long the process may take to end after its exit code, and how often its remaining processes are checked.
+const LINGER_TIME: Duration = Duration::from_secs(1);
 
-/// How long those that a module has left behind may take to write its files, before its own end counts.
-const HANDED_ON: Duration = Duration::from_secs(10);
+/// How long the child processes that a module has left behind may take to write its files.
+const MAX_HANDOVER_TIME: Duration = Duration::from_secs(10);
 
 impl Transaction {
-    /// Waits until the action has ended, or is to be ended, and says what became of it. Gives its process, which
-    /// may linger, where the action has ended by itself.
+    /// Waits until the action has ended, or ends it, and records the result. If the action has ended by itself, returns
+    /// its process, which may still run.
     pub(super) async fn wait(
         &self,
         metadata: &mut TransactionMetadata,
@@ -35,46 +34,46 @@ impl Transaction {
         stop: &CancelToken,
     ) -> Option<RecordedChild> {
         let why = tokio::select! {
-            exit = self.finishes(&mut child) => {
-                self.ended(metadata, exit);
+            exit = self.finished(&mut child) => {
+                self.record_end(metadata, exit);
                 return Some(child);
             }
-            () = deadline.passes() => Why::TimedOut,
-            () = stop.reaches(Stage::End) => Why::Cancelled,
+            () = deadline.passes() => EndReason::TimedOut,
+            () = stop.reaches(Stage::End) => EndReason::Cancelled,
         };
         // An action that has just finished is not ended.
         if let Ok(Some((code, _))) = self.exitcode() {
-            self.ended(metadata, Ok(Exit::Code(code)));
+            self.record_end(metadata, Ok(Exit::Code(code)));
             return Some(child);
         }
-        self.is_ended(metadata, why);
-        let left = match child.end(stop, GRACE).await {
+        self.record_ending(metadata, why);
+        let remaining = match child.end(stop, GRACE).await {
             none if none.is_empty() => String::new(),
-            left => format!("; these could not be killed: {left:?}"),
+            remaining => format!("; these could not be killed: {remaining:?}"),
         };
-        let told = why.told(metadata.limit());
-        metadata.failed(format!("{told}{left}"), Some(SystemTime::now()));
+        let message = why.message(metadata.limit());
+        metadata.record_failure(format!("{message}{remaining}"), Some(SystemTime::now()));
         None
     }
 
     /// Waits until the process has ended, or has written its exit code and still runs.
-    async fn finishes(&self, child: &mut RecordedChild) -> io::Result<Exit> {
+    async fn finished(&self, child: &mut RecordedChild) -> io::Result<Exit> {
         tokio::select! {
             exit = child.wait() => match exit {
-                Ok(Exit::Code(0)) if !self.has_written() => Ok(self.left_to_others(child).await),
+                Ok(Exit::Code(0)) if !self.has_written() => Ok(self.wait_for_descendants(child).await),
                 exit => exit,
             },
-            exit = self.leaves_its_code() => Ok(exit),
+            exit = self.exit_code_is_written() => Ok(exit),
         }
     }
 
-    /// Waits until the action has left its exit code, and a little longer: for its process, whose own code counts,
-    /// and for who writes more than one byte at a time.
-    async fn leaves_its_code(&self) -> Exit {
+    /// Waits for the exit code in its file, and a little longer: the exit code of the process takes precedence, and the
+    /// file may be incomplete.
+    async fn exit_code_is_written(&self) -> Exit {
         loop {
-            pause(LOOK).await;
+            pause(CHECK_INTERVAL).await;
             if let Ok(Some((code, _))) = self.exitcode() {
-                pause(LINGER).await;
+                pause(LINGER_TIME).await;
                 let again = self.exitcode().ok().flatten();
                 return Exit::Code(again.map_or(code, |(code, _)| code));
             }
@@ -88,33 +87,33 @@ impl Transaction {
         stdout.exists() || exitcode.exists()
     }
 
-    /// A module that has ended well without a file may have left the work to a process of its own: it is waited for
-    /// until the exit code is there, nobody lives who could write it, or the time is over; then the module has
-    /// written nothing. Who lives on then is a service, perhaps.
-    async fn left_to_others(&self, child: &RecordedChild) -> Exit {
-        let nobody = async {
-            let begun = Instant::now();
+    /// A module that has ended with 0 and without files may have left the work to a child process. Waits until the exit
+    /// code is written, no process is left that could write it, or the time limit is exceeded. A process that still runs
+    /// then may be a service.
+    async fn wait_for_descendants(&self, child: &RecordedChild) -> Exit {
+        let no_descendant = async {
+            let started = Instant::now();
             // This checks all processes of this node.
-            while child.has_living_processes().await && begun.elapsed() < HANDED_ON {
-                pause(LINGER).await;
+            while child.has_living_processes().await && started.elapsed() < MAX_HANDOVER_TIME {
+                pause(LINGER_TIME).await;
             }
         };
         tokio::select! {
-            exit = self.leaves_its_code() => exit,
-            () = nobody => {
+            exit = self.exit_code_is_written() => exit,
+            () = no_descendant => {
                 let code = self.exitcode().ok().flatten();
                 Exit::Code(code.map_or(0, |(code, _)| code))
             }
         }
     }
 
-    fn ended(&self, metadata: &mut TransactionMetadata, exit: io::Result<Exit>) {
+    fn record_end(&self, metadata: &mut TransactionMetadata, exit: io::Result<Exit>) {
         let now = SystemTime::now();
         let judged = exit
             .map_err(|error| error.to_string())
             .and_then(|exit| self.judge(metadata, exit, now));
         if let Err(problem) = judged {
-            metadata.failed(problem, Some(now));
+            metadata.record_failure(problem, Some(now));
         }
     }
 }

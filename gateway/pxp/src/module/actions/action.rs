@@ -14,7 +14,7 @@ pub(super) trait Action: DeserializeOwned + JsonSchema {
     /// The name of its items in results.
     const ITEMS: &str;
     /// Additional keys of its items.
-    const BESIDES: &[&str] = &[];
+    const ADDITIONAL_KEYS: &[&str] = &[];
     /// The description of its values.
     const VALUE: &str = "What came of it; with `_error` where it failed";
     /// The content of its values after a success.

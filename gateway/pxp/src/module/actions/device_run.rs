@@ -21,7 +21,7 @@ use crate::module::actions::targets::TargetSelection;
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct DeviceRun {
     #[serde(flatten)]
-    whom: TargetSelection,
+    selection: TargetSelection,
     /// The manifest itself, {TYPE: {TITLE: {attribute: value}}}, or a catalog as Puppet compiles it; it is
     /// written to no disk.
     manifest: Option<Map<String, Json>>,
@@ -83,6 +83,6 @@ impl Action for DeviceRun {
             reports: None,
             project,
         };
-        Ok((self.whom, Operation::Apply(apply)))
+        Ok((self.selection, Operation::Apply(apply)))
     }
 }

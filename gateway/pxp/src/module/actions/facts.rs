@@ -17,7 +17,7 @@ use crate::module::actions::targets::TargetSelection;
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Facts {
     #[serde(flatten)]
-    whom: TargetSelection,
+    selection: TargetSelection,
     /// Ask no target whose facts were collected within so many seconds.
     #[schemars(range(max = u32::MAX))]
     cached: Option<NonZeroU32>,
@@ -29,7 +29,7 @@ pub(super) struct Facts {
 impl Action for Facts {
     const NAME: &str = "facts";
     const ITEMS: &str = "facts";
-    const BESIDES: &[&str] = &["collected"];
+    const ADDITIONAL_KEYS: &[&str] = &["collected"];
     const VALUE: &str =
         "The facts, under Facter's names and the family's own; `_error` where it failed";
     type Value = Map<String, Json>;
@@ -42,6 +42,6 @@ impl Action for Facts {
             &*context.engine.services.store,
         );
         let facts = operations::Facts::with_cache(cached, self.stale_ok, project, store)?;
-        Ok((self.whom, Operation::Facts(facts)))
+        Ok((self.selection, Operation::Facts(facts)))
     }
 }

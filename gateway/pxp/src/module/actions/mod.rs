@@ -26,26 +26,26 @@ use crate::module::schema::read_part;
 pub(super) use self::targets::ActionContext;
 
 /// The results and the exit status of an action.
-pub(super) type Done = (Json, ExitStatus);
+pub(super) type ActionResult = (Json, ExitStatus);
 
 /// An action, for the metadata and for invocation.
-pub(super) struct Served {
+pub(super) struct ActionEntry {
     pub(super) name: &'static str,
     input: fn() -> Json,
     results: fn() -> Json,
-    act: for<'w> fn(Map<String, Json>, &'w ActionContext<'w>) -> Acting<'w>,
+    act: for<'w> fn(Map<String, Json>, &'w ActionContext<'w>) -> ActionFuture<'w>,
 }
 
 /// The work of an action, with its results.
-type Acting<'w> = LocalBoxFuture<'w, Result<Done, Failure>>;
+type ActionFuture<'w> = LocalBoxFuture<'w, Result<ActionResult, Failure>>;
 
 /// All actions.
-pub(super) const ACTIONS: [Served; 5] = [
-    Served::new::<run_task::RunTask>(),
-    Served::new::<facts::Facts>(),
-    Served::new::<verify::Verify>(),
-    Served::new::<device_run::DeviceRun>(),
-    Served::new::<resource_get::ResourceGet>(),
+pub(super) const ACTIONS: [ActionEntry; 5] = [
+    ActionEntry::new::<run_task::RunTask>(),
+    ActionEntry::new::<facts::Facts>(),
+    ActionEntry::new::<verify::Verify>(),
+    ActionEntry::new::<device_run::DeviceRun>(),
+    ActionEntry::new::<resource_get::ResourceGet>(),
 ];
 
 impl ActionContext<'_> {
@@ -57,7 +57,7 @@ impl ActionContext<'_> {
         &self,
         targets: &TargetSelection,
         operation: Operation,
-    ) -> Result<Done, Failure> {
+    ) -> Result<ActionResult, Failure> {
         let chosen = targets.choose(self).await?;
         let handle = self
             .context
@@ -68,12 +68,12 @@ impl ActionContext<'_> {
     }
 }
 
-impl Served {
+impl ActionEntry {
     const fn new<A: Action>() -> Self {
         Self {
             name: A::NAME,
             input: derived::schema::<A>,
-            results: || results::schema::<A::Value>(A::ITEMS, A::VALUE, A::BESIDES),
+            results: || results::schema::<A::Value>(A::ITEMS, A::VALUE, A::ADDITIONAL_KEYS),
             act: |input, work| {
                 async {
                     let input: A = read_part("input", Json::Object(input))?;
@@ -105,7 +105,7 @@ impl Served {
         &self,
         input: Map<String, Json>,
         work: &ActionContext<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<ActionResult, Failure> {
         (self.act)(input, work).await
     }
 }

@@ -14,7 +14,7 @@ use crate::module::actions::targets::TargetSelection;
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ResourceGet {
     #[serde(flatten)]
-    whom: TargetSelection,
+    selection: TargetSelection,
     /// The resource type: frr_interface.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
@@ -37,6 +37,6 @@ impl Action for ResourceGet {
             strict: Strict::Error,
             splay: Splay::at_most(0),
         };
-        Ok((self.whom, Operation::Inspect(inspect)))
+        Ok((self.selection, Operation::Inspect(inspect)))
     }
 }

@@ -19,7 +19,7 @@ use crate::module::actions::targets::TargetSelection;
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunTask {
     #[serde(flatten)]
-    whom: TargetSelection,
+    selection: TargetSelection,
     /// The task's name.
     #[schemars(length(min = 1))]
     task: String,
@@ -37,7 +37,7 @@ pub(super) struct RunTask {
 impl Action for RunTask {
     const NAME: &str = "run_task";
     const ITEMS: &str = "task";
-    const BESIDES: &[&str] = &["object"];
+    const ADDITIONAL_KEYS: &[&str] = &["object"];
     const VALUE: &str = "What the task answers; with `_error` where it failed";
     type Value = Map<String, Json>;
 
@@ -59,6 +59,6 @@ impl Action for RunTask {
             explain: false,
             stream: false,
         };
-        Ok((self.whom, Operation::Task(Box::new(order))))
+        Ok((self.selection, Operation::Task(Box::new(order))))
     }
 }

@@ -77,9 +77,9 @@ impl TargetSelection {
 
     /// The concurrency, limited by the configuration.
     pub(super) fn concurrency(&self, work: &ActionContext<'_>) -> Option<NonZeroUsize> {
-        let wanted = work.context.wanted(self.concurrency);
+        let wanted = work.context.requested_concurrency(self.concurrency);
         match work.limits.concurrency {
-            Some(most) => Some(wanted.min(most)),
+            Some(max) => Some(wanted.min(max)),
             None => self.concurrency,
         }
     }

@@ -13,7 +13,7 @@ use crate::module::actions::targets::TargetSelection;
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Verify {
     #[serde(flatten)]
-    whom: TargetSelection,
+    selection: TargetSelection,
 }
 
 impl Action for Verify {
@@ -22,6 +22,6 @@ impl Action for Verify {
     type Value = Reached;
 
     fn operation(self, _: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
-        Ok((self.whom, Operation::Verify))
+        Ok((self.selection, Operation::Verify))
     }
 }
