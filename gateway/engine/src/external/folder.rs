@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use devgate_devices::ResourceType;
-use devgate_schemas::{Hash, Problems, TransportSchema, TypeSchema, Value};
+use devgate_schemas::{DefinitionProblems, Hash, TransportSchema, TypeSchema, Value};
 use devgate_transports::{Connect, Error};
 use futures_util::future::join_all;
 
@@ -209,7 +209,7 @@ fn check_name(program: &Program, said: &str, name: &str, whose: &str) -> Result<
 }
 
 /// Formats all problems of a definition.
-pub(super) fn unfit(program: &Program, problems: &Problems) -> String {
+pub(super) fn unfit(program: &Program, problems: &DefinitionProblems) -> String {
     let problems = problems.iter().map(|problem| {
         let path = problem.path.join(".");
         let place = if path.is_empty() {
