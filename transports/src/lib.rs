@@ -47,7 +47,7 @@ use std::sync::{Arc, OnceLock};
 pub use attempts::Attempts;
 pub use cli::commit::is_commit;
 pub use cli::dialect::{self, Dialect};
-pub use document::{Document, Request, XML_TEXT};
+pub use document::{DataRequest, Document, XML_TEXT};
 pub use eapi::EapiSession;
 pub use environment::Environment;
 pub use error::{Error, Result};

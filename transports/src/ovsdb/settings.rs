@@ -57,7 +57,7 @@ impl Settings {
     /// Returns whether the server uses TLS although it is not expected.
     pub(super) async fn finds_tls(&self) -> bool {
         match &self.endpoint {
-            Endpoint::Tcp { host, port } => tls::is_spoken(host, *port).await,
+            Endpoint::Tcp { host, port } => tls::is_supported(host, *port).await,
             Endpoint::Tls { .. } | Endpoint::Unix(_) => false,
         }
     }

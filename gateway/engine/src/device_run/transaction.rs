@@ -235,7 +235,7 @@ impl<'a> Run<'a> {
             let about = ctx.about(&entry.report.reference);
             messages
                 .iter()
-                .for_each(|message| about.say(level, message));
+                .for_each(|message| about.log(level, message));
             entry.skip(messages);
             entry.report.left_out = self.is_left_out(&self.plan.nodes[node]);
             self.done.push(entry.report);
@@ -296,7 +296,7 @@ impl<'a> Run<'a> {
             self.schedule.fail(entry.node);
         } else {
             for message in &report.messages {
-                about.say(of.level, message);
+                about.log(of.level, message);
             }
         }
         let told_by = self.schedule.notified_by(entry.node).iter();

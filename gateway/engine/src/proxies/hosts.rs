@@ -164,7 +164,7 @@ fn access(
     environment: &Environment,
 ) -> Result<HostAccess, Failure> {
     let ctx = teller.ctx();
-    let tell = |level: Level, message: String| ctx.say(level, message);
+    let tell = |level: Level, message: String| ctx.log(level, message);
     let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
     match &host.kind {
         Kind::Local => {

@@ -98,7 +98,7 @@ impl SessionHandle<'_> {
     ///
     /// # Errors
     /// Fails as [`get`](Self::get).
-    pub async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
+    pub async fn set(&mut self, change: transports::DataRequest) -> Result<Document, Failure> {
         self.ask(SessionRequest::Set(change))
             .await
             .and_then(document)

@@ -69,7 +69,7 @@ fn up_to(spec: ConnectionSpec<'_>, sessions: usize) -> ConnectionSpec<'_> {
 fn lost() -> Error {
     Error::Interrupted(Box::new(Interrupted {
         peer: "fake:22".to_owned(),
-        doing: "it".to_owned(),
+        operation: "it".to_owned(),
         changing: false,
         why: Interruption::Lost,
         partial: String::new(),
