@@ -11,7 +11,7 @@ const NO_COMMIT: &str = "this commits a candidate configuration, which is not su
 
 /// Reports the settings of a dialect that commit.
 pub(crate) fn check_dialect(file_node: &FileNode<'_>, dialect: &Dialect, problems: &mut Problems) {
-    for key in dialect.committing() {
+    for key in dialect.keys_that_commit() {
         problems.push(file_node.nearest(&[key.to_owned()]).problem(NO_COMMIT));
     }
 }

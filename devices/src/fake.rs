@@ -21,11 +21,11 @@ impl CommandLine for FakeSession {
     async fn exec(&self, _: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
         self.note(format!("> {command}"));
         if self.refuses.is_some_and(|word| command.contains(word)) {
-            let (peer, command, said) = ("fake:22".into(), command.into(), "% no".into());
+            let (peer, command, message) = ("fake:22".into(), command.into(), "% no".into());
             return Err(devgate_transports::Error::CommandFailed {
                 peer,
                 command,
-                said,
+                message,
             });
         }
         Ok(self.output.to_owned())
@@ -47,13 +47,13 @@ impl CommandLine for FakeSession {
             let says = |word: Option<&str>| word.is_some_and(|word| shown.contains(word));
             if says(self.refuses) || says(self.lost_at) {
                 let lost = devgate_transports::Error::Unsupported("lost".to_owned());
-                let said = "% no".to_owned();
+                let message = "% no".to_owned();
                 let problem = ConfigurationProblem {
                     peer: "fake:22".to_owned(),
                     refused: says(self.refuses).then(|| RefusedLine {
                         number,
                         line: shown.clone(),
-                        said,
+                        message,
                     }),
                     sent: number,
                     of: lines.len(),

@@ -273,8 +273,9 @@ impl FamilyFile {
         let schema = match schema.extended(&top.node().to_value()) {
             Ok(schema) => schema,
             Err(wrong) => {
-                let location =
-                    |p: &devgate_schemas::Problem| top.nearest(&p.path).problem(&p.message);
+                let location = |p: &devgate_schemas::DefinitionProblem| {
+                    top.nearest(&p.path).problem(&p.message)
+                };
                 problems.extend(wrong.iter().map(location));
                 return None;
             }

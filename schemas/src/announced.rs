@@ -70,7 +70,7 @@ const PROSE: [&str; 26] = [
 
 /// What the previous word says about the current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Preceding {
     Nothing,
     Keyword {
         may_be_number: bool,
@@ -114,7 +114,7 @@ impl Starring<'_> {
 
     fn line(&self, line: &str) -> String {
         let mut told = String::with_capacity(line.len());
-        let mut before = Before::Nothing;
+        let mut before = Preceding::Nothing;
         let mut rest = line;
         while let Some(piece) = rest.split_inclusive(char::is_whitespace).next() {
             rest = &rest[piece.len()..];
@@ -129,22 +129,22 @@ impl Starring<'_> {
             let is_keyword = KEYWORDS.contains(&lower.as_str());
             let announced = match before {
                 _ if self.with_prose && PROSE.contains(&lower.as_str()) => false,
-                Before::Nothing => false,
-                Before::Keyword { may_be_number } => !is_number || (is_last && may_be_number),
+                Preceding::Nothing => false,
+                Preceding::Keyword { may_be_number } => !is_number || (is_last && may_be_number),
                 // `key 1 md5 …`
-                Before::Number => !is_keyword || is_last,
+                Preceding::Number => !is_keyword || is_last,
             };
             before = match before {
-                Before::Keyword { .. } if !announced && is_number => Before::Number,
+                Preceding::Keyword { .. } if !announced && is_number => Preceding::Number,
                 // "Press any key to continue"
                 _ if lower == KEY && told.trim_end().to_lowercase().ends_with("any") => {
-                    Before::Nothing
+                    Preceding::Nothing
                 }
-                _ if lower == KEY && rest.trim_start().starts_with("chain ") => Before::Nothing,
-                _ if !announced && is_keyword => Before::Keyword {
+                _ if lower == KEY && rest.trim_start().starts_with("chain ") => Preceding::Nothing,
+                _ if !announced && is_keyword => Preceding::Keyword {
                     may_be_number: lower != KEY,
                 },
-                _ => Before::Nothing,
+                _ => Preceding::Nothing,
             };
             if announced || (self.is_secret)(word) {
                 told.push_str(&piece.replace(word, STARS));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{DataType, Hash, Mismatch, Value, did_you_mean};
 
 /// One attribute of a transport schema or a resource type (Resource API, "Resource definition").
@@ -69,7 +69,7 @@ impl Attribute {
         section: &str,
         name: &str,
         definition: &Value,
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
     ) -> Option<Self> {
         let options = definition.as_hash().into_iter().flat_map(Hash::iter);
         for (key, _) in options {
@@ -90,7 +90,7 @@ impl Attribute {
         section: &str,
         name: &str,
         definition: &Value,
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
     ) -> Option<Self> {
         let path = [section, name];
         let Value::Hash(definition) = definition else {
@@ -176,7 +176,7 @@ impl Attribute {
         owner: &str,
         name: &str,
         definition: &Hash,
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
         path: &[&str; 2],
     ) -> Option<DataType> {
         let Some(text) = definition.get("type") else {

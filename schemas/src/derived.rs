@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_says_its_schema_in_this_order() {
+    fn the_schema_of_a_type_has_this_order() {
         let expected = json!({
             "type": "object",
             "description": "All that there is",

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_with_its_line_and_without_secrets() {
+    fn everything_wrong_is_reported_with_its_line_and_without_secrets() {
         for (text, expected) in [
             (
                 "[a]\ntype t\nurl file:///x\n[a]\ntype t\nurl file:///y",

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use crate::pxp::{JsonSchema, Metadata, Request};
+use crate::pxp::{ActionRequest, JsonSchema, Metadata};
 use crate::{DataType, Value};
 
 /// A data type is either refused, or its display form parses to the same type. Checking a value terminates.
@@ -44,9 +44,9 @@ pub fn pxp(data: &[u8]) {
         if let Err(problems) = Metadata::read(text) {
             assert!(!problems.to_string().is_empty());
         }
-        if let Ok(request) = Request::read(text) {
+        if let Ok(request) = ActionRequest::read(text) {
             let written = request.to_stdin();
-            assert_eq!(Request::read(written.reveal()), Ok(request));
+            assert_eq!(ActionRequest::read(written.reveal()), Ok(request));
         }
     }
     let read = |text| serde_json::from_slice::<Json>(text);

@@ -21,7 +21,7 @@ const RESERVED: &str = "$\"{}[]:=,+#`^?!@*&\\";
 /// # Errors
 /// Fails with what was expected at the given line and column.
 pub fn parse(text: &str) -> Result<Hash, Error> {
-    let mut reader = Reader {
+    let mut reader = HoconReader {
         text: text.strip_prefix('\u{feff}').unwrap_or(text),
         at: 0,
         depth: 0,
@@ -36,14 +36,14 @@ pub fn parse(text: &str) -> Result<Hash, Error> {
     }
 }
 
-struct Reader<'t> {
+struct HoconReader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
 }
 
 /// A part of a value. Adjacent parts on a line are concatenated.
-enum Part {
+enum ValuePart {
     /// Unquoted: a number, true, false, null or a text.
     Bare(String),
     Quoted(String),
@@ -51,7 +51,7 @@ enum Part {
     List(Vec<Value>),
 }
 
-impl<'t> Reader<'t> {
+impl<'t> HoconReader<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -167,7 +167,7 @@ impl<'t> Reader<'t> {
 
     /// Reads a value and concatenates its parts.
     fn value(&mut self) -> Result<Value, Error> {
-        let mut whole: Option<Part> = None;
+        let mut whole: Option<ValuePart> = None;
         loop {
             let blanks = self.blank(false);
             let Some(part) = self.part()? else {
@@ -175,38 +175,38 @@ impl<'t> Reader<'t> {
             };
             whole = Some(match (whole, part) {
                 (None, part) => part,
-                (Some(Part::Object(mut all)), Part::Object(more)) => {
+                (Some(ValuePart::Object(mut all)), ValuePart::Object(more)) => {
                     merge(&mut all, more);
-                    Part::Object(all)
+                    ValuePart::Object(all)
                 }
-                (Some(Part::List(mut all)), Part::List(more)) => {
+                (Some(ValuePart::List(mut all)), ValuePart::List(more)) => {
                     all.extend(more);
-                    Part::List(all)
+                    ValuePart::List(all)
                 }
                 (
-                    Some(Part::Bare(all) | Part::Quoted(all)),
-                    Part::Bare(more) | Part::Quoted(more),
-                ) => Part::Quoted(format!("{all}{blanks}{more}")),
+                    Some(ValuePart::Bare(all) | ValuePart::Quoted(all)),
+                    ValuePart::Bare(more) | ValuePart::Quoted(more),
+                ) => ValuePart::Quoted(format!("{all}{blanks}{more}")),
                 _ => return Err(self.error("objects, lists and texts cannot be put together")),
             });
         }
         Ok(match whole {
             None => return Err(self.error("expected a value")),
-            Some(Part::Object(hash)) => Value::Hash(hash),
-            Some(Part::List(items)) => Value::Array(items),
-            Some(Part::Quoted(text)) => Value::String(text),
-            Some(Part::Bare(text)) => bare(text),
+            Some(ValuePart::Object(hash)) => Value::Hash(hash),
+            Some(ValuePart::List(items)) => Value::Array(items),
+            Some(ValuePart::Quoted(text)) => Value::String(text),
+            Some(ValuePart::Bare(text)) => bare(text),
         })
     }
 
     /// Reads the next part of a value, if this line has one.
-    fn part(&mut self) -> Result<Option<Part>, Error> {
+    fn part(&mut self) -> Result<Option<ValuePart>, Error> {
         let Some(first) = self.peek() else {
             return Ok(None);
         };
         Ok(Some(match first {
             '\n' | ',' | '}' | ']' => return Ok(None),
-            '"' => Part::Quoted(self.quoted()?),
+            '"' => ValuePart::Quoted(self.quoted()?),
             '{' | '[' => {
                 if self.depth == MAX_DEPTH {
                     return Err(self.error("this is nested too deeply"));
@@ -214,9 +214,9 @@ impl<'t> Reader<'t> {
                 self.depth += 1;
                 self.at += 1;
                 let part = if first == '{' {
-                    Part::Object(self.object(Some('}'))?)
+                    ValuePart::Object(self.object(Some('}'))?)
                 } else {
-                    Part::List(self.items()?)
+                    ValuePart::List(self.items()?)
                 };
                 self.depth -= 1;
                 part
@@ -233,7 +233,7 @@ impl<'t> Reader<'t> {
                 let end = rest.find(ends).unwrap_or(rest.len());
                 let end = rest[..end].find("//").unwrap_or(end);
                 self.at += end;
-                Part::Bare(rest[..end].to_owned())
+                ValuePart::Bare(rest[..end].to_owned())
             }
         }))
     }
@@ -266,7 +266,7 @@ impl<'t> Reader<'t> {
             return Ok(text);
         }
         let begun = self.at;
-        let unclosed = Reader { at: begun, ..*self }.error("the text is not closed by `\"`");
+        let unclosed = HoconReader { at: begun, ..*self }.error("the text is not closed by `\"`");
         let mut is_escaped = false;
         for (at, c) in self.rest()[1..].char_indices() {
             match c {

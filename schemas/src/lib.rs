@@ -38,7 +38,7 @@ pub use facts::Facts;
 pub use json_document::json_document;
 pub use mask::{CUT, Mask, shortened};
 pub use nearest::{did_you_mean, nearest, suggest};
-pub use problem::{Problem, Problems};
+pub use problem::{DefinitionProblem, DefinitionProblems};
 pub use raw_connection_info::RawConnectionInfo;
 pub use regexp::{Captures, Regexp, RegexpError, Runaway};
 pub use report::{EventStatus, Report, ResourceEvent, ResourceReport, RunStatus, Seconds, Summary};

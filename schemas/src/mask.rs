@@ -36,7 +36,7 @@ const INSIDE_FROM: usize = 6;
 const WORD_FROM: usize = 3;
 
 /// The number of nested levels of escapes that are undone: a JSON text may contain JSON, HTML or a URL.
-const DEEPEST: usize = 2;
+const MAX_DEPTH: usize = 2;
 
 /// The replacement for a secret within a longer text.
 const STARS: &str = "********";
@@ -55,7 +55,7 @@ pub struct Mask(Finder);
 
 /// The kind of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SecretPosition {
     /// Text for people, or the value of a member whose name indicates a secret.
     Text,
     /// A key, or any other value.
@@ -117,18 +117,18 @@ impl Mask {
 
     /// Returns a text for people without the secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.masked(text, Place::Text)
+        self.masked(text, SecretPosition::Text)
     }
 
-    fn masked<'t>(&self, text: &'t str, place: Place) -> Cow<'t, str> {
+    fn masked<'t>(&self, text: &'t str, place: SecretPosition) -> Cow<'t, str> {
         let (whole, inside) = match place {
-            Place::Text => (Stands::Whole, Stands::AsWord),
-            Place::Value => (Stands::InBase64, Stands::InBase64),
+            SecretPosition::Text => (Stands::Whole, Stands::AsWord),
+            SecretPosition::Value => (Stands::InBase64, Stands::InBase64),
         };
-        if self.0.whole(text).is_some_and(|stands| stands >= whole) {
+        if self.0.complete(text).is_some_and(|stands| stands >= whole) {
             return Cow::Borrowed(REDACTED);
         }
-        let places = self.places(text.as_bytes(), inside, DEEPEST);
+        let places = self.places(text.as_bytes(), inside, MAX_DEPTH);
         if places.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -167,7 +167,7 @@ impl Mask {
     fn begun(&self, text: &[u8]) -> Option<Range<usize>> {
         let whole = self.0.begun(text);
         whole.or_else(|| {
-            let from = text.len().saturating_sub(decoded::LONGEST);
+            let from = text.len().saturating_sub(decoded::MAX_ESCAPE_LENGTH);
             let escape = text[from..].iter().rposition(|byte| MARKS.contains(byte))?;
             let begun = self.0.begun(&text[..from + escape])?;
             Some(begun.start..text.len())
@@ -178,13 +178,13 @@ impl Mask {
     /// numbers of any size.
     pub fn json(&self, json: Json) -> Json {
         let place = match json {
-            Json::String(_) => Place::Text,
-            _ => Place::Value,
+            Json::String(_) => SecretPosition::Text,
+            _ => SecretPosition::Value,
         };
         self.json_at(json, place)
     }
 
-    fn json_at(&self, json: Json, place: Place) -> Json {
+    fn json_at(&self, json: Json, place: SecretPosition) -> Json {
         match json {
             Json::String(text) => Json::String(self.owned(text, place)),
             Json::Array(items) => {
@@ -207,13 +207,13 @@ impl Mask {
     /// Returns a value without the secrets, in keys and values.
     pub fn value(&self, value: Value) -> Value {
         let place = match value {
-            Value::String(_) => Place::Text,
-            _ => Place::Value,
+            Value::String(_) => SecretPosition::Text,
+            _ => SecretPosition::Value,
         };
         self.value_at(value, place)
     }
 
-    fn value_at(&self, value: Value, place: Place) -> Value {
+    fn value_at(&self, value: Value, place: SecretPosition) -> Value {
         match value {
             Value::String(text) => Value::String(self.owned(text, place)),
             Value::Array(items) => {
@@ -239,7 +239,7 @@ impl Mask {
         }
     }
 
-    fn owned(&self, text: String, place: Place) -> String {
+    fn owned(&self, text: String, place: SecretPosition) -> String {
         match self.masked(&text, place) {
             Cow::Borrowed(same) if same.len() == text.len() => text,
             masked => masked.into_owned(),
@@ -252,7 +252,7 @@ impl Mask {
         if key.starts_with('_') || TEXTS.contains(&key.as_str()) {
             return key;
         }
-        let masked = self.owned(key, Place::Value);
+        let masked = self.owned(key, SecretPosition::Value);
         if !is_taken(&masked) {
             return masked;
         }
@@ -262,7 +262,7 @@ impl Mask {
     }
 }
 
-impl Place {
+impl SecretPosition {
     /// Returns the kind of text that a member of this name holds.
     fn of(self, key: &str) -> Self {
         if self == Self::Text || TEXTS.contains(&key) || is_secret_name(key) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One problem and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct DefinitionProblem {
     /// The keys that lead to the place, outermost first.
     pub path: Vec<String>,
     /// What is wrong, in one sentence.
@@ -13,13 +13,13 @@ pub struct Problem {
 
 /// All problems of a definition. As an error it holds at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problems(Vec<Problem>);
+pub struct DefinitionProblems(Vec<DefinitionProblem>);
 
-impl Problems {
+impl DefinitionProblems {
     /// Adds a problem at the place that `path` leads to.
     pub(crate) fn add(&mut self, path: &[&str], message: impl Into<String>) {
         let path = path.iter().map(|&key| key.to_owned()).collect();
-        self.0.push(Problem {
+        self.0.push(DefinitionProblem {
             path,
             message: message.into(),
         });
@@ -40,12 +40,12 @@ impl Problems {
     }
 
     /// Returns the problems in the order of the definition.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Problem> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &DefinitionProblem> {
         self.0.iter()
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for DefinitionProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "\n" };
@@ -55,4 +55,4 @@ impl fmt::Display for Problems {
     }
 }
 
-impl std::error::Error for Problems {}
+impl std::error::Error for DefinitionProblems {}

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same_without_characters_that_a_terminal_acts_upon() {
+    fn json_has_no_characters_that_a_terminal_acts_upon() {
         let value = serde_json::json!({"\u{9b}k": "\u{1b}\u{7f}\u{85}\u{202e}\u{2069}\t\n\r é"});
         let text = serde_json::to_string(&value).expect("JSON");
         let shown = visible(&text);

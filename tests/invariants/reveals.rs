@@ -39,7 +39,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("transports/src/snmp/agent.rs", 1),
     ("transports/src/snmp/usm.rs", 4),
     ("transports/src/ssh/auth.rs", 1),
-    ("transports/src/ssh/auth/answers.rs", 1),
+    ("transports/src/ssh/auth/keyboard_interactive.rs", 1),
     ("transports/src/ssh/identities.rs", 2),
     ("transports/src/ssh/private_key.rs", 4),
     ("transports/src/f5/session.rs", 1),

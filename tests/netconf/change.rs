@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use devgate_schemas::Value;
-use devgate_transports::error::Aftermath;
+use devgate_transports::error::ChangeOutcome;
 use devgate_transports::netconf::{
     Change, Check, Client, Datastore, DefaultOperation, Element, Operation,
 };
-use devgate_transports::{Context, DataStore, Document, Error, Request, Result, Transport};
+use devgate_transports::{Context, DataRequest, DataStore, Document, Error, Result, Transport};
 
 use crate::device::{Device, contact};
 
@@ -106,7 +106,9 @@ impl Check for Cut<'_> {
 
 fn change(text: &str) -> Change {
     Change {
-        config: vec![Element::within(SYSTEM, "system").with([Element::new("contact").text(text)])],
+        config: vec![
+            Element::in_namespace(SYSTEM, "system").with([Element::new("contact").text(text)]),
+        ],
         default_operation: DefaultOperation::Merge,
     }
 }
@@ -139,15 +141,15 @@ async fn a_change_that_does_not_stand_its_check_is_taken_back() {
             .change(&ctx, &change("on probation"), Some(&check))
             .await;
         let error = result.expect_err("it does not stand");
-        let Error::Unconfirmed(unconfirmed) = &error else {
+        let Error::UnconfirmedChange(unconfirmed) = &error else {
             panic!("another error: {error}")
         };
         let expected = if name == "candidate" {
-            Aftermath::TakenBack
+            ChangeOutcome::RolledBack
         } else {
-            Aftermath::WillBeTakenBack(Duration::from_secs(60))
+            ChangeOutcome::WillRollBack(Duration::from_secs(60))
         };
-        assert_eq!(unconfirmed.then, expected, "{error}");
+        assert_eq!(unconfirmed.outcome, expected, "{error}");
         assert!(
             error.to_string().contains("the neighbours are gone"),
             "{error}"
@@ -203,11 +205,11 @@ async fn what_the_data_model_does_not_have_is_refused_with_its_location_and_disc
     let session = device.session().await;
     let ctx = device.ctx();
     session.set(&ctx, &contact("kept")).await.expect("a change");
-    let wrong = Request {
+    let wrong = DataRequest {
         body: Some(Value::from(format!(
             "<system xmlns='{SYSTEM}'><contact>lost</contact><colour>red</colour></system>"
         ))),
-        ..Request::default()
+        ..DataRequest::default()
     };
     let error = session.set(&ctx, &wrong).await.expect_err("no such leaf");
     let Error::Refused(refused) = error else {

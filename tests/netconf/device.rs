@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use devgate_schemas::{Event, EventSink, Hash, RawConnectionInfo, Value};
 use devgate_transports::netconf::NetconfSession;
-use devgate_transports::{Context, DataStore, Document, ProtocolSession, Request, RetryBudget};
+use devgate_transports::{Context, DataRequest, DataStore, Document, ProtocolSession, RetryBudget};
 
 /// The part of the configuration that the tests change.
 pub(crate) const SYSTEM: &str = "<system xmlns=\"urn:ietf:params:xml:ns:yang:ietf-system\"/>";
@@ -113,10 +113,10 @@ impl Drop for Device {
 }
 
 /// Returns a request that sets the contact.
-pub(crate) fn contact(text: &str) -> Request {
+pub(crate) fn contact(text: &str) -> DataRequest {
     let system = SYSTEM.replace("/>", &format!("><contact>{text}</contact></system>"));
-    Request {
+    DataRequest {
         body: Some(Value::from(system)),
-        ..Request::default()
+        ..DataRequest::default()
     }
 }

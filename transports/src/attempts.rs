@@ -12,7 +12,7 @@ use backoff::backoff::Backoff;
 use tokio::time::{Instant, timeout};
 
 use crate::error::RetryBudgetSpent;
-use crate::pauses::{LONGEST_PAUSE, pauses, wait};
+use crate::pauses::{MAX_PAUSE, pauses, wait};
 use crate::{Context, Error, Result, RetryBudget};
 
 /// The tries of one request. It counts them and pauses between them.
@@ -23,7 +23,7 @@ pub struct Attempts<'a> {
     tries: u32,
     last: Option<Box<Error>>,
     pauses: ExponentialBackoff,
-    told: bool,
+    reported: bool,
 }
 
 impl RetryBudget {
@@ -36,7 +36,7 @@ impl RetryBudget {
             tries: 0,
             last: None,
             pauses: pauses(),
-            told: false,
+            reported: false,
         }
     }
 
@@ -44,7 +44,7 @@ impl RetryBudget {
     ///
     /// # Errors
     /// Fails with the error of a try if that is permanent, otherwise with [`Error::RetryBudgetSpent`].
-    pub async fn persist<T, F: Future<Output = Result<T>>>(
+    pub async fn retry<T, F: Future<Output = Result<T>>>(
         &self,
         ctx: &Context<'_>,
         what: impl Into<String>,
@@ -52,7 +52,7 @@ impl RetryBudget {
     ) -> Result<T> {
         let mut attempts = self.attempts(ctx, what);
         loop {
-            match attempts.within(attempt()).await {
+            match attempts.attempt(attempt()).await {
                 Ok(value) => return Ok(value),
                 Err(error) => attempts.pause(error).await?,
             }
@@ -65,7 +65,7 @@ impl Attempts<'_> {
     ///
     /// # Errors
     /// Fails with the error of the try, or with [`Error::RetryBudgetSpent`] when the time runs out before or during it.
-    pub async fn within<T>(&mut self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
+    pub async fn attempt<T>(&mut self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
         let left = self.retry_budget.left();
         if left.is_zero() {
             return Err(self.spent());
@@ -75,7 +75,7 @@ impl Attempts<'_> {
         let result = timeout(left, attempt).await;
         match result {
             Ok(Ok(_)) => self.retry_budget.answered.store(true, Ordering::Relaxed),
-            _ => self.retry_budget.take(started.elapsed()),
+            _ => self.retry_budget.deduct(started.elapsed()),
         }
         match result {
             Ok(result) => result,
@@ -95,12 +95,12 @@ impl Attempts<'_> {
     ///
     /// # Errors
     /// Fails as [`pause`](Self::pause) does.
-    pub async fn pause_for(&mut self, error: Error, least: Duration) -> Result<()> {
+    pub async fn pause_for(&mut self, error: Error, min_pause: Duration) -> Result<()> {
         if !error.is_transient() {
             return Err(error);
         }
-        let pause = self.pauses.next_backoff().unwrap_or(LONGEST_PAUSE);
-        let pause = pause.max(least);
+        let pause = self.pauses.next_backoff().unwrap_or(MAX_PAUSE);
+        let pause = pause.max(min_pause);
         let left = self.retry_budget.left();
         self.tries = self.tries.max(1);
         if pause >= left || *self.retry_budget.given_up.borrow() {
@@ -115,13 +115,13 @@ impl Attempts<'_> {
             left.as_secs_f64(),
             self.what,
         ));
-        self.told = true;
+        self.reported = true;
         self.last = Some(Box::new(error));
         tokio::select! {
             () = wait(pause) => {}
-            () = self.retry_budget.is_given_up() => return Err(self.spent()),
+            () = self.retry_budget.wait_until_given_up() => return Err(self.spent()),
         }
-        self.retry_budget.take(pause);
+        self.retry_budget.deduct(pause);
         Ok(())
     }
 
@@ -130,16 +130,16 @@ impl Attempts<'_> {
         self.last.take()
     }
 
-    /// Deducts time that was lost outside of [`within`](Self::within).
-    pub(crate) fn lost(&self, time: Duration) {
-        self.retry_budget.take(time);
+    /// Deducts time that was lost outside of [`attempt`](Self::attempt).
+    pub(crate) fn deduct(&self, time: Duration) {
+        self.retry_budget.deduct(time);
     }
 
     /// Spends the rest of the retry budget, even if a little time is left that is too short for another
     /// try.
     fn spent(&mut self) -> Error {
         let left = self.retry_budget.left();
-        self.retry_budget.take(left);
+        self.retry_budget.deduct(left);
         let last_error = self.last.take();
         let last = match &last_error {
             Some(error) => error.to_string(),
@@ -149,7 +149,7 @@ impl Attempts<'_> {
             what: self.what.clone(),
             tries: self.tries,
             waited: self.retry_budget.limit - left,
-            logins: self.retry_budget.in_vain(),
+            logins: self.retry_budget.exhausted_logins(),
             last,
             last_error,
         }))
@@ -158,7 +158,7 @@ impl Attempts<'_> {
 
 impl Drop for Attempts<'_> {
     fn drop(&mut self) {
-        if self.told {
+        if self.reported {
             self.ctx.settled();
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct RefusedCommand {
     /// Its index in the list.
     pub(crate) at: usize,
     /// The device's message.
-    pub(crate) said: String,
+    pub(crate) message: String,
 }
 
 /// Evaluates the outcome of configuration lines that were sent in one list, after `before` other commands.
@@ -49,15 +49,19 @@ pub(crate) fn configured<T>(
     };
     match ran.map(|ran| ran.refused) {
         Ok(None) => return Ok(()),
-        Ok(Some(RefusedCommand { at, said })) => {
+        Ok(Some(RefusedCommand { at, message })) => {
             let Some(line) = list.get(at).filter(|_| lines.contains(&at)) else {
-                return Err(failed(peer, list.get(at), said));
+                return Err(failed(peer, list.get(at), message));
             };
             let number = at - lines.start + 1;
             problem.sent = number;
             problem.rolled_back = rolls_back;
-            let (line, said) = (line.shown(), line.mask(&said));
-            problem.refused = Some(RefusedLine { number, line, said });
+            let (line, message) = (line.shown(), line.mask(&message));
+            problem.refused = Some(RefusedLine {
+                number,
+                line,
+                message,
+            });
         }
         Err(error) if matches!(error, Error::Interrupted(_)) => {
             problem.interrupted = Some(Box::new(error));
@@ -69,10 +73,10 @@ pub(crate) fn configured<T>(
 }
 
 /// Returns the error for a failed command.
-pub(crate) fn failed(peer: &str, command: Option<&Line>, said: String) -> Error {
+pub(crate) fn failed(peer: &str, command: Option<&Line>, message: String) -> Error {
     Error::CommandFailed {
         peer: peer.to_owned(),
-        said: command.map_or_else(|| said.clone(), |command| command.mask(&said)),
+        message: command.map_or_else(|| message.clone(), |command| command.mask(&message)),
         command: command.map_or_else(|| "the command".to_owned(), Line::shown),
     }
 }
@@ -94,26 +98,29 @@ mod tests {
     }
 
     fn refused(at: usize) -> Result<Ran<()>> {
-        let said = "invalid: key canary".to_owned();
+        let message = "invalid: key canary".to_owned();
         Ok(Ran {
             outputs: Vec::new(),
-            refused: Some(RefusedCommand { at, said }),
+            refused: Some(RefusedCommand { at, message }),
         })
     }
 
     #[test]
     fn a_refused_line_is_named_and_what_stands_is_said() {
         let problem = configured("sw1:443", &list(), 1..3, refused(2), false);
-        let said = problem.expect_err("refused").to_string();
-        assert!(said.contains("refuses line 2 of 2"), "{said}");
+        let message = problem.expect_err("refused").to_string();
+        assert!(message.contains("refuses line 2 of 2"), "{message}");
         assert!(
-            said.contains("the lines before it were applied (1 of 2)"),
-            "{said}"
+            message.contains("the lines before it were applied (1 of 2)"),
+            "{message}"
         );
-        assert!(!said.contains("canary"), "{said}");
+        assert!(!message.contains("canary"), "{message}");
         let problem = configured("sw1:443", &list(), 1..3, refused(2), true);
-        let said = problem.expect_err("refused").to_string();
-        assert!(said.contains("the configuration is unchanged"), "{said}");
+        let message = problem.expect_err("refused").to_string();
+        assert!(
+            message.contains("the configuration is unchanged"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::xml::Element;
 
 /// A request that may change a target.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
+pub struct DataRequest {
     /// The subject, as for [`DataStore::get`](crate::DataStore::get). It may be empty if the body is sufficient.
     pub what: String,
     /// The method: an HTTP method, a NETCONF default operation, a JSON-RPC method. `None` is the

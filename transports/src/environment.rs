@@ -81,8 +81,8 @@ impl Environment {
 
     /// Returns the folder for temporary files: `TMPDIR`, or `/tmp`.
     pub fn temporary(&self) -> PathBuf {
-        let said = self.variable("TMPDIR").filter(|path| !path.is_empty());
-        PathBuf::from(said.unwrap_or_else(|| OsStr::new("/tmp")))
+        let message = self.variable("TMPDIR").filter(|path| !path.is_empty());
+        PathBuf::from(message.unwrap_or_else(|| OsStr::new("/tmp")))
     }
 
     /// Returns the default login account: `USER`, or the name of this process's user (services have no `USER`).
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn a_name_is_what_the_environment_says_or_else_the_node() {
-        let said = |name| with(&[("USER", name)]).user().expect("a name");
-        assert_eq!(said("somebody"), "somebody");
+        let message = |name| with(&[("USER", name)]).user().expect("a name");
+        assert_eq!(message("somebody"), "somebody");
         let known = Environment::default().user().expect("a name");
-        assert_eq!(said(""), known);
+        assert_eq!(message(""), known);
         assert!(!known.is_empty());
     }
 

@@ -72,9 +72,9 @@ mod tests {
     use crate::RetryBudget;
 
     #[derive(Debug, Default)]
-    struct Heard(Mutex<Vec<String>>);
+    struct RecordedEvents(Mutex<Vec<String>>);
 
-    impl EventSink for Heard {
+    impl EventSink for RecordedEvents {
         fn emit(&self, event: Event) {
             self.0.lock().expect("no poison").push(event.message);
         }
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn what_is_there_is_taken_as_it_is_and_what_is_not_is_told() {
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("sw1", &heard, &retry_budget);
+        let (events, retry_budget) = (RecordedEvents::default(), RetryBudget::new());
+        let ctx = Context::new("sw1", &events, &retry_budget);
         let mut facts = Facts::new();
         let answer = json!({ "version": "1.2", "uptime": 12, "old_name": "sw1", "serial": "" });
         let rows = [
@@ -103,7 +103,7 @@ mod tests {
             })
         );
         assert_eq!(
-            *heard.0.lock().expect("no poison"),
+            *events.0.lock().expect("no poison"),
             ["`show version` does not provide the facts dmi.product.serial_number"]
         );
     }

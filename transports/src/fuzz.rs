@@ -156,8 +156,8 @@ impl<'d> Device<'d> {
         }
         if how & 4 != 0 {
             let length = usize::from(self.take().unwrap_or_default()).min(self.script.len());
-            let (said, rest) = self.script.split_at(length);
-            self.answer.extend(said);
+            let (message, rest) = self.script.split_at(length);
+            self.answer.extend(message);
             self.script = rest;
         }
         if how & 8 == 0 {

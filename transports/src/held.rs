@@ -6,32 +6,32 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::Interruption;
 
 /// The maximum number of bytes in all answers that are incomplete or not processed yet.
-const MOST: usize = 512 << 20;
+const MAX_HELD: usize = 512 << 20;
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
+static TOTAL_HELD: AtomicUsize = AtomicUsize::new(0);
 
 /// The bytes held for one answer. Dropping this releases them.
 #[derive(Debug, Default)]
-pub(crate) struct Held(usize);
+pub(crate) struct HeldBytes(usize);
 
-impl Held {
+impl HeldBytes {
     /// Adds bytes.
     ///
     /// # Errors
     /// Fails when the process exceeds its limit. Then the bytes are not added.
-    pub(crate) fn more(&mut self, bytes: usize) -> Result<(), Interruption> {
-        if HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST {
-            HELD.fetch_sub(bytes, Ordering::Relaxed);
-            return Err(Interruption::TooMuchAtOnce(MOST));
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), Interruption> {
+        if TOTAL_HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_HELD {
+            TOTAL_HELD.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(Interruption::TooMuchAtOnce(MAX_HELD));
         }
         self.0 += bytes;
         Ok(())
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldBytes {
     fn drop(&mut self) {
-        HELD.fetch_sub(self.0, Ordering::Relaxed);
+        TOTAL_HELD.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
@@ -40,12 +40,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_share_what_the_process_holds_and_give_it_back() {
-        let (mut one, mut other) = (Held::default(), Held::default());
-        assert_eq!(one.more(MOST - 1000), Ok(()));
-        let much = Err(Interruption::TooMuchAtOnce(MOST));
-        assert_eq!(other.more(MOST / 2), much);
+    fn all_answers_share_one_limit_and_release_their_bytes() {
+        let (mut one, mut other) = (HeldBytes::default(), HeldBytes::default());
+        assert_eq!(one.reserve(MAX_HELD - 1000), Ok(()));
+        let exceeded = Err(Interruption::TooMuchAtOnce(MAX_HELD));
+        assert_eq!(other.reserve(MAX_HELD / 2), exceeded);
         drop(one);
-        assert_eq!(other.more(MOST / 2), Ok(()));
+        assert_eq!(other.reserve(MAX_HELD / 2), Ok(()));
     }
 }

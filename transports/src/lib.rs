@@ -50,7 +50,7 @@ pub use attempts::Attempts;
 pub use cli::commit::is_commit;
 pub use cli::dialect::{self, Dialect};
 pub use dial::{Destination, Dial};
-pub use document::{Document, Request, XML_TEXT};
+pub use document::{DataRequest, Document, XML_TEXT};
 pub use eapi::EapiSession;
 pub use environment::Environment;
 pub use error::{Error, Result};

@@ -13,10 +13,10 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The maximum number of bytes read from a file or from standard input: the same as for a PXP request.
-pub const MOST: usize = 64 << 20;
+pub const MAX_SIZE: usize = 64 << 20;
 
 /// The time of silence after which a message says that a pipe is waited for.
-const SILENCE: Duration = Duration::from_secs(2);
+const WARN_AFTER: Duration = Duration::from_secs(2);
 
 /// Reads the bytes of a file. A pipe, such as a shell's `<(…)`, is read to its end.
 ///
@@ -40,9 +40,9 @@ pub fn text(path: &Path) -> io::Result<String> {
 /// Fails as `bytes` does.
 pub fn bytes_of(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MOST as u64 + 1).read_to_end(&mut bytes)?;
+    from.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
     match bytes.len() {
-        ..=MOST => Ok(bytes),
+        ..=MAX_SIZE => Ok(bytes),
         _ => Err(too_large()),
     }
 }
@@ -66,10 +66,10 @@ pub fn lines(mut from: impl BufRead) -> impl Iterator<Item = io::Result<String>>
 /// Returns the next line without its end, or `None` at the end.
 fn line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
-    if from.take(MOST as u64 + 1).read_line(&mut line)? == 0 {
+    if from.take(MAX_SIZE as u64 + 1).read_line(&mut line)? == 0 {
         return Ok(None);
     }
-    if line.len() > MOST {
+    if line.len() > MAX_SIZE {
         return Err(too_large());
     }
     if line.ends_with('\n') {
@@ -85,7 +85,7 @@ fn line(from: &mut impl BufRead) -> io::Result<Option<String>> {
 pub fn too_large() -> io::Error {
     let message = format!(
         "it is larger than {} MiB, which is the most that is read: give less",
-        MOST >> 20
+        MAX_SIZE >> 20
     );
     io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
@@ -99,24 +99,24 @@ fn open(path: &Path) -> io::Result<File> {
     // Otherwise `open` blocks until there is a writer, without any message.
     options.custom_flags(OFlag::O_NONBLOCK.bits());
     let pipe = options.read(true).open(path)?;
-    if !comes(
+    if !is_readable(
         &pipe,
-        PollTimeout::try_from(SILENCE).unwrap_or(PollTimeout::MAX),
+        PollTimeout::try_from(WARN_AFTER).unwrap_or(PollTimeout::MAX),
     )? {
         tracing::warn!(
             "waiting for somebody to write into {}, which is a pipe",
             path.display()
         );
-        while !comes(&pipe, PollTimeout::NONE)? {}
+        while !is_readable(&pipe, PollTimeout::NONE)? {}
     }
     fcntl(&pipe, FcntlArg::F_SETFL(OFlag::empty()))?;
     Ok(pipe)
 }
 
 /// Returns whether a pipe has data, or is at its end, within this time.
-fn comes(pipe: &File, within: PollTimeout) -> io::Result<bool> {
+fn is_readable(pipe: &File, limit: PollTimeout) -> io::Result<bool> {
     let mut pipes = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
-    match poll(&mut pipes, within) {
+    match poll(&mut pipes, limit) {
         Ok(ready) => Ok(ready > 0),
         // A signal, which is handled elsewhere.
         Err(Errno::EINTR) => Ok(false),
@@ -134,12 +134,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_ends_is_read_up_to_the_limit() {
+    fn endless_input_is_read_up_to_the_limit() {
         let error = bytes(Path::new("/dev/zero")).expect_err("it has no end");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert!(error.to_string().contains("64 MiB"), "{error}");
-        let most = io::repeat(b'x').take(MOST as u64);
-        assert_eq!(text_of(most).expect("it is no more").len(), MOST);
+        let most = io::repeat(b'x').take(MAX_SIZE as u64);
+        assert_eq!(text_of(most).expect("it is no more").len(), MAX_SIZE);
         let endless = io::BufReader::new(io::repeat(b'x'));
         let line = lines(endless).next().expect("there is one");
         let error = line.expect_err("it has no end");

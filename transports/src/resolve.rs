@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 const CONFIGURATION: &str = "/etc/resolv.conf";
 
 /// The limit for a lookup. It leaves some of the retry budget, so that a silent name server is reported as such.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_LOOKUP_TIME: Duration = Duration::from_secs(20);
 
 /// Returns the addresses of a host.
 ///
@@ -28,7 +28,7 @@ pub(crate) async fn addresses(
     deadline: Instant,
 ) -> io::Result<Vec<SocketAddr>> {
     let begun = Instant::now();
-    let deadline = deadline.min(begun + LONGEST);
+    let deadline = deadline.min(begun + MAX_LOOKUP_TIME);
     // Without time left, there is no lookup: otherwise an immediate answer would be a matter of chance.
     let looked_up = async {
         match deadline > begun {
@@ -39,14 +39,14 @@ pub(crate) async fn addresses(
     let found = match timeout_at(deadline, looked_up).await {
         Ok(Ok(found)) => found.collect(),
         Ok(Err(error)) if is_unanswered(&error) => {
-            let said = format!("{error}{}", servers("; asked:"));
-            return Err(io::Error::new(error.kind(), said));
+            let message = format!("{error}{}", servers("; asked:"));
+            return Err(io::Error::new(error.kind(), message));
         }
         Ok(Err(error)) => return Err(error),
         Err(_) => {
             let waited = begun.elapsed().as_secs_f64();
-            let said = format!("no answer within {waited:.1} s{}", servers(" from"));
-            return Err(io::Error::new(io::ErrorKind::TimedOut, said));
+            let message = format!("no answer within {waited:.1} s{}", servers(" from"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
     };
     let found: Vec<SocketAddr> = found;
@@ -65,14 +65,14 @@ pub(crate) fn is_unanswered(error: &io::Error) -> bool {
 /// Returns the configured name servers, after a word.
 fn servers(word: &str) -> String {
     let text = fs::read_to_string(CONFIGURATION).unwrap_or_default();
-    match listed(&text).as_slice() {
+    match name_servers_in(&text).as_slice() {
         [] => String::new(),
         [one] => format!("{word} name server {one} of {CONFIGURATION}"),
         more => format!("{word} name servers {} of {CONFIGURATION}", more.join(", ")),
     }
 }
 
-fn listed(text: &str) -> Vec<&str> {
+fn name_servers_in(text: &str) -> Vec<&str> {
     let words = text.lines().map(|line| {
         let mut words = line.split_whitespace();
         (words.next(), words.next())
@@ -111,11 +111,11 @@ mod tests {
     fn the_name_servers_are_those_of_the_configuration() {
         let text = "# nameserver 192.0.2.1\nsearch example\nnameserver\t192.0.2.2 # own\n\
                     nameserver 2001:db8::1\nnameserver\n";
-        assert_eq!(listed(text), ["192.0.2.2", "2001:db8::1"]);
+        assert_eq!(name_servers_in(text), ["192.0.2.2", "2001:db8::1"]);
     }
 
     #[tokio::test]
-    async fn a_name_that_is_not_answered_in_time_is_told_with_how_long_that_was() {
+    async fn a_lookup_without_answer_is_an_error_that_shows_the_time() {
         let error = addresses("sw1.example", 22, Instant::now())
             .await
             .expect_err("no time is left");

@@ -27,7 +27,7 @@ use crate::{Error, Result};
 
 /// What [`RetryBudget::share`] always leaves: enough for one try, because the earlier waits may have failed only
 /// for the credentials of another target on the same device.
-const LAST_TRY: Duration = Duration::from_secs(5);
+const LAST_ATTEMPT: Duration = Duration::from_secs(5);
 
 /// The remaining time that one run may spend waiting for one target.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl RetryBudget {
 
     /// The number of times one run logs in to a target that ends the connection before it answers anything.
     /// More logins could lock an account or fill a device's log, and would most likely end the same way.
-    pub const MOST_LOGINS: u32 = 3;
+    pub const MAX_LOST_LOGINS: u32 = 3;
 
     /// Creates the full budget of a new run: [`LIMIT`](Self::LIMIT).
     pub fn new() -> Self {
@@ -74,7 +74,7 @@ impl RetryBudget {
     }
 
     /// Returns a new budget with this budget's initial limit. Giving up one of the two gives up both.
-    pub fn afresh(&self) -> Self {
+    pub fn renewed(&self) -> Self {
         Self {
             answered: Arc::clone(&self.answered),
             given_up: Arc::clone(&self.given_up),
@@ -93,7 +93,7 @@ impl RetryBudget {
     }
 
     /// Waits until retries are [given up](Self::give_up).
-    pub(crate) async fn is_given_up(&self) {
+    pub(crate) async fn wait_until_given_up(&self) {
         // This cannot fail: `self` owns the sender.
         let _ = self
             .given_up
@@ -115,25 +115,27 @@ impl RetryBudget {
     /// Deducts the time that others waited for the same device without success, but leaves enough for one last try.
     pub fn share(&self, waited: Duration) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        *left = left.saturating_sub(waited).max(LAST_TRY.min(*left));
+        *left = left.saturating_sub(waited).max(LAST_ATTEMPT.min(*left));
     }
 
     /// Records a lost login: the connection ended after credentials were sent and before any answer.
-    /// After [`MOST_LOGINS`](Self::MOST_LOGINS) consecutive lost logins, the budget is spent.
-    pub(crate) fn login_lost(&self) {
-        if self.lost_logins.fetch_add(1, Ordering::Relaxed) + 1 >= Self::MOST_LOGINS {
-            self.take(self.left());
+    /// After [`MAX_LOST_LOGINS`](Self::MAX_LOST_LOGINS) consecutive lost logins, the budget is spent.
+    pub(crate) fn record_lost_login(&self) {
+        if self.lost_logins.fetch_add(1, Ordering::Relaxed) + 1 >= Self::MAX_LOST_LOGINS {
+            self.deduct(self.left());
         }
     }
 
     /// Records the result of a request. It shows whether the preceding login was lost.
-    pub(crate) fn note<T>(&self, result: &Result<T>) {
+    pub(crate) fn record_result<T>(&self, result: &Result<T>) {
         let error = match result {
             Err(Error::Configuration(problem)) => problem.interrupted.as_deref(),
             result => result.as_ref().err(),
         };
         match error {
-            Some(Error::Interrupted(interrupted)) if interrupted.why.is_lost() => self.login_lost(),
+            Some(Error::Interrupted(interrupted)) if interrupted.why.is_lost() => {
+                self.record_lost_login()
+            }
             Some(Error::Interrupted(_) | Error::RetryBudgetSpent(_)) => {}
             // A refusal is an answer, too.
             _ => self.lost_logins.store(0, Ordering::Relaxed),
@@ -141,12 +143,12 @@ impl RetryBudget {
     }
 
     /// Returns the number of lost logins if they are the reason why the target is not contacted again.
-    pub(crate) fn in_vain(&self) -> Option<u32> {
+    pub(crate) fn exhausted_logins(&self) -> Option<u32> {
         let lost = self.lost_logins.load(Ordering::Relaxed);
-        (lost >= Self::MOST_LOGINS).then_some(lost)
+        (lost >= Self::MAX_LOST_LOGINS).then_some(lost)
     }
 
-    pub(crate) fn take(&self, used: Duration) {
+    pub(crate) fn deduct(&self, used: Duration) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         *left = left.saturating_sub(used);
     }

@@ -21,20 +21,20 @@ pub(crate) async fn post(
     body: &Json,
     repeat: Repeat,
 ) -> Result<Json> {
-    let ask = HttpRequest::new(Method::POST, path)
+    let http_request = HttpRequest::new(Method::POST, path)
         .repeat(repeat)
         .header(CONTENT_TYPE, HeaderValue::from_static(media_type))
         .body(body.to_string());
-    let answer = http.answer(ctx, &ask).await?;
+    let answer = http.answer(ctx, &http_request).await?;
     match answer.json() {
         Some(json) => Ok(json),
-        None if answer.status.is_success() => Err(strange(http, protocol, "JSON")),
-        None => Err(http.refused(&ask, &answer, "")),
+        None if answer.status.is_success() => Err(protocol_error(http, protocol, "JSON")),
+        None => Err(http.refused(&http_request, &answer, "")),
     }
 }
 
 /// Returns the error for an answer that does not conform to the protocol.
-pub(crate) fn strange(http: &Http, protocol: &'static str, expected: &str) -> Error {
+pub(crate) fn protocol_error(http: &Http, protocol: &'static str, expected: &str) -> Error {
     Error::Protocol {
         peer: http.peer().to_owned(),
         protocol,

@@ -6,10 +6,10 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 /// The maximum number of attributes of an element.
-const MOST_ATTRIBUTES: usize = 1000;
+const MAX_ATTRIBUTES: usize = 1000;
 
 /// The maximum depth of nested elements: dropping a tree is recursive.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// An element without namespaces, because peers choose prefixes freely.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ impl Element {
             match reader.read_event().ok()? {
                 Event::Start(start) => {
                     open.push(Self::opened_by(&start)?);
-                    if open.len() > DEEPEST {
+                    if open.len() > MAX_DEPTH {
                         return None;
                     }
                 }
@@ -64,7 +64,7 @@ impl Element {
         let declares = |attribute: &Attribute<'_>| attribute.key.as_namespace_binding().is_some();
         // Each attribute is compared with all earlier ones.
         let mut counted = start.attributes();
-        if counted.with_checks(false).nth(MOST_ATTRIBUTES).is_some() {
+        if counted.with_checks(false).nth(MAX_ATTRIBUTES).is_some() {
             return None;
         }
         let attributes = start
@@ -104,7 +104,7 @@ impl Element {
     }
 
     /// Returns the trimmed text at a path below this element; `None` if there is none.
-    pub(crate) fn text_at(&self, path: &str) -> Option<&str> {
+    pub(crate) fn text_at_path(&self, path: &str) -> Option<&str> {
         let text = self.at(path)?.text.trim();
         (!text.is_empty()).then_some(text)
     }
@@ -141,7 +141,7 @@ mod tests {
         .expect("it is XML");
         assert_eq!(read.name, "a");
         assert_eq!(read.at("b").and_then(|b| b.attribute("n")), Some("1 & 2"));
-        assert_eq!(read.text_at("c"), Some("one < <two>!"));
+        assert_eq!(read.text_at_path("c"), Some("one < <two>!"));
         assert_eq!(read.find("c"), read.at("c"));
         assert_eq!(read.texts(), "one < <two>!");
     }
@@ -159,7 +159,7 @@ mod tests {
         ] {
             assert_eq!(Element::read(text), None, "{text}");
         }
-        let many: String = (0..=MOST_ATTRIBUTES).map(|n| format!(" a{n}=''")).collect();
+        let many: String = (0..=MAX_ATTRIBUTES).map(|n| format!(" a{n}=''")).collect();
         assert_eq!(Element::read(&format!("<a{many}/>")), None);
         let deep = "<a>".repeat(100_000) + &"</a>".repeat(100_000);
         assert_eq!(Element::read(&deep), None);

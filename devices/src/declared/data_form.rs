@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::error::Refused;
-use devgate_transports::{Context, DataStore, Error as TransportError, Request};
+use devgate_transports::{Context, DataRequest, DataStore, Error as TransportError};
 
 use super::crud::ChangeKind;
 use crate::template::Medium;
@@ -26,19 +26,19 @@ pub(super) trait DataForm: Debug + Send + Sync {
         name: &Name,
         change: &Change,
         number: usize,
-    ) -> Result<Request>;
+    ) -> Result<DataRequest>;
 
     /// Whether an update is independent of the current state.
     fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool;
 
     /// Whether two requests can be sent as one, which the target accepts or refuses as a whole.
-    fn can_join(&self, one: &Request, other: &Request) -> bool;
+    fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool;
 
     /// Joins several such requests.
-    fn joined(&self, requests: Vec<&Request>) -> Request;
+    fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest;
 
     /// The request that caused a refusal, if the target says so.
-    fn culprit(&self, _: &[&Request], _: &Refused) -> Option<usize> {
+    fn culprit(&self, _: &[&DataRequest], _: &Refused) -> Option<usize> {
         None
     }
 
@@ -64,7 +64,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
 struct Ready {
     name: Name,
     what: ChangeKind,
-    request: Request,
+    request: DataRequest,
 }
 
 /// Applies changes. A resource whose request is refused fails; the others continue.
@@ -108,7 +108,7 @@ async fn send(
     let is_whole = store.all_or_nothing(ctx).await?;
     let mut groups = VecDeque::from(grouped(form, ready, is_whole));
     while let Some(mut group) = groups.pop_front() {
-        let requests: Vec<&Request> = group.iter().map(|one| &one.request).collect();
+        let requests: Vec<&DataRequest> = group.iter().map(|one| &one.request).collect();
         let request = form.joined(requests.clone());
         let refused = match store.set(ctx, &request).await {
             Ok(_) => {

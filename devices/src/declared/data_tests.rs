@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use devgate_schemas::{Facts, Name, Value, yaml};
 use devgate_transports::error::Refused;
 use devgate_transports::{
-    Context, DataStore, Document, Mode, Request, Resources, RetryBudget, Transport,
+    Context, DataRequest, DataStore, Document, Mode, Resources, RetryBudget, Transport,
 };
 use serde_json::{Value as Json, json};
 
@@ -53,7 +53,7 @@ impl DataStore for Store {
     async fn set(
         &self,
         _: &Context<'_>,
-        request: &Request,
+        request: &DataRequest,
     ) -> devgate_transports::Result<Document> {
         let body = request.body.as_ref().map(Value::reveal_json);
         let body = match body {
@@ -69,7 +69,7 @@ impl DataStore for Store {
             peer: "fake:80".to_owned(),
             request: method.to_owned(),
             status: self.status.to_owned(),
-            said: String::new(),
+            message: String::new(),
             hint: String::new(),
             details: None,
             busy: false,

@@ -1,7 +1,7 @@
 //! The form for NETCONF: each change is some XML, and all changes are sent in one `edit-config`.
 
 use devgate_schemas::{Name, Resource, TypeSchema, Value};
-use devgate_transports::Request;
+use devgate_transports::DataRequest;
 use devgate_transports::error::Refused;
 use devgate_transports::netconf::Element;
 
@@ -64,16 +64,16 @@ impl DataForm for Netconf {
         name: &Name,
         change: &Change,
         _: usize,
-    ) -> Result<Request> {
+    ) -> Result<DataRequest> {
         let (template, text, secrets) = self.text(schema, name, change)?;
         let body = secrets.lifted_text(&text, Escape::Xml);
         Element::parse_all(&text_of(&body)).map_err(|error| {
             let message = format!("what it makes is no XML: {error}");
             Error::Data(template.location.problem(message))
         })?;
-        Ok(Request {
+        Ok(DataRequest {
             body: Some(body),
-            ..Request::default()
+            ..DataRequest::default()
         })
     }
 
@@ -82,24 +82,24 @@ impl DataForm for Netconf {
     }
 
     /// After a refusal of the whole, the requests are sent one by one.
-    fn can_join(&self, _: &Request, _: &Request) -> bool {
+    fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
         false
     }
 
-    fn joined(&self, requests: Vec<&Request>) -> Request {
+    fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         let bodies = || requests.iter().filter_map(|request| request.body.as_ref());
         let elements = bodies().flat_map(|body| elements(&text_of(body))).collect();
         let joined = Element::joined(elements, self.around);
         let text: String = joined.iter().map(Element::to_string).collect();
         let body = Value::from(text);
         let is_secret = bodies().any(Value::has_secret);
-        Request {
+        DataRequest {
             body: Some(if is_secret {
                 body.into_sensitive()
             } else {
                 body
             }),
-            ..Request::default()
+            ..DataRequest::default()
         }
     }
 

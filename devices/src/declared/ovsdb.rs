@@ -1,7 +1,7 @@
 //! The form for OVSDB: each change consists of operations, and all changes are sent in one transaction.
 
 use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, suggest};
-use devgate_transports::Request;
+use devgate_transports::DataRequest;
 use devgate_transports::error::Refused;
 
 use super::body::{Body, json};
@@ -153,7 +153,7 @@ impl DataForm for Ovsdb {
         name: &Name,
         change: &Change,
         number: usize,
-    ) -> Result<Request> {
+    ) -> Result<DataRequest> {
         let edits = self.0.of(schema, change)?;
         let mut seen = ChangeScope::of(schema, name, change, Medium::Data)?;
         for own in edits.iter().filter_map(|edit| edit.name.as_ref()) {
@@ -162,7 +162,7 @@ impl DataForm for Ovsdb {
         }
         let operations = edits.iter().map(|edit| edit.operation(&seen));
         let operations: Vec<Option<Value>> = operations.collect::<Result<_>>()?;
-        Ok(Request {
+        Ok(DataRequest {
             what: String::new(),
             method: Some("edit".to_owned()),
             body: Some(Value::Array(operations.into_iter().flatten().collect())),
@@ -173,11 +173,11 @@ impl DataForm for Ovsdb {
         self.0.is_blind(schema, should)
     }
 
-    fn can_join(&self, _: &Request, _: &Request) -> bool {
+    fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
         true
     }
 
-    fn joined(&self, requests: Vec<&Request>) -> Request {
+    fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         let mut joined = requests[0].clone();
         let operations = requests.iter().flat_map(|request| operations(request));
         joined.body = Some(Value::Array(operations.cloned().collect()));
@@ -185,7 +185,7 @@ impl DataForm for Ovsdb {
     }
 
     /// Returns the request whose operation failed.
-    fn culprit(&self, requests: &[&Request], refused: &Refused) -> Option<usize> {
+    fn culprit(&self, requests: &[&DataRequest], refused: &Refused) -> Option<usize> {
         let details = refused.details.as_ref()?.as_hash()?;
         let failed = usize::try_from(details.get("operation")?.as_integer()?).ok()?;
         let mut before = 0;
@@ -210,7 +210,7 @@ impl DataForm for Ovsdb {
     }
 }
 
-fn operations(request: &Request) -> &[Value] {
+fn operations(request: &DataRequest) -> &[Value] {
     match &request.body {
         Some(Value::Array(operations)) => operations,
         _ => &[],

@@ -1,7 +1,7 @@
 //! The form for REST APIs: each change is a request for a path, with a body.
 
 use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value};
-use devgate_transports::Request;
+use devgate_transports::DataRequest;
 use devgate_transports::error::Refused;
 
 use super::body::{Body, json};
@@ -44,7 +44,7 @@ impl Rest {
     }
 
     /// Returns the joinable list of a request's body, and the rest of the body.
-    fn parts<'r>(&self, request: &'r Request) -> Option<(&'r Vec<Value>, Hash)> {
+    fn parts<'r>(&self, request: &'r DataRequest) -> Option<(&'r Vec<Value>, Hash)> {
         let mut rest = request.body.as_ref()?.as_hash()?.clone();
         let join = self.join.as_ref()?;
         rest.remove(join);
@@ -95,13 +95,13 @@ impl DataForm for Rest {
         name: &Name,
         change: &Change,
         _: usize,
-    ) -> Result<Request> {
+    ) -> Result<DataRequest> {
         let deed = self.crud.of(schema, change)?;
         let seen = ChangeScope::of(schema, name, change, Medium::Data)?;
         let path = deed.path.value.text(&seen.scope);
         let body = deed.body.as_ref();
         let body = body.map(|body| body.value(&seen.scope, &seen.secrets));
-        Ok(Request {
+        Ok(DataRequest {
             what: path.map_err(|error| Error::Data(deed.path.problem(&error)))?,
             method: Some(deed.method.clone()),
             body: body.transpose()?.flatten(),
@@ -112,7 +112,7 @@ impl DataForm for Rest {
         self.crud.is_blind(schema, should)
     }
 
-    fn can_join(&self, one: &Request, other: &Request) -> bool {
+    fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool {
         let is_same = one.what == other.what && one.method == other.method;
         match (self.parts(one), self.parts(other)) {
             (Some((_, one)), Some((_, other))) => is_same && one == other,
@@ -120,7 +120,7 @@ impl DataForm for Rest {
         }
     }
 
-    fn joined(&self, requests: Vec<&Request>) -> Request {
+    fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         let mut joined = requests[0].clone();
         let lists = requests
             .into_iter()

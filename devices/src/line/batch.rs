@@ -88,8 +88,8 @@ fn refused(error: &transports::Error) -> Option<(&ConfigurationProblem, &Refused
 
 /// Describes the refusal of a line for the change that it belongs to.
 fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]) -> String {
-    let said: Vec<&str> = refused
-        .said
+    let message: Vec<&str> = refused
+        .message
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
@@ -109,6 +109,6 @@ fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]
         "{} refuses `{}`: {}{stands}",
         problem.peer,
         refused.line,
-        said.join(" / ")
+        message.join(" / ")
     )
 }

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use devgate_schemas::{Sensitive, Value};
 use devgate_transports::netconf::Element;
-use devgate_transports::{Context, DataStore, Document, NetconfSession, Request};
+use devgate_transports::{Context, DataRequest, DataStore, Document, NetconfSession};
 
 use super::device_rollback::{DeviceRollback, RestorePoint};
 use crate::{Error, Result};
@@ -101,15 +101,16 @@ impl DeviceRollback for NetconfRollback {
             .filter(|part| !was.iter().any(|was| is_same(part, was)))
         {
             let namespace = part.namespace().unwrap_or_default();
-            let gone = Element::within(namespace, part.name()).attribute("nc:operation", "delete");
+            let gone =
+                Element::in_namespace(namespace, part.name()).attribute("nc:operation", "delete");
             change.push_str(&gone.to_string());
         }
         if change.is_empty() {
             return Ok(());
         }
-        let request = Request {
+        let request = DataRequest {
             body: Some(Value::from(change).into_sensitive()),
-            ..Request::default()
+            ..DataRequest::default()
         };
         store(ctx)?.set(ctx, &request).await?;
         let is = parts(&shown(ctx).await?)?;

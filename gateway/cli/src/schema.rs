@@ -76,7 +76,7 @@ impl Document {
             Self::Task => task::Metadata::json_schema(),
             Self::Error => json_document("_error", derived::schema::<Failure>()),
             Self::PxpMetadata => pxp::Metadata::json_schema(),
-            Self::PxpRequest => pxp::Request::json_schema(),
+            Self::PxpRequest => pxp::ActionRequest::json_schema(),
         }
     }
 }

@@ -139,9 +139,9 @@ impl From<devgate_transports::Error> for Failure {
             Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
                 DEVICE_ERROR
             }
-            Error::ControlCharacter { .. } | Error::Unsupported(_) | Error::Unconfirmed(_) => {
-                DEVICE_ERROR
-            }
+            Error::ControlCharacter { .. }
+            | Error::Unsupported(_)
+            | Error::UnconfirmedChange(_) => DEVICE_ERROR,
             Error::Program(problem) => problem.kind.as_deref().unwrap_or(PROGRAM_ERROR),
             _ => CONNECT_ERROR,
         };
@@ -180,11 +180,13 @@ impl From<devgate_devices::Error> for Failure {
 /// certificate, is not down: such an error must not be ignored.
 fn is_down(error: &devgate_transports::Error) -> bool {
     use devgate_transports::Error;
-    use devgate_transports::error::{Obstacle, Phase};
+    use devgate_transports::error::{ForwardingObstacle, Phase};
     match error {
         Error::RetryBudgetSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
-        Error::Unreachable { .. } | Error::Resolve { .. } | Error::OnTheWay { .. } => true,
-        Error::NotLedOn(problem) => problem.obstacle == Obstacle::ConnectFailed,
+        Error::Unreachable { .. } | Error::Resolve { .. } | Error::JumpHostUnreachable { .. } => {
+            true
+        }
+        Error::ForwardingRefused(problem) => problem.obstacle == ForwardingObstacle::ConnectFailed,
         Error::Interrupted(_) => true,
         Error::TimedOut { phase, .. } | Error::Closed { phase, .. } => {
             !matches!(phase, Phase::Authentication | Phase::Enable)

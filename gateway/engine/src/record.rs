@@ -119,8 +119,8 @@ async fn run_command(
             text,
             refused: false,
         }),
-        Err(Error::CommandFailed { said, .. }) => Ok(Answer {
-            text: format!("{said}\n"),
+        Err(Error::CommandFailed { message, .. }) => Ok(Answer {
+            text: format!("{message}\n"),
             refused: true,
         }),
         Err(error) => Err(error.into()),

@@ -43,7 +43,7 @@ fn later_values_replace_earlier_ones_and_objects_are_merged() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place_and_never_quoted() {
+fn problems_are_reported_with_their_place_and_never_quoted() {
     for (text, expected) in [
         (
             "password = ca!nary",

@@ -5,10 +5,10 @@ pub const CUT: &str = "...";
 
 /// Only this many bytes at the end of a text are searched: a message that quotes truncated text is not
 /// longer.
-const LOOKED_AT: usize = 128 * 1024;
+const MAX_SEARCHED: usize = 128 * 1024;
 
 /// The maximum number of marks that are searched, because a peer can send many.
-const MOST: usize = 64;
+const MAX_CUTS: usize = 64;
 
 /// Truncates a text to `most` characters and marks the cut.
 pub fn shortened(text: &str, most: usize) -> String {
@@ -20,7 +20,7 @@ pub fn shortened(text: &str, most: usize) -> String {
 
 /// Returns the places where a text may have been truncated, the last one first.
 pub(super) fn cuts(text: &[u8]) -> impl Iterator<Item = usize> {
-    let first = text.len().saturating_sub(LOOKED_AT);
+    let first = text.len().saturating_sub(MAX_SEARCHED);
     // One of any three adjacent bytes is a byte of the mark: where it is not, the other two need not be
     // examined.
     let steps = (first..text.len()).rev().step_by(CUT.len());
@@ -30,5 +30,5 @@ pub(super) fn cuts(text: &[u8]) -> impl Iterator<Item = usize> {
     });
     begins
         .filter(|at| text[*at..].starts_with(CUT.as_bytes()))
-        .take(MOST)
+        .take(MAX_CUTS)
 }

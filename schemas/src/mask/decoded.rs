@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(super) const MARKS: [u8; 3] = [b'\\', b'&', b'%'];
 
 /// The maximum length of an escape.
-pub(super) const LONGEST: usize = 12;
+pub(super) const MAX_ESCAPE_LENGTH: usize = 12;
 
 /// A text in which the escapes of one kind are undone.
 pub(super) struct Decoded {
@@ -113,7 +113,11 @@ fn backslash(rest: &[u8]) -> Option<Escape> {
 
 /// `&amp;`, `&#38;`, `&#x26;`.
 fn reference(rest: &[u8]) -> Option<Escape> {
-    let length = rest.iter().take(LONGEST).position(|byte| *byte == b';')? + 1;
+    let length = rest
+        .iter()
+        .take(MAX_ESCAPE_LENGTH)
+        .position(|byte| *byte == b';')?
+        + 1;
     let char = match &rest[1..length - 1] {
         b"amp" => '&',
         b"lt" => '<',

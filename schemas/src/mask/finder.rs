@@ -58,20 +58,20 @@ struct Text(Zeroizing<String>);
 const BITS: usize = 16;
 
 /// The minimum number of bits of a filter.
-const LEAST_BITS: usize = 1 << 14;
+const MIN_BITS: usize = 1 << 14;
 
 /// The minimum length of a text that is searched for inside others.
-const SHORTEST: usize = 3;
+const MIN_LENGTH: usize = 3;
 
 /// The length in bytes from which a text is long.
-const LONG: usize = 6;
+const LONG_LENGTH: usize = 6;
 
 /// The minimum number of bytes at a cut that count as the beginning of a text.
-const LEAST_BEGUN: usize = 4;
+const MIN_PREFIX: usize = 4;
 
 /// How far before a cut the beginning of a text may lie. The lines of keys and almost everything that
 /// servers echo are shorter.
-const LONGEST_BEGUN: usize = 4096;
+const MAX_PREFIX: usize = 4096;
 
 impl Finder {
     /// Adds a text to find.
@@ -80,7 +80,7 @@ impl Finder {
     }
 
     fn hold(&mut self, text: Text, stands: Stands) {
-        let begins = if text.0.len() < LONG {
+        let begins = if text.0.len() < LONG_LENGTH {
             &mut self.short
         } else {
             &mut self.long
@@ -140,15 +140,15 @@ impl Finder {
 
     /// Returns the place at the end of a truncated text that holds the beginning of one of the texts.
     pub(super) fn begun(&self, bytes: &[u8]) -> Option<Range<usize>> {
-        let last = bytes.len().checked_sub(LEAST_BEGUN)?;
+        let last = bytes.len().checked_sub(MIN_PREFIX)?;
         if self.is_empty() {
             return None;
         }
-        let mut starts = last.saturating_sub(LONGEST_BEGUN)..=last;
+        let mut starts = last.saturating_sub(MAX_PREFIX)..=last;
         starts.find_map(|at| {
             let rest = &bytes[at..];
             // The filter knows nothing about fewer bytes than a long text's hashed beginning.
-            if rest.len() >= LONG && !self.may_begin(rest) {
+            if rest.len() >= LONG_LENGTH && !self.may_begin(rest) {
                 return None;
             }
             let range = (Bound::Included(rest), Bound::Unbounded);
@@ -163,7 +163,7 @@ impl Finder {
     }
 
     /// Returns where a text must occur, if it is one of the texts to find.
-    pub(super) fn whole(&self, text: &str) -> Option<Stands> {
+    pub(super) fn complete(&self, text: &str) -> Option<Stands> {
         self.texts.get(text.as_bytes()).map(|held| held.stands)
     }
 
@@ -174,7 +174,7 @@ impl Finder {
         if self.is_empty() {
             return places;
         }
-        while at + SHORTEST <= bytes.len() {
+        while at + MIN_LENGTH <= bytes.len() {
             let may_begin = self.may_begin(&bytes[at..]);
             let place = may_begin.then(|| self.longest(bytes, at, least)).flatten();
             match place {
@@ -207,7 +207,7 @@ impl Finder {
             } else {
                 rest = &rest[..same - 1];
             }
-            if rest.len() < SHORTEST {
+            if rest.len() < MIN_LENGTH {
                 return None;
             }
         }
@@ -239,8 +239,8 @@ impl Default for Finder {
     fn default() -> Self {
         Self {
             texts: BTreeMap::new(),
-            short: Begins::of(SHORTEST),
-            long: Begins::of(LONG),
+            short: Begins::of(MIN_LENGTH),
+            long: Begins::of(LONG_LENGTH),
         }
     }
 }
@@ -274,7 +274,7 @@ impl Begins {
             return;
         }
         if self.bits.is_empty() {
-            self.bits.resize(LEAST_BITS / 64, 0);
+            self.bits.resize(MIN_BITS / 64, 0);
         }
         if let Some(bit) = self.bit(text) {
             self.bits[bit / 64] |= 1 << (bit % 64);
@@ -288,15 +288,15 @@ impl Begins {
 
     /// Rebuilds the filter with room for twice as many texts, which drops the texts that were removed.
     fn grow(&mut self, texts: &BTreeMap<Text, Held>) {
-        let is_long = self.length == LONG;
+        let is_long = self.length == LONG_LENGTH;
         let own = || {
             texts
                 .keys()
-                .filter(|text| (text.0.len() >= LONG) == is_long)
+                .filter(|text| (text.0.len() >= LONG_LENGTH) == is_long)
         };
         let bits = (2 * BITS * own().count()).next_power_of_two();
         let mut anew = Self::of(self.length);
-        anew.bits.resize(bits.max(LEAST_BITS) / 64, 0);
+        anew.bits.resize(bits.max(MIN_BITS) / 64, 0);
         own().for_each(|text| anew.note(text.borrow()));
         *self = anew;
     }

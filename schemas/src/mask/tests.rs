@@ -13,7 +13,7 @@ fn mask(secrets: &[&str]) -> Mask {
 }
 
 #[test]
-fn a_whole_text_is_replaced_at_any_length() {
+fn a_complete_text_is_replaced_at_any_length() {
     assert_eq!(mask(&["x"]).text("x"), REDACTED);
     assert_eq!(mask(&["abc"]).text("abc"), REDACTED);
     assert_eq!(mask(&["abc"]).text("abcd"), "abcd");
@@ -40,7 +40,7 @@ fn a_short_secret_is_replaced_in_text_where_it_stands_as_a_word() {
 }
 
 #[test]
-fn a_short_secret_stays_in_data_but_under_a_name_that_speaks_of_secrets() {
+fn a_short_secret_in_data_is_replaced_only_under_the_name_of_a_secret() {
     let facts = serde_json::json!({
         "os": {"vendor": "cisco", "title": "a cisco 2900", "cisco": 1},
         "login": {"password": "cisco", "secrets": ["cisco"]},

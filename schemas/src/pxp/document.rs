@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Metadata, OutputFiles, Request, metadata, request};
+use super::{ActionRequest, Metadata, OutputFiles, metadata, request};
 use crate::json_document;
 
 impl Metadata {
@@ -29,7 +29,7 @@ impl Metadata {
     }
 }
 
-impl Request {
+impl ActionRequest {
     /// Returns the JSON Schema of an action's request on stdin.
     pub fn json_schema() -> Json {
         let mut files = closed(
@@ -45,7 +45,7 @@ impl Request {
         schema["description"] =
             "What an action reads on stdin; `output_files` name where its output goes instead of the streams"
                 .into();
-        json_document("Request to a PXP module", schema)
+        json_document("ActionRequest to a PXP module", schema)
     }
 }
 
@@ -105,10 +105,10 @@ mod tests {
         let request = json!({"input": {}, "configuration": {}, "output_files": files});
         let action = json!({"name": "run", "description": "runs", "input": {}, "results": {}});
         let metadata = json!({"description": "d", "configuration": {}, "actions": [action]});
-        let of_requests = JsonSchema::new(&Request::json_schema()).expect("a schema");
+        let of_requests = JsonSchema::new(&ActionRequest::json_schema()).expect("a schema");
         let of_metadata = JsonSchema::new(&Metadata::json_schema()).expect("a schema");
         for one in changed(&request) {
-            let read = Request::read(one.to_string().as_bytes());
+            let read = ActionRequest::read(one.to_string().as_bytes());
             assert_eq!(
                 of_requests.check(&one).is_ok(),
                 read.is_ok(),

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_by_its_place_and_not_quoted() {
+    fn mismatches_are_reported_with_their_place_and_not_quoted() {
         let schema = schema(json!({
             "type": "object",
             "properties": {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_told_with_its_place() {
+    fn invalid_schemas_are_reported_with_their_place() {
         for (wrong, place) in [
             (json!({"type": "objekt"}), "/type"),
             (

@@ -6,7 +6,7 @@ mod tests;
 use serde_json::{Map, Value as Json};
 
 use super::JsonSchema;
-use crate::{Problems, did_you_mean, read_unique};
+use crate::{DefinitionProblems, did_you_mean, read_unique};
 
 /// The metadata of a module.
 #[derive(Clone, Debug)]
@@ -44,8 +44,8 @@ impl Metadata {
     ///
     /// # Errors
     /// Fails with everything that is wrong with the metadata.
-    pub fn read(text: &[u8]) -> Result<Self, Problems> {
-        let mut reading = Reading::default();
+    pub fn read(text: &[u8]) -> Result<Self, DefinitionProblems> {
+        let mut reading = MetadataReader::default();
         let metadata = match read_unique(text) {
             Ok(Json::Object(metadata)) => reading.metadata(&metadata),
             Ok(_) => reading.wrong(&[], "expected an object, it is other JSON"),
@@ -71,12 +71,12 @@ impl Metadata {
 }
 
 #[derive(Default)]
-struct Reading {
-    problems: Problems,
+struct MetadataReader {
+    problems: DefinitionProblems,
     remarks: Vec<String>,
 }
 
-impl Reading {
+impl MetadataReader {
     /// Adds a problem, and returns `None`.
     fn wrong<T>(&mut self, path: &[&str], message: impl Into<String>) -> Option<T> {
         let message = message.into();

@@ -8,7 +8,7 @@ mod request;
 
 pub use json_schema::{JsonSchema, Misfit, SchemaProblem};
 pub use metadata::{Action, Metadata};
-pub use request::{InvalidRequest, OutputFiles, Request};
+pub use request::{ActionRequest, InvalidRequest, OutputFiles};
 
 /// The exit code that is reserved for one error: the files of `output_files` could not be written ("Exit
 /// code").

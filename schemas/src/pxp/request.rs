@@ -11,7 +11,7 @@ use crate::{Sensitive, read_unique};
 ///
 /// Any value may be a secret, so the `Debug` form shows only the keys.
 #[derive(Clone, Default, PartialEq)]
-pub struct Request {
+pub struct ActionRequest {
     /// The arguments, which match the action's `input` schema.
     pub input: Map<String, Json>,
     /// The module's configuration, if there is any.
@@ -43,7 +43,7 @@ pub struct InvalidRequest {
 
 pub(super) const KEYS: [&str; 3] = ["input", "configuration", "output_files"];
 
-impl Request {
+impl ActionRequest {
     /// Parses a request. The schema is closed: a key that the specification does not have is a mistake.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl OutputFiles {
     }
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for ActionRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = |object: &Map<String, Json>| object.keys().cloned().collect::<Vec<_>>();
         f.debug_struct("Request")
@@ -181,9 +181,9 @@ mod tests {
             "output_files": files,
         });
         for text in [whole.to_string(), "{\"input\": {}}".to_owned()] {
-            let request = Request::read(text.as_bytes()).expect("it is one");
+            let request = ActionRequest::read(text.as_bytes()).expect("it is one");
             let written = request.to_stdin();
-            assert_eq!(Request::read(written.reveal()), Ok(request.clone()));
+            assert_eq!(ActionRequest::read(written.reveal()), Ok(request.clone()));
             let shown = format!("{request:?}");
             assert!(
                 shown.contains("input") && !shown.contains("canary"),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_files_is_told_there_what_is_wrong_with_the_rest() {
+    fn problems_of_a_request_with_output_files_are_written_there() {
         let files = r#""output_files": {"stdout": "/a", "stderr": "/b", "exitcode": "/c""#;
         for (text, there) in [
             (format!("{{\"inputs\": {{}}, {files}}}}}"), true),
@@ -205,13 +205,13 @@ mod tests {
                 true,
             ),
         ] {
-            let problem = Request::read(text.as_bytes()).expect_err(&text);
+            let problem = ActionRequest::read(text.as_bytes()).expect_err(&text);
             assert_eq!(problem.output_files.is_some(), there, "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_request_is_told_and_not_quoted() {
+    fn invalid_requests_are_reported_and_not_quoted() {
         let files = r#"{"input": {}, "output_files": {"stdout": "/a", "stderr": "/b""#;
         for (text, told) in [
             ("", "it is empty"),
@@ -241,7 +241,9 @@ mod tests {
                 "no key `output_files.x`",
             ),
         ] {
-            let problem = Request::read(text.as_bytes()).expect_err(text).to_string();
+            let problem = ActionRequest::read(text.as_bytes())
+                .expect_err(text)
+                .to_string();
             assert!(
                 problem.contains(told) && !problem.contains("canary"),
                 "{problem}"

@@ -130,7 +130,7 @@ impl Rewriter<'_> {
                 }
                 '\\' => {
                     self.next();
-                    if self.escape()? == escape::Place::None {
+                    if self.escape()? == escape::EscapePosition::None {
                         anchor = Some(start);
                     }
                 }

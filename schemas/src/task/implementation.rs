@@ -1,7 +1,7 @@
 //! An implementation of a task, as declared in its metadata, and its input method.
 
 use super::input_method::InputMethod;
-use super::key::{Key, Kind};
+use super::key::{Key, KeyType};
 use super::section::{Findings, Section};
 
 /// An implementation of a task (Task Specification, "Task implementations").
@@ -23,27 +23,27 @@ pub struct Implementation {
 pub(super) const KEYS: [Key; 5] = [
     Key::new(
         "name",
-        Kind::Text,
+        KeyType::Text,
         "Its file, in the folder `tasks` of the module",
     ),
     Key::new(
         "requirements",
-        Kind::Texts,
+        KeyType::Texts,
         "The features that a target must have: `shell`, `powershell`, `puppet-agent`",
     ),
     Key::new(
         "input_method",
-        Kind::InputMethod,
+        KeyType::InputMethod,
         "How it takes its parameters, if not as the task says",
     ),
     Key::new(
         "files",
-        Kind::Texts,
+        KeyType::Texts,
         "Files that it needs, beside those of the task",
     ),
     Key::new(
         "remote",
-        Kind::Flag,
+        KeyType::Flag,
         "Whether it acts on a remote target, if not as the task says",
     ),
 ];

@@ -8,11 +8,11 @@ use super::input_method::InputMethod;
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    kind: Kind,
+    kind: KeyType,
 }
 
 /// The kind of a key's value, if it is not null.
-pub(super) enum Kind {
+pub(super) enum KeyType {
     Text,
     Flag,
     WholeNumber,
@@ -27,33 +27,33 @@ pub(super) enum Kind {
 }
 
 impl Key {
-    pub(super) const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub(super) const fn new(name: &'static str, kind: KeyType, about: &'static str) -> Self {
         Self { name, about, kind }
     }
 
     fn json_schema(&self) -> Json {
         let mut schema = match &self.kind {
-            Kind::Text => json!({ "type": ["string", "null"] }),
-            Kind::Flag => json!({ "type": ["boolean", "null"] }),
-            Kind::WholeNumber => json!({ "type": ["integer", "null"] }),
-            Kind::Texts => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
-            Kind::Object => json!({ "type": ["object", "null"] }),
-            Kind::Any => json!({}),
+            KeyType::Text => json!({ "type": ["string", "null"] }),
+            KeyType::Flag => json!({ "type": ["boolean", "null"] }),
+            KeyType::WholeNumber => json!({ "type": ["integer", "null"] }),
+            KeyType::Texts => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
+            KeyType::Object => json!({ "type": ["object", "null"] }),
+            KeyType::Any => json!({}),
             // The specification writes an empty list for no value.
-            Kind::InputMethod => {
+            KeyType::InputMethod => {
                 let words = InputMethod::WORDS.map(|(word, _)| word);
                 let none = [json!(null), json!([])];
                 let all = words.into_iter().map(Json::from).chain(none);
                 json!({ "enum": all.collect::<Vec<_>>() })
             }
-            Kind::Sections(keys) => {
+            KeyType::Sections(keys) => {
                 let mut item = object(keys);
                 item["required"] = json!([keys[0].name]);
                 // The mandatory key must not be null.
                 item["properties"][keys[0].name]["type"] = json!("string");
                 json!({ "type": ["array", "null"], "items": item })
             }
-            Kind::Named(keys) => json!({
+            KeyType::Named(keys) => json!({
                 "type": ["object", "null"],
                 "propertyNames": { "pattern": "^[a-z][a-z0-9_]*$" },
                 "additionalProperties": object(keys),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::implementation::{self, Implementation};
 use super::input_method::InputMethod;
-use super::key::{Key, Kind};
+use super::key::{Key, KeyType};
 use super::parameter::{self, Parameter};
 use super::section::{Findings, Section};
 use crate::REDACTED;
@@ -53,55 +53,55 @@ pub enum MetadataError {
 
 /// The keys of a metadata file.
 pub(super) const KEYS: [Key; 11] = [
-    Key::new("description", Kind::Text, "What the task does"),
+    Key::new("description", KeyType::Text, "What the task does"),
     Key::new(
         "puppet_task_version",
-        Kind::WholeNumber,
+        KeyType::WholeNumber,
         "The version of the specification that the task was written for",
     ),
     Key::new(
         "supports_noop",
-        Kind::Flag,
+        KeyType::Flag,
         "Whether the task respects `_noop`; without it, it is refused under noop",
     ),
     Key::new(
         "input_method",
-        Kind::InputMethod,
+        KeyType::InputMethod,
         "How the task takes its parameters, where an implementation does not say otherwise",
     ),
     Key::new(
         "parameters",
-        Kind::Named(&parameter::KEYS),
+        KeyType::Named(&parameter::KEYS),
         "What the task takes, by name; without it, anything",
     ),
     Key::new(
         "files",
-        Kind::Texts,
+        KeyType::Texts,
         "Files of modules that the task needs beside it: `module/files/path`, a folder with `/` at its end",
     ),
     Key::new(
         "implementations",
-        Kind::Sections(&implementation::KEYS),
+        KeyType::Sections(&implementation::KEYS),
         "The task's implementations; the first runs whose requirements are met",
     ),
     Key::new(
         "private",
-        Kind::Flag,
+        KeyType::Flag,
         "Whether the task is hidden from lists",
     ),
     Key::new(
         "remote",
-        Kind::Flag,
+        KeyType::Flag,
         "Whether the task acts on a remote target, through `_target`",
     ),
     Key::new(
         "extensions",
-        Kind::Object,
+        KeyType::Object,
         "Settings of task runners, by their names; each reads its own alone",
     ),
     Key::new(
         "identifiers",
-        Kind::Object,
+        KeyType::Object,
         "Free words for tools that catalogue tasks",
     ),
 ];
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_told_at_once_with_its_place() {
+    fn everything_wrong_is_reported_at_once_with_its_place() {
         let found = problems(json!({
             "description": 1, "supports_noop": "yes", "input_method": "smoke",
             "parameters": {"A": {}, "b": {"sensitive": 1, "type": "Stdlib::Port"}, "c": 5, "d": {"default": 1, "type": "String"}},
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_says_where() {
+    fn invalid_json_is_reported_with_its_place() {
         let error = Metadata::parse("{\n  \"a\": \"canary\" x}").expect_err("no JSON");
         assert_eq!(error.kind(), "puppet.tasks/unparseable-metadata");
         assert!(error.to_string().contains("line 2") && !error.to_string().contains("canary"));

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::is_name;
-use super::key::{Key, Kind};
+use super::key::{Key, KeyType};
 use super::section::{Findings, Section};
 use crate::{DataType, Mismatch, Value};
 
@@ -24,14 +24,14 @@ pub struct Parameter {
 pub(super) const KEYS: [Key; 4] = [
     Key::new(
         "type",
-        Kind::Text,
+        KeyType::Text,
         "The Puppet data type of its values; `Data` without it",
     ),
-    Key::new("description", Kind::Text, "What it is for"),
-    Key::new("sensitive", Kind::Flag, "Whether its value is a secret"),
+    Key::new("description", KeyType::Text, "What it is for"),
+    Key::new("sensitive", KeyType::Flag, "Whether its value is a secret"),
     Key::new(
         "default",
-        Kind::Any,
+        KeyType::Any,
         "The value where none is given; it must fit the type",
     ),
 ];

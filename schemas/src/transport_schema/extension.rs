@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::schema::{TransportSchema, is_reserved};
 use crate::attribute::ruby_class;
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{Attribute, Hash, Value};
 
 impl TransportSchema {
@@ -15,8 +15,8 @@ impl TransportSchema {
     ///
     /// # Errors
     /// Fails with everything that is wrong with the definition or contradicts this schema.
-    pub fn extended(&self, definition: &Value) -> Result<Self, Problems> {
-        let mut problems = Problems::default();
+    pub fn extended(&self, definition: &Value) -> Result<Self, DefinitionProblems> {
+        let mut problems = DefinitionProblems::default();
         let mut both = self.clone();
         let empty = Hash::new();
         let definition = definition.as_hash().unwrap_or(&empty);
@@ -47,7 +47,12 @@ impl TransportSchema {
     }
 
     /// Parses an attribute: a new one, or the extension of an existing one.
-    fn attribute(&self, key: &str, said: &Value, problems: &mut Problems) -> Option<Attribute> {
+    fn attribute(
+        &self,
+        key: &str,
+        said: &Value,
+        problems: &mut DefinitionProblems,
+    ) -> Option<Attribute> {
         let path = ["connection_info", key];
         let name = &self.name;
         if is_reserved(key) || Self::GATEWAYS.contains(&key) {

@@ -8,7 +8,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use crate::attribute::ruby_class;
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{Attribute, ConnectionInfo, Hash, Value, did_you_mean, suggest};
 
 /// A rule over several attributes: `exactly_one_of: [password, apikey, private_key]`.
@@ -36,7 +36,7 @@ impl Group {
     pub(super) fn register_all(
         owner: &str,
         definition: &Value,
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
     ) -> Vec<Self> {
         let Value::Array(groups) = definition else {
             let class = ruby_class(definition);
@@ -51,7 +51,11 @@ impl Group {
         groups.iter().filter_map(register).collect()
     }
 
-    fn register(owner: &str, definition: &Value, problems: &mut Problems) -> Option<Self> {
+    fn register(
+        owner: &str,
+        definition: &Value,
+        problems: &mut DefinitionProblems,
+    ) -> Option<Self> {
         let pairs = definition.as_hash().map(Hash::iter);
         let Some((Some((rule, members)), None)) = pairs.map(|mut p| (p.next(), p.next())) else {
             let message = format!(
@@ -90,7 +94,7 @@ impl Group {
         &self,
         owner: &str,
         attributes: &IndexMap<String, Attribute>,
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
     ) {
         let mut wrong = |message: String| {
             problems.add(

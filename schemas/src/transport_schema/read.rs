@@ -23,10 +23,10 @@ impl TransportSchema {
     pub fn read(
         &self,
         raw: RawConnectionInfo,
-        mut tell: impl FnMut(Level, String),
+        mut report: impl FnMut(Level, String),
     ) -> Result<ConnectionInfo, InvalidConnectionInfo> {
         let mut unknown = Vec::new();
-        let mut taken = self.taken(raw, &mut tell, &mut unknown);
+        let mut taken = self.taken(raw, &mut report, &mut unknown);
         if !unknown.is_empty() {
             let named: Vec<String> = unknown
                 .iter()
@@ -40,7 +40,7 @@ impl TransportSchema {
                 self.name,
                 named.join(", ")
             );
-            tell(Level::Warning, message);
+            report(Level::Warning, message);
         }
         for (name, attribute) in &self.connection_info {
             if let (None, Some(default)) = (taken.info.get(name), &attribute.default) {
@@ -75,7 +75,7 @@ impl TransportSchema {
     fn taken(
         &self,
         raw: RawConnectionInfo,
-        tell: &mut impl FnMut(Level, String),
+        report: &mut impl FnMut(Level, String),
         unknown: &mut Vec<String>,
     ) -> ConnectionInfo {
         let (mut info, mut hidden) = (Hash::new(), Hash::new());
@@ -97,7 +97,7 @@ impl TransportSchema {
                 }
                 info.insert(key, value);
             } else if COMPUTED.contains(&name.as_str()) {
-                tell(
+                report(
                     Level::Debug,
                     format!("`{}` does not use `{name}`", self.name),
                 );

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::group::Group;
 use crate::attribute::ruby_class;
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{Attribute, Value, yaml};
 
 /// The schema of a transport's `connection_info` (Resource API, "Transports", Schema).
@@ -44,7 +44,7 @@ impl TransportSchema {
     /// Fails with everything that is wrong with the definition, in the Resource API gem's wording where the
     /// gem has one. Reserved words of inventories are refused: the specification asks for it, although the
     /// gem does not.
-    pub fn register(definition: &Value) -> Result<Self, Problems> {
+    pub fn register(definition: &Value) -> Result<Self, DefinitionProblems> {
         Self::of(definition, Attribute::register)
     }
 
@@ -53,15 +53,15 @@ impl TransportSchema {
     ///
     /// # Errors
     /// Fails as [`register`](Self::register) does, except for unknown options.
-    pub fn register_foreign(definition: &Value) -> Result<Self, Problems> {
+    pub fn register_foreign(definition: &Value) -> Result<Self, DefinitionProblems> {
         Self::of(definition, Attribute::read)
     }
 
     fn of(
         definition: &Value,
-        attribute_of: fn(&str, &str, &str, &Value, &mut Problems) -> Option<Attribute>,
-    ) -> Result<Self, Problems> {
-        let mut problems = Problems::default();
+        attribute_of: fn(&str, &str, &str, &Value, &mut DefinitionProblems) -> Option<Attribute>,
+    ) -> Result<Self, DefinitionProblems> {
+        let mut problems = DefinitionProblems::default();
         let Value::Hash(definition) = definition else {
             let class = ruby_class(definition);
             problems.add(&[], format!("requires a hash as schema, not `{class}`"));

@@ -100,7 +100,7 @@ fn a_protocol_that_is_the_transports_own_name_is_none() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once_and_no_secret_is_quoted() {
+fn everything_wrong_is_reported_at_once_and_no_secret_is_quoted() {
     let schema = TransportSchema::built_in(SCHEMA);
     let raw = unread(&[("host", 1.into()), ("pin", "hunter2".into())]);
     let invalid = schema
@@ -236,7 +236,7 @@ fn broken(schema: &TransportSchema, given: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn attributes_of_a_group_are_counted_and_the_way_out_is_told() {
+fn attributes_of_a_group_are_counted_and_the_error_has_advice() {
     let schema = TransportSchema::built_in(GROUPS);
     assert_eq!(broken(&schema, &["token"]), None);
     assert_eq!(
@@ -365,7 +365,7 @@ fn as_json_schema_secrets_are_write_only_and_groups_are_rules() {
 }
 
 #[test]
-fn a_secret_default_is_told_and_not_shown() {
+fn a_secret_default_is_mentioned_and_not_shown() {
     let text = "name: x\ndesc: d\nconnection_info:\n  pin: {type: String, sensitive: true, \
                 default: canary}\n";
     let json = TransportSchema::built_in(text).json_schema();

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::schema::{Example, TypeSchema};
 use crate::attribute::{ruby_class, shown};
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{Attribute, Behaviour, Hash, Value};
 
 impl TypeSchema {
@@ -30,8 +30,8 @@ impl TypeSchema {
     }
 
     /// Parses the type's own example from its definition: `{TITLE: {attribute: value}}`, as in a manifest.
-    pub(super) fn read_example(&mut self, definition: &Hash) -> Result<(), Problems> {
-        let mut problems = Problems::default();
+    pub(super) fn read_example(&mut self, definition: &Hash) -> Result<(), DefinitionProblems> {
+        let mut problems = DefinitionProblems::default();
         match definition.get("example") {
             None => {}
             Some(Value::Hash(resources)) if resources.iter().len() == 1 => {

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::relation;
 use super::schema::{Feature, HIDDEN_PROPERTY, TypeSchema};
 use crate::attribute::{ruby_class, shown};
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{Attribute, Behaviour, Hash, Regexp, Value, suggest};
 
 /// Attribute names that Puppet reserves.
@@ -43,7 +43,7 @@ impl TypeSchema {
     /// # Errors
     /// Fails with everything that is wrong with the definition, in the Resource API gem's wording where the
     /// gem has one.
-    pub fn register(definition: &Value) -> Result<Self, Problems> {
+    pub fn register(definition: &Value) -> Result<Self, DefinitionProblems> {
         Self::read(definition, Author::Ours, &mut Vec::new())
     }
 
@@ -54,7 +54,7 @@ impl TypeSchema {
     /// # Errors
     /// Fails as [`register`](Self::register) does, except for unknown features and options and for missing
     /// title patterns.
-    pub fn register_foreign(definition: &Value) -> Result<(Self, Vec<String>), Problems> {
+    pub fn register_foreign(definition: &Value) -> Result<(Self, Vec<String>), DefinitionProblems> {
         let mut warnings = Vec::new();
         let schema = Self::read(definition, Author::Foreign, &mut warnings)?;
         Ok((schema, warnings))
@@ -64,8 +64,8 @@ impl TypeSchema {
         definition: &Value,
         author: Author,
         warnings: &mut Vec<String>,
-    ) -> Result<Self, Problems> {
-        let mut problems = Problems::default();
+    ) -> Result<Self, DefinitionProblems> {
+        let mut problems = DefinitionProblems::default();
         let Value::Hash(definition) = definition else {
             let class = ruby_class(definition);
             problems.add(
@@ -142,7 +142,7 @@ impl TypeSchema {
         name: &str,
         definition: &Hash,
         author: Author,
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
     ) -> IndexMap<String, Attribute> {
         let mut attributes = IndexMap::new();
         let defined = match definition.get("attributes") {
@@ -190,7 +190,10 @@ impl TypeSchema {
     }
 
     /// Returns the known features and the unknown words.
-    fn features_of(definition: &Hash, problems: &mut Problems) -> (Vec<Feature>, Vec<String>) {
+    fn features_of(
+        definition: &Hash,
+        problems: &mut DefinitionProblems,
+    ) -> (Vec<Feature>, Vec<String>) {
         let words: &[Value] = match definition.get("features") {
             None => &[],
             Some(Value::Array(words)) => words,
@@ -216,7 +219,7 @@ impl TypeSchema {
         definition: &Hash,
         author: Author,
         namevars: &[String],
-        problems: &mut Problems,
+        problems: &mut DefinitionProblems,
     ) -> Vec<Regexp> {
         const PATH: [&str; 1] = ["title_patterns"];
         let mut patterns = Vec::new();

@@ -2,7 +2,7 @@
 //! like).
 
 use crate::attribute::{ruby_class, shown};
-use crate::problem::Problems;
+use crate::problem::DefinitionProblems;
 use crate::{Attribute, Hash, Resource, Value, suggest};
 
 /// The kind of a relation between two resources.
@@ -71,7 +71,7 @@ impl TitleSource {
 pub(super) fn read(
     definition: &Hash,
     attributes: &indexmap::IndexMap<String, Attribute>,
-    problems: &mut Problems,
+    problems: &mut DefinitionProblems,
 ) -> Vec<AutoRelation> {
     let mut relations = Vec::new();
     for (kind, key) in RelationKind::AUTOMATIC {

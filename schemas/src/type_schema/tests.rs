@@ -46,7 +46,7 @@ fn a_title_gives_the_namevars_with_their_types() {
 }
 
 #[test]
-fn everything_wrong_with_a_desired_resource_is_told_and_no_secret_quoted() {
+fn everything_wrong_with_a_desired_resource_is_reported_without_secrets() {
     let wrong = schema()
         .desire(
             Some("10.0.0.0 table 7"),
@@ -280,7 +280,7 @@ fn mandatory_parameters_are_always_needed_and_attributes_of_what_is_to_be_presen
 }
 
 #[test]
-fn what_a_definition_for_puppet_has_beyond_ours_is_told_or_left_alone() {
+fn unsupported_parts_of_a_puppet_definition_are_reported_or_ignored() {
     let definition = "{name: address, desc: x, features: [canonicalize, custom_generate], \
                       attributes: {name: {type: String, desc: x, behaviour: namevar, xpath: '@name'}, ip: {type: String}}}";
     let definition = yaml::parse(definition).expect("YAML").to_value();

@@ -1,6 +1,6 @@
 //! Whether one type covers another: every value of the other is a value of the one.
 
-use super::model::{Alias, Foreign, KeyKind, Member, Range, Text, Type, Words};
+use super::model::{Alias, EnumValues, Foreign, KeyKind, Member, Range, Text, Type};
 use super::pattern::Pattern;
 
 impl Type {
@@ -263,7 +263,7 @@ impl Text {
     }
 }
 
-impl Words {
+impl EnumValues {
     fn covers(&self, other: &Type) -> bool {
         match other {
             Type::String(_) | Type::Enum(_) | Type::Pattern(_) if self.words.is_empty() => true,

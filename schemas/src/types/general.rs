@@ -1,6 +1,6 @@
 //! The general form of a type: what types of similar values have in common.
 
-use super::model::{Foreign, Member, Range, Signature, Text, Type, Words};
+use super::model::{EnumValues, Foreign, Member, Range, Signature, Text, Type};
 
 impl Type {
     /// Returns the type without parameters that are specific to a value: ranges, words, sizes.
@@ -68,7 +68,7 @@ impl Type {
     }
 }
 
-impl Words {
+impl EnumValues {
     fn generalize(&self) -> Type {
         let sizes = self
             .words

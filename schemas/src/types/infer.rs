@@ -1,7 +1,7 @@
 //! Infers the type of a value: exactly for every part, or reduced to a common type of its parts.
 
 use super::instance::Subject;
-use super::model::{Alias, Interval, KeyKind, Member, Range, Text, Type, Words};
+use super::model::{Alias, EnumValues, Interval, KeyKind, Member, Range, Text, Type};
 use super::secret::hidden;
 use crate::{Hash, Key, Value};
 
@@ -112,15 +112,15 @@ pub(super) fn common(one: Type, other: Type) -> Type {
         (Type::Integer(one), Type::Integer(other)) => Type::Integer(one.hull(other)),
         (Type::Float(one), Type::Float(other)) => Type::Float(one.hull(other)),
         (Type::String(Text::Exactly(one)), Type::String(Text::Exactly(other))) => {
-            Type::Enum(Words::new(vec![one, other], false))
+            Type::Enum(EnumValues::new(vec![one, other], false))
         }
         (Type::Enum(mut words), Type::String(Text::Exactly(word)))
         | (Type::String(Text::Exactly(word)), Type::Enum(mut words)) => {
             words.words.push(word);
-            Type::Enum(Words::new(words.words, false))
+            Type::Enum(EnumValues::new(words.words, false))
         }
         (Type::Enum(one), Type::Enum(other)) => {
-            Type::Enum(Words::new([one.words, other.words].concat(), false))
+            Type::Enum(EnumValues::new([one.words, other.words].concat(), false))
         }
         (Type::Regexp(_), Type::Regexp(_)) => Type::Regexp(None),
         (Type::Metatype(Some(one)), Type::Metatype(Some(other))) => {

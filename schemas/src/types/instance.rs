@@ -45,7 +45,7 @@ impl Type {
     }
 
     fn admits_plain(&self, subject: Subject<'_>) -> bool {
-        use Subject::{Integer, Text as Words};
+        use Subject::{Integer, Text as EnumValues};
         let value = match subject {
             Subject::Value(value) => Some(value),
             _ => None,
@@ -60,7 +60,7 @@ impl Type {
             Self::Undef => undef(),
             Self::Default => matches!(value, Some(Value::Symbol(name)) if name == "default"),
             Self::Scalar | Self::ScalarData => {
-                matches!(subject, Words(_) | Integer(_))
+                matches!(subject, EnumValues(_) | Integer(_))
                     || matches!(value, Some(Value::Boolean(_) | Value::Float(_)))
             }
             Self::Numeric => {
@@ -79,15 +79,15 @@ impl Type {
                 _ => false,
             },
             Self::String(expected) => match subject {
-                Words(text) => expected.admits(text),
+                EnumValues(text) => expected.admits(text),
                 _ => false,
             },
             Self::Enum(words) => match subject {
-                Words(text) => words.contains(text),
+                EnumValues(text) => words.contains(text),
                 _ => false,
             },
             Self::Pattern(patterns) => match subject {
-                Words(text) => {
+                EnumValues(text) => {
                     patterns.is_empty()
                         || patterns
                             .iter()
@@ -141,7 +141,7 @@ impl Type {
                 _ => false,
             },
             Self::Iterable(None) => match subject {
-                Words(_) => true,
+                EnumValues(_) => true,
                 Integer(number) => number >= 0,
                 Subject::Value(value) => matches!(value, Value::Array(_) | Value::Hash(_)),
             },

@@ -12,11 +12,11 @@ use super::init;
 use super::model::{Creation, Foreign, Text, Type};
 use super::syntax::parse;
 use literal::{Literal, one};
-use reader::Reader;
+use reader::TypeReader;
 
 /// Parses the text of a data type.
 pub(super) fn read(text: &str) -> Result<Type, Fault> {
-    let reader = Reader { text };
+    let reader = TypeReader { text };
     let Some(expression) = parse(text)? else {
         return Err(Fault::expression(""));
     };
@@ -46,7 +46,7 @@ struct Parameterised<'e> {
     parameters: Vec<Literal>,
 }
 
-impl Reader<'_> {
+impl TypeReader<'_> {
     fn literal(&self, expression: &Expression) -> Result<Literal, Fault> {
         Ok(match &expression.form {
             Form::Name(text) | Form::Text(text) => Literal::Text(text.clone()),

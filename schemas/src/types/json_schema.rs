@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::DataType;
 use super::ecma;
-use super::model::{Interval, Member, Range, Text, Type, Words};
+use super::model::{EnumValues, Interval, Member, Range, Text, Type};
 use super::pattern::Pattern;
 
 impl DataType {
@@ -142,7 +142,7 @@ fn sized(kind: &str, what: &str, size: Option<Range>) -> Json {
     schema
 }
 
-fn words_of(Words { words, ignore_case }: &Words, kind: &Type) -> Json {
+fn words_of(EnumValues { words, ignore_case }: &EnumValues, kind: &Type) -> Json {
     if words.is_empty() {
         return nothing(kind);
     }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_schema_can_say_it_says() {
+    fn types_are_translated_to_json_schema() {
         for (text, expected) in [
             ("Any", json!({})),
             ("Boolean", json!({"type": "boolean"})),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_cannot_say_is_said_in_words() {
+    fn what_it_cannot_express_is_described_in_words() {
         for (text, word) in [
             ("Float[0.1]", "decimal point"),
             ("Regexp[/a/]", "No JSON value"),

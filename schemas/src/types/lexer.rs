@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 /// A token with its byte range.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// The text that error messages show for the token.
     pub(super) text: String,
     pub(super) offset: usize,
@@ -20,7 +20,7 @@ pub(super) struct Token {
 
 /// The kinds of tokens that the grammar distinguishes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Name,
     Word,
     Reference,
@@ -65,11 +65,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     };
     while lexer.at < text.len() {
         if let Err(fault) = lexer.token() {
-            lexer.push(Kind::Fault(fault), String::new(), lexer.at);
+            lexer.push(TokenKind::Fault(fault), String::new(), lexer.at);
             return lexer.tokens;
         }
     }
-    lexer.push(Kind::End, String::new(), text.len());
+    lexer.push(TokenKind::End, String::new(), text.len());
     lexer.tokens
 }
 
@@ -100,7 +100,7 @@ impl Lexer<'_> {
     }
 
     /// Adds a token from `offset` to the current position.
-    fn push(&mut self, kind: Kind, text: String, offset: usize) {
+    fn push(&mut self, kind: TokenKind, text: String, offset: usize) {
         self.tokens.push(Token {
             kind,
             text,
@@ -152,8 +152,8 @@ impl Lexer<'_> {
         let text = long.map_or_else(|| first.to_string(), |symbol| (*symbol).to_owned());
         let before = self.text[..offset].chars().next_back();
         let kind = match first {
-            '[' if before.is_none_or(char::is_whitespace) => Kind::ListStart,
-            _ => Kind::Symbol,
+            '[' if before.is_none_or(char::is_whitespace) => TokenKind::ListStart,
+            _ => TokenKind::Symbol,
         };
         self.at += text.len();
         // Puppet shows nothing for an unknown character.
@@ -168,8 +168,8 @@ impl Lexer<'_> {
     /// Whether a regular expression may follow: it cannot stand where a division can.
     fn regexp_may_follow(&self) -> bool {
         self.tokens.last().is_none_or(|last| match &last.kind {
-            Kind::Symbol => !matches!(last.text.as_str(), ")" | "]" | "|>" | "|>>"),
-            Kind::Keyword | Kind::ListStart => true,
+            TokenKind::Symbol => !matches!(last.text.as_str(), ")" | "]" | "|>" | "|>>"),
+            TokenKind::Keyword | TokenKind::ListStart => true,
             _ => false,
         })
     }
@@ -198,7 +198,7 @@ impl Lexer<'_> {
         }
         let name = self.rest()[..end].to_owned();
         self.at += end;
-        self.push(Kind::Reference, name, offset);
+        self.push(TokenKind::Reference, name, offset);
         Ok(())
     }
 
@@ -235,10 +235,10 @@ impl Lexer<'_> {
             .split("::")
             .all(|segment| !segment.starts_with('_') && !segment.contains('-'));
         let kind = match name.as_str() {
-            "true" | "false" => Kind::Boolean,
-            keyword if KEYWORDS.contains(&keyword) => Kind::Keyword,
-            _ if is_name => Kind::Name,
-            _ => Kind::Word,
+            "true" | "false" => TokenKind::Boolean,
+            keyword if KEYWORDS.contains(&keyword) => TokenKind::Keyword,
+            _ if is_name => TokenKind::Name,
+            _ => TokenKind::Word,
         };
         self.push(kind, name, offset);
         Ok(())

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn violations_tell_their_paths() {
+    fn violations_show_their_paths() {
         let value = serde_json::json!({ "a": [1, "x"], "b": [2.5] });
         let mismatch = mismatch("Hash[String, Array[Integer]]", Value::from(value));
         let paths: Vec<String> = mismatch.violations().map(Violation::path).collect();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_secret_is_said_without_it() {
+    fn problems_of_a_secret_do_not_quote_it() {
         let value = Value::from("canary");
         let said = |text: &str| {
             parse(text)

@@ -27,7 +27,7 @@ pub(super) enum Type {
     Integer(Range),
     Float(Interval),
     String(Text),
-    Enum(Words),
+    Enum(EnumValues),
     Pattern(Vec<Pattern>),
     Regexp(Option<Pattern>),
     /// A type whose values JSON cannot express, with the canonical text of its parameters.
@@ -88,7 +88,7 @@ pub(super) enum Text {
 
 /// The words of an `Enum`, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct EnumValues {
     pub(super) words: Vec<String>,
     pub(super) ignore_case: bool,
 }
@@ -279,7 +279,7 @@ impl Alias {
     }
 }
 
-impl Words {
+impl EnumValues {
     pub(super) fn new(mut words: Vec<String>, ignore_case: bool) -> Self {
         words.sort();
         words.dedup();

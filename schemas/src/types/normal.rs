@@ -1,6 +1,6 @@
 //! The normal form of a type: no variant of a single type, no nested optionals, ranges joined.
 
-use super::model::{Member, Range, Text, Type, Words};
+use super::model::{EnumValues, Member, Range, Text, Type};
 use super::pattern::Pattern;
 
 impl Type {
@@ -128,7 +128,7 @@ fn words(types: Vec<Type>) -> Vec<Type> {
     let Some((parts, mut others)) = parts else {
         return types;
     };
-    others.push(Type::Enum(Words::new(parts.concat(), false)));
+    others.push(Type::Enum(EnumValues::new(parts.concat(), false)));
     others
 }
 
@@ -146,7 +146,7 @@ fn words_ignoring_case(types: Vec<Type>) -> Vec<Type> {
     let Some((parts, mut others)) = parts else {
         return types;
     };
-    others.push(Type::Enum(Words::new(parts.concat(), true)));
+    others.push(Type::Enum(EnumValues::new(parts.concat(), true)));
     others
 }
 

@@ -35,7 +35,10 @@ fn sample(of: &Type) -> Option<Value> {
         Type::Array(element, size) => {
             let count = size.map_or(1, |size| size.from.max(1));
             let element = sample(element)?;
-            Value::Array(vec![element; usize::try_from(count).ok()?.min(MOST)])
+            Value::Array(vec![
+                element;
+                usize::try_from(count).ok()?.min(MAX_SAMPLE_SIZE)
+            ])
         }
         Type::Tuple(types, _) => {
             let values: Option<Vec<Value>> = types.iter().map(sample).collect();
@@ -46,7 +49,7 @@ fn sample(of: &Type) -> Option<Value> {
 }
 
 /// The maximum number of items or characters of a sample.
-const MOST: usize = 64;
+const MAX_SAMPLE_SIZE: usize = 64;
 
 /// Returns the number of a range that is nearest to one.
 fn number(range: Range) -> Option<i64> {
@@ -55,7 +58,7 @@ fn number(range: Range) -> Option<i64> {
 
 /// Returns a text of a given size.
 fn text(size: Range) -> Option<String> {
-    let least = usize::try_from(size.from.max(0)).ok()?.min(MOST);
+    let least = usize::try_from(size.from.max(0)).ok()?.min(MAX_SAMPLE_SIZE);
     let most = usize::try_from(size.to).unwrap_or(usize::MAX);
     let word = "text".chars().cycle();
     Some(word.take(least.max(4).min(most)).collect())

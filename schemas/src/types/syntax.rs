@@ -7,7 +7,7 @@ mod statement;
 
 use super::error::Fault;
 use super::expression::{Expression, Form};
-use super::lexer::{Kind, Token, tokens};
+use super::lexer::{Token, TokenKind, tokens};
 
 /// The maximum nesting depth of expressions: far more than any type needs, far less than the stack allows.
 const MAX_DEPTH: usize = 100;
@@ -20,12 +20,12 @@ pub(super) fn parse(text: &str) -> Result<Option<Expression>, Fault> {
         at: 0,
         depth: 0,
     };
-    if parser.peek().kind == Kind::End {
+    if parser.peek().kind == TokenKind::End {
         return Ok(None);
     }
     let whole = parser.statements()?;
     match parser.peek().kind {
-        Kind::End => Ok(Some(whole)),
+        TokenKind::End => Ok(Some(whole)),
         _ => Err(parser.unexpected()),
     }
 }
@@ -56,15 +56,15 @@ mod binding {
 /// Returns the binding power of a binary operator. All of them are left-associative.
 fn binding_of(token: &Token) -> Option<u8> {
     let binding = match (&token.kind, token.text.as_str()) {
-        (Kind::Keyword, "in") => 12,
-        (Kind::Symbol, "=~" | "!~") => 11,
-        (Kind::Symbol, "*" | "/" | "%") => 10,
-        (Kind::Symbol, "+" | "-") => 9,
-        (Kind::Symbol, "<<" | ">>") => 8,
-        (Kind::Symbol, "==" | "!=") => 7,
-        (Kind::Symbol, ">" | ">=" | "<" | "<=") => 6,
-        (Kind::Keyword, "and") => 4,
-        (Kind::Keyword, "or") => 3,
+        (TokenKind::Keyword, "in") => 12,
+        (TokenKind::Symbol, "=~" | "!~") => 11,
+        (TokenKind::Symbol, "*" | "/" | "%") => 10,
+        (TokenKind::Symbol, "+" | "-") => 9,
+        (TokenKind::Symbol, "<<" | ">>") => 8,
+        (TokenKind::Symbol, "==" | "!=") => 7,
+        (TokenKind::Symbol, ">" | ">=" | "<" | "<=") => 6,
+        (TokenKind::Keyword, "and") => 4,
+        (TokenKind::Keyword, "or") => 3,
         _ => return None,
     };
     Some(binding)
@@ -83,12 +83,12 @@ impl Parser<'_> {
 
     fn is(&self, symbol: &str) -> bool {
         let token = self.peek();
-        token.kind == Kind::Symbol && token.text == symbol
+        token.kind == TokenKind::Symbol && token.text == symbol
     }
 
     fn is_keyword(&self, word: &str) -> bool {
         let token = self.peek();
-        token.kind == Kind::Keyword && token.text == word
+        token.kind == TokenKind::Keyword && token.text == word
     }
 
     fn accept(&mut self, symbol: &str) -> bool {
@@ -109,8 +109,8 @@ impl Parser<'_> {
     fn unexpected(&self) -> Fault {
         let token = self.peek();
         match &token.kind {
-            Kind::End => Fault::Syntax("Syntax error at end of input".to_owned()),
-            Kind::Fault(fault) => fault.clone(),
+            TokenKind::End => Fault::Syntax("Syntax error at end of input".to_owned()),
+            TokenKind::Fault(fault) => fault.clone(),
             _ => Fault::syntax_at(
                 format!("Syntax error at '{}'", token.text),
                 self.text,
@@ -162,29 +162,28 @@ impl Parser<'_> {
     fn prefix(&mut self) -> Result<Expression, Fault> {
         let token = self.peek().clone();
         let form = match (&token.kind, token.text.as_str()) {
-            (Kind::Name, name) => Form::Name(name.to_owned()),
-            (Kind::Word | Kind::Text, text) => Form::Text(text.to_owned()),
-            (Kind::Reference, name) => Form::Reference(name.to_owned()),
-            (Kind::Number, number) => Form::Number(number.to_owned()),
-            (Kind::Boolean, truth) => Form::Boolean(truth == "true"),
-            (Kind::Regexp(pattern), _) => Form::Regexp(pattern.clone()),
-            (Kind::Keyword, "default") => Form::Default,
-            (Kind::Keyword, "undef") => Form::Undef,
-            (Kind::Variable | Kind::Interpolated, _) | (Kind::Keyword, "private" | "attr") => {
-                Form::Other(Vec::new())
-            }
-            (Kind::Keyword, "if" | "unless") => return self.nested(Self::condition),
-            (Kind::Keyword, "case") => return self.nested(Self::case),
-            (Kind::Keyword, "type" | "class" | "define" | "function" | "node") => {
+            (TokenKind::Name, name) => Form::Name(name.to_owned()),
+            (TokenKind::Word | TokenKind::Text, text) => Form::Text(text.to_owned()),
+            (TokenKind::Reference, name) => Form::Reference(name.to_owned()),
+            (TokenKind::Number, number) => Form::Number(number.to_owned()),
+            (TokenKind::Boolean, truth) => Form::Boolean(truth == "true"),
+            (TokenKind::Regexp(pattern), _) => Form::Regexp(pattern.clone()),
+            (TokenKind::Keyword, "default") => Form::Default,
+            (TokenKind::Keyword, "undef") => Form::Undef,
+            (TokenKind::Variable | TokenKind::Interpolated, _)
+            | (TokenKind::Keyword, "private" | "attr") => Form::Other(Vec::new()),
+            (TokenKind::Keyword, "if" | "unless") => return self.nested(Self::condition),
+            (TokenKind::Keyword, "case") => return self.nested(Self::case),
+            (TokenKind::Keyword, "type" | "class" | "define" | "function" | "node") => {
                 self.next();
                 return Err(self.unexpected());
             }
-            (Kind::Symbol, "-") => {
+            (TokenKind::Symbol, "-") => {
                 self.next();
                 let operand = self.expression(binding::MINUS)?;
                 return Ok(Expression::at(Form::Minus(Box::new(operand)), &token));
             }
-            (Kind::Symbol, "!") | (Kind::Symbol, "*") => {
+            (TokenKind::Symbol, "!") | (TokenKind::Symbol, "*") => {
                 self.next();
                 let above = if token.text == "!" {
                     binding::NOT
@@ -194,14 +193,14 @@ impl Parser<'_> {
                 let operand = self.expression(above)?;
                 return Ok(Expression::at(Form::Other(vec![operand]), &token));
             }
-            (Kind::Symbol, "(") => {
+            (TokenKind::Symbol, "(") => {
                 self.next();
                 let inner = self.nested(Self::assignment)?;
                 self.expect(")")?;
                 return Ok(Expression::at(Form::Other(vec![inner]), &token));
             }
-            (Kind::Symbol, "[") | (Kind::ListStart, _) => return self.list(),
-            (Kind::Symbol, "{") => return self.hash(),
+            (TokenKind::Symbol, "[") | (TokenKind::ListStart, _) => return self.list(),
+            (TokenKind::Symbol, "{") => return self.hash(),
             _ => return Err(self.unexpected()),
         };
         self.next();
@@ -238,7 +237,7 @@ impl Parser<'_> {
             }));
         }
         if self.accept(".") {
-            if self.peek().kind != Kind::Name && !self.is_keyword("type") {
+            if self.peek().kind != TokenKind::Name && !self.is_keyword("type") {
                 return Err(self.unexpected());
             }
             let end = self.next().end;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::mismatch::Quoting;
-use super::model::{Range, Text, Type, Words};
+use super::model::{EnumValues, Range, Text, Type};
 
 /// Returns the type's name, with the name of its single inner type.
 fn short_name(shown: &Type) -> String {
@@ -30,7 +30,7 @@ fn default_of(shown: &Type) -> Type {
         Type::Integer(_) => Type::INTEGER,
         Type::Float(_) => Type::FLOAT,
         Type::String(_) => Type::STRING,
-        Type::Enum(_) => Type::Enum(Words::new(Vec::new(), false)),
+        Type::Enum(_) => Type::Enum(EnumValues::new(Vec::new(), false)),
         Type::Pattern(_) => Type::Pattern(Vec::new()),
         Type::Regexp(_) => Type::Regexp(None),
         Type::Foreign(kind, _) => Type::Foreign(*kind, String::new()),

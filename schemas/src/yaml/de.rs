@@ -7,7 +7,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::node::{KeyNode, Kind, Mapping, Node};
+use super::node::{KeyNode, Mapping, Node, NodeKind};
 use super::{Error, located};
 use crate::{Key, Value};
 
@@ -18,7 +18,7 @@ pub(super) struct NodeDeserializer<'de>(pub(super) &'de Node);
 impl<'de> NodeDeserializer<'de> {
     fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match &self.0.kind {
-            Kind::Scalar(value) => match value {
+            NodeKind::Scalar(value) => match value {
                 Value::Undef => visitor.visit_unit(),
                 Value::Boolean(truth) => visitor.visit_bool(*truth),
                 Value::Integer(number) => visitor.visit_i64(*number),
@@ -28,8 +28,8 @@ impl<'de> NodeDeserializer<'de> {
                     unreachable!("the parser makes scalars of single values only")
                 }
             },
-            Kind::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Kind::Mapping(mapping) => visitor.visit_map(Pairs::new(mapping)),
+            NodeKind::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
+            NodeKind::Mapping(mapping) => visitor.visit_map(Pairs::new(mapping)),
         }
     }
 }
@@ -74,7 +74,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
         }
         match &self.0.kind {
             // serde would accept a list for a struct, field by field, which no document here intends.
-            Kind::Sequence(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &visitor)),
+            NodeKind::Sequence(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &visitor)),
             _ => self.visit(visitor),
         }
         .map_err(|error| error.at(self.0))
@@ -88,10 +88,10 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match &self.0.kind {
-            Kind::Scalar(Value::String(text)) => {
+            NodeKind::Scalar(Value::String(text)) => {
                 visitor.visit_enum(BorrowedStrDeserializer::new(text))
             }
-            Kind::Mapping(mapping) if mapping.len() == 1 => {
+            NodeKind::Mapping(mapping) if mapping.len() == 1 => {
                 visitor.visit_enum(Variant(Pairs::new(mapping)))
             }
             _ => Err(self.0.error(format!(

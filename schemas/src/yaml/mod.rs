@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 
 pub use error::Error;
 pub use located::Located;
-pub use node::{KeyNode, Kind, Mapping, Node};
+pub use node::{KeyNode, Mapping, Node, NodeKind};
 
 /// Parses one document; an empty text is `undef`.
 ///

@@ -16,7 +16,7 @@ pub struct Node {
     /// The column in characters, counted from 1.
     pub column: u32,
     /// The content of the node.
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// A key of a [`Mapping`], with its place in the document.
@@ -32,7 +32,7 @@ pub struct KeyNode {
 
 /// The content of a [`Node`].
 #[derive(Clone)]
-pub enum Kind {
+pub enum NodeKind {
     /// A single value: neither an array nor a hash.
     Scalar(Value),
     /// A list.
@@ -51,9 +51,9 @@ impl Node {
     /// Converts the node to a value without places.
     pub fn to_value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(value) => value.clone(),
-            Kind::Sequence(items) => Value::Array(items.iter().map(Self::to_value).collect()),
-            Kind::Mapping(mapping) => Value::Hash(
+            NodeKind::Scalar(value) => value.clone(),
+            NodeKind::Sequence(items) => Value::Array(items.iter().map(Self::to_value).collect()),
+            NodeKind::Mapping(mapping) => Value::Hash(
                 mapping
                     .0
                     .iter()
@@ -66,24 +66,24 @@ impl Node {
     /// Returns the mapping, if the node is one.
     pub fn as_mapping(&self) -> Option<&Mapping> {
         match &self.kind {
-            Kind::Mapping(mapping) => Some(mapping),
-            Kind::Scalar(_) | Kind::Sequence(_) => None,
+            NodeKind::Mapping(mapping) => Some(mapping),
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) => None,
         }
     }
 
     /// Returns the items, if the node is a sequence.
     pub fn as_sequence(&self) -> Option<&[Self]> {
         match &self.kind {
-            Kind::Sequence(items) => Some(items),
-            Kind::Scalar(_) | Kind::Mapping(_) => None,
+            NodeKind::Sequence(items) => Some(items),
+            NodeKind::Scalar(_) | NodeKind::Mapping(_) => None,
         }
     }
 
     /// Returns the value, if the node is a scalar.
     pub fn as_scalar(&self) -> Option<&Value> {
         match &self.kind {
-            Kind::Scalar(value) => Some(value),
-            Kind::Sequence(_) | Kind::Mapping(_) => None,
+            NodeKind::Scalar(value) => Some(value),
+            NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
         }
     }
 
@@ -105,14 +105,14 @@ impl Node {
     /// Returns the name of the node's kind for messages: "a text", "an integer", "a mapping".
     pub fn kind_name(&self) -> &'static str {
         match &self.kind {
-            Kind::Scalar(Value::Undef) => "nothing",
-            Kind::Scalar(Value::Boolean(_)) => "a boolean",
-            Kind::Scalar(Value::Integer(_)) => "an integer",
-            Kind::Scalar(Value::Float(_)) => "a float",
-            Kind::Scalar(Value::Sensitive(_)) => "a secret",
-            Kind::Scalar(_) => "a text",
-            Kind::Sequence(_) => "a list",
-            Kind::Mapping(_) => "a mapping",
+            NodeKind::Scalar(Value::Undef) => "nothing",
+            NodeKind::Scalar(Value::Boolean(_)) => "a boolean",
+            NodeKind::Scalar(Value::Integer(_)) => "an integer",
+            NodeKind::Scalar(Value::Float(_)) => "a float",
+            NodeKind::Scalar(Value::Sensitive(_)) => "a secret",
+            NodeKind::Scalar(_) => "a text",
+            NodeKind::Sequence(_) => "a list",
+            NodeKind::Mapping(_) => "a mapping",
         }
     }
 
@@ -126,21 +126,21 @@ impl Node {
         let kind = match value {
             Value::Array(items) => {
                 let items = items.into_iter();
-                Kind::Sequence(items.map(|item| Self::of(item, line, column)).collect())
+                NodeKind::Sequence(items.map(|item| Self::of(item, line, column)).collect())
             }
             Value::Hash(pairs) => {
                 let pairs = pairs.into_iter().map(|(key, value)| {
                     let key = KeyNode { line, column, key };
                     (key, Self::of(value, line, column))
                 });
-                Kind::Mapping(Mapping(pairs.collect()))
+                NodeKind::Mapping(Mapping(pairs.collect()))
             }
-            scalar => Kind::Scalar(scalar),
+            scalar => NodeKind::Scalar(scalar),
         };
         Self { line, column, kind }
     }
 
-    pub(super) fn new(line: usize, column: usize, kind: Kind) -> Self {
+    pub(super) fn new(line: usize, column: usize, kind: NodeKind) -> Self {
         Self {
             line: place(line),
             column: place(column),
@@ -213,14 +213,14 @@ impl Mapping {
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Scalar(_) => f.write_str(self.kind_name()),
-            Kind::Sequence(items) => f.debug_list().entries(items).finish(),
-            Kind::Mapping(mapping) => mapping.fmt(f),
+            NodeKind::Scalar(_) => f.write_str(self.kind_name()),
+            NodeKind::Sequence(items) => f.debug_list().entries(items).finish(),
+            NodeKind::Mapping(mapping) => mapping.fmt(f),
         }
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for NodeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scalar(_) => f.write_str("a scalar"),

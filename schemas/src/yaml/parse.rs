@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
 
-use super::node::{KeyNode, Kind, Mapping, Node};
+use super::node::{KeyNode, Mapping, Node, NodeKind};
 use super::{Error, scalar};
 use crate::{Key, Value};
 
@@ -32,7 +32,7 @@ pub(super) fn document(text: &str) -> Result<Node, Error> {
     loop {
         match builder.next()? {
             (Event::StreamEnd, _) => {
-                return Ok(Node::new(1, 1, Kind::Scalar(Value::Undef)));
+                return Ok(Node::new(1, 1, NodeKind::Scalar(Value::Undef)));
             }
             (Event::DocumentStart(..), _) => break,
             _ => {}
@@ -133,15 +133,15 @@ impl<'t> Builder<'t> {
             Event::Alias(anchor) => return self.alias(anchor, &span, depth),
             Event::Scalar(text, style, anchor, tag) => (
                 anchor,
-                Kind::Scalar(scalar_value(&text, style, tag.as_deref(), &span)?),
+                NodeKind::Scalar(scalar_value(&text, style, tag.as_deref(), &span)?),
             ),
             Event::SequenceStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "seq", &span)?;
-                (anchor, Kind::Sequence(self.sequence(depth)?))
+                (anchor, NodeKind::Sequence(self.sequence(depth)?))
             }
             Event::MappingStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "map", &span)?;
-                (anchor, Kind::Mapping(self.mapping(depth)?))
+                (anchor, NodeKind::Mapping(self.mapping(depth)?))
             }
             _ => return Err(at(&span, "expected a value")),
         };
@@ -187,7 +187,7 @@ impl<'t> Builder<'t> {
             let value = self
                 .node(event, depth + 1)
                 .map_err(|error| error.under(&key.key))?;
-            if key.as_str() == Some("<<") && !matches!(value.kind, Kind::Scalar(_)) {
+            if key.as_str() == Some("<<") && !matches!(value.kind, NodeKind::Scalar(_)) {
                 for source in merge_sources(&value).map_err(|error| error.under(&key.key))? {
                     self.copy(Extent::default().with_pairs(source), &Span::default())
                         .map_err(|error| error.at_key(&key))?;
@@ -219,12 +219,14 @@ impl<'t> Builder<'t> {
         };
         let node = self.node((event, span), depth)?;
         let key = match node.kind {
-            Kind::Scalar(Value::Integer(number)) => Key::Integer(number),
-            Kind::Scalar(Value::String(text)) => Key::String(text),
+            NodeKind::Scalar(Value::Integer(number)) => Key::Integer(number),
+            NodeKind::Scalar(Value::String(text)) => Key::String(text),
             // A missing key, as in `: value`.
-            Kind::Scalar(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
-            Kind::Scalar(_) => Key::String(written.into_owned()),
-            Kind::Sequence(_) | Kind::Mapping(_) => {
+            NodeKind::Scalar(Value::Undef) => {
+                return Err(at(&span, "expected a key, found nothing"));
+            }
+            NodeKind::Scalar(_) => Key::String(written.into_owned()),
+            NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
                 let found = node.kind_name();
                 return Err(at(
                     &span,
@@ -277,7 +279,7 @@ fn merge_sources(value: &Node) -> Result<Vec<&Mapping>, Error> {
         ))
     };
     match &value.kind {
-        Kind::Sequence(items) => items
+        NodeKind::Sequence(items) => items
             .iter()
             .enumerate()
             .map(|(index, item)| item.as_mapping().ok_or_else(|| mapping(item).item(index)))
@@ -352,13 +354,13 @@ fn extent(node: &Node) -> Extent {
     };
     let fold = |all: Extent, inner: &Node| all.with(extent(inner));
     match &node.kind {
-        Kind::Scalar(Value::String(text)) => Extent {
+        NodeKind::Scalar(Value::String(text)) => Extent {
             text: text.len(),
             ..own
         },
-        Kind::Scalar(_) => own,
-        Kind::Sequence(items) => items.iter().fold(own, fold),
-        Kind::Mapping(mapping) => own.with_pairs(mapping),
+        NodeKind::Scalar(_) => own,
+        NodeKind::Sequence(items) => items.iter().fold(own, fold),
+        NodeKind::Mapping(mapping) => own.with_pairs(mapping),
     }
 }
 

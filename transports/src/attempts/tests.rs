@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use devgate_schemas::{Event, EventDisplay, EventSink, Level};
 
 use super::*;
-use crate::pauses::look;
+use crate::pauses::poll;
 
 #[derive(Debug, Default)]
-struct Heard(Mutex<Vec<Event>>);
+struct RecordedEvents(Mutex<Vec<Event>>);
 
-impl EventSink for Heard {
+impl EventSink for RecordedEvents {
     fn emit(&self, event: Event) {
         self.0.lock().expect("no poison").push(event);
     }
@@ -25,17 +25,17 @@ fn refused() -> Error {
     }
 }
 
-async fn persist<F: Future<Output = Result<u32>>>(
+async fn retry<F: Future<Output = Result<u32>>>(
     retry_budget: &RetryBudget,
-    heard: &Heard,
+    events: &RecordedEvents,
     mut attempt: impl FnMut(u32) -> F,
 ) -> Result<u32> {
-    let ctx = Context::new("sw1", heard, retry_budget);
+    let ctx = Context::new("sw1", events, retry_budget);
     let mut attempts = retry_budget.attempts(&ctx, "connect to 192.0.2.1:22");
     let mut tries = 0;
     loop {
         tries += 1;
-        match attempts.within(attempt(tries)).await {
+        match attempts.attempt(attempt(tries)).await {
             Ok(value) => return Ok(value),
             Err(error) => attempts.pause(error).await?,
         }
@@ -43,11 +43,11 @@ async fn persist<F: Future<Output = Result<u32>>>(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
-    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
+async fn a_port_that_stays_closed_is_abandoned_within_the_limit() {
+    let (retry_budget, events) = (RetryBudget::new(), RecordedEvents::default());
     let started = Instant::now();
     let mut tried = 0;
-    let result = persist(&retry_budget, &heard, |tries| {
+    let result = retry(&retry_budget, &events, |tries| {
         tried = tries;
         async { Err(refused()) }
     })
@@ -64,28 +64,28 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
         error.contains("connection refused") && error.contains("tries in "),
         "{error}"
     );
-    let heard = heard.0.lock().expect("no poison");
-    assert_eq!(heard.len() as u32, tried - 1);
-    assert!(heard.iter().all(|event| event.level == Level::Notice));
+    let events = events.0.lock().expect("no poison");
+    assert_eq!(events.len() as u32, tried - 1);
+    assert!(events.iter().all(|event| event.level == Level::Notice));
     assert!(
-        heard
+        events
             .iter()
             .all(|event| event.display == EventDisplay::Again)
     );
     assert!(
-        heard[0].message.contains("try 2 follows in"),
+        events[0].message.contains("try 2 follows in"),
         "{}",
-        heard[0].message
+        events[0].message
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_with_a_budget_of_its_own_is_given_up_with_its_run() {
-    let (run, heard) = (RetryBudget::new(), Heard::default());
-    let own = run.afresh();
+async fn a_request_with_its_own_budget_is_abandoned_with_its_run() {
+    let (run, events) = (RetryBudget::new(), RecordedEvents::default());
+    let own = run.renewed();
     run.give_up();
     let tried = AtomicU32::new(0);
-    let result = persist(&own, &heard, |tries| {
+    let result = retry(&own, &events, |tries| {
         tried.store(tries, Ordering::Relaxed);
         async { Err(refused()) }
     });
@@ -94,10 +94,10 @@ async fn a_request_with_a_budget_of_its_own_is_given_up_with_its_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_given_up_is_not_tried_again_and_the_last_error_is_told() {
-    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
+async fn an_abandoned_target_is_not_tried_again_and_the_last_error_is_reported() {
+    let (retry_budget, events) = (RetryBudget::new(), RecordedEvents::default());
     let started = Instant::now();
-    let tries = persist(&retry_budget, &heard, |_| async { Err(refused()) });
+    let tries = retry(&retry_budget, &events, |_| async { Err(refused()) });
     let giving_up = async {
         wait(Duration::from_millis(100)).await;
         assert!(!retry_budget.was_answered());
@@ -108,22 +108,22 @@ async fn who_is_given_up_is_not_tried_again_and_the_last_error_is_told() {
     let error = result.expect_err("given up").to_string();
     assert!(error.contains("connection refused"), "{error}");
     let tried = AtomicU32::new(0);
-    let again = persist(&retry_budget, &heard, |tries| {
+    let again = retry(&retry_budget, &events, |tries| {
         tried.store(tries, Ordering::Relaxed);
         async { Err(refused()) }
     });
     assert!(again.await.is_err());
     assert_eq!(tried.into_inner(), 1);
     let other = RetryBudget::new();
-    assert!(persist(&other, &heard, |_| async { Ok(1) }).await.is_ok());
+    assert!(retry(&other, &events, |_| async { Ok(1) }).await.is_ok());
     assert!(other.was_answered());
 }
 
 #[tokio::test(start_paused = true)]
-async fn tries_that_hang_are_part_of_the_limit() {
-    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
+async fn attempts_that_hang_count_towards_the_limit() {
+    let (retry_budget, events) = (RetryBudget::new(), RecordedEvents::default());
     let started = Instant::now();
-    let result = persist(&retry_budget, &heard, |tries| async move {
+    let result = retry(&retry_budget, &events, |tries| async move {
         wait(Duration::from_secs(if tries < 3 { 10 } else { 3600 })).await;
         Err(refused())
     })
@@ -137,27 +137,27 @@ async fn tries_that_hang_are_part_of_the_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_permanent_error_is_tried_once_and_said_at_once() {
-    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
+async fn a_permanent_error_is_returned_after_one_attempt() {
+    let (retry_budget, events) = (RetryBudget::new(), RecordedEvents::default());
     let started = Instant::now();
     let mut tried = 0;
-    let result = persist(&retry_budget, &heard, |tries| {
+    let result = retry(&retry_budget, &events, |tries| {
         tried = tries;
         async { Err(Error::Unsupported("no".into())) }
     })
     .await;
     assert!(matches!(result, Err(Error::Unsupported(_))));
     assert_eq!((tried, started.elapsed()), (1, Duration::ZERO));
-    assert!(heard.0.lock().expect("no poison").is_empty());
+    assert!(events.0.lock().expect("no poison").is_empty());
     assert!(!retry_budget.is_spent());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_target_that_restarts_for_ten_seconds_is_waited_for() {
-    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
+    let (retry_budget, events) = (RetryBudget::new(), RecordedEvents::default());
     let started = Instant::now();
     let up = started + Duration::from_secs(10);
-    let result = persist(&retry_budget, &heard, |tries| async move {
+    let result = retry(&retry_budget, &events, |tries| async move {
         if Instant::now() < up {
             Err(refused())
         } else {
@@ -174,16 +174,16 @@ async fn a_target_that_restarts_for_ten_seconds_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_patience_is_spent_the_run_does_not_ask_again() {
-    let (retry_budget, heard) = (
+async fn after_the_budget_is_spent_the_run_makes_no_request() {
+    let (retry_budget, events) = (
         RetryBudget::at_most(Duration::from_secs(3)),
-        Heard::default(),
+        RecordedEvents::default(),
     );
-    persist(&retry_budget, &heard, |_| async { Err(refused()) })
+    retry(&retry_budget, &events, |_| async { Err(refused()) })
         .await
         .expect_err("spent");
     let asked = AtomicBool::new(false);
-    let result = persist(&retry_budget, &heard, |_| async {
+    let result = retry(&retry_budget, &events, |_| async {
         asked.store(true, Ordering::Relaxed);
         Ok(1)
     })
@@ -197,26 +197,26 @@ async fn after_patience_is_spent_the_run_does_not_ask_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_of_a_target_is_looked_at_until_it_ends_or_its_limit_passes() {
+async fn work_of_a_target_is_polled_until_it_ends_or_its_limit_passes() {
     let started = Instant::now();
     let limit = Duration::from_secs(60);
     let mut looks = 0;
-    let seen = look(limit, || {
+    let result = poll(limit, || {
         looks += 1;
-        let seen = (looks == 10).then_some("done");
-        async move { Ok(seen) }
+        let result = (looks == 10).then_some("done");
+        async move { Ok(result) }
     });
-    assert_eq!(seen.await.expect("it goes well"), Some("done"));
+    assert_eq!(result.await.expect("it goes well"), Some("done"));
     let lasted = started.elapsed();
     assert!(
         lasted > Duration::from_secs(5) && lasted < limit,
         "{lasted:?}"
     );
     let started = Instant::now();
-    let seen = look(limit, async || Ok(None::<()>)).await;
-    assert_eq!(seen.expect("it goes well"), None);
+    let result = poll(limit, async || Ok(None::<()>)).await;
+    assert_eq!(result.expect("it goes well"), None);
     assert_eq!(started.elapsed(), limit);
-    let hanging = look(limit, async || {
+    let hanging = poll(limit, async || {
         wait(Duration::from_secs(3600)).await;
         Ok(Some(()))
     });
@@ -224,15 +224,15 @@ async fn work_of_a_target_is_looked_at_until_it_ends_or_its_limit_passes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_goes_well_costs_no_patience() {
-    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
+async fn success_costs_no_retry_budget() {
+    let (retry_budget, events) = (RetryBudget::new(), RecordedEvents::default());
     for _ in 0..10 {
         let slow = |tries| async move {
             wait(Duration::from_secs(9)).await;
             Ok(tries)
         };
         assert_eq!(
-            persist(&retry_budget, &heard, slow)
+            retry(&retry_budget, &events, slow)
                 .await
                 .expect("it goes well"),
             1

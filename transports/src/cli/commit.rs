@@ -9,7 +9,7 @@ use super::dialect::{Dialect, Pattern, Save};
 
 impl Dialect {
     /// Returns the keys of this dialect with which a session would commit a candidate configuration.
-    pub fn committing(&self) -> Vec<&'static str> {
+    pub fn keys_that_commit(&self) -> Vec<&'static str> {
         // A device may ask whether to commit before it leaves the mode.
         let asks = |line: &str| {
             let mut questions = self.confirmations(line);
@@ -29,8 +29,8 @@ impl Dialect {
             ),
             ("confirm", [leave, command].into_iter().flatten().any(asks)),
         ];
-        let committing = keys.into_iter().filter(|(_, commits)| *commits);
-        committing.map(|(key, _)| key).collect()
+        let keys_that_commit = keys.into_iter().filter(|(_, commits)| *commits);
+        keys_that_commit.map(|(key, _)| key).collect()
     }
 }
 
@@ -61,9 +61,9 @@ fn consents(question: &Pattern, answer: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn committing(dialect: serde_json::Value) -> Vec<&'static str> {
+    fn keys_that_commit(dialect: serde_json::Value) -> Vec<&'static str> {
         let dialect: Dialect = serde_json::from_value(dialect).expect("a dialect");
-        dialect.committing()
+        dialect.keys_that_commit()
     }
 
     #[test]
@@ -76,9 +76,9 @@ mod tests {
             "commit-and-quit",
             "nv config apply",
         ] {
-            let found = committing(serde_json::json!({ "leave_config": leave }));
+            let found = keys_that_commit(serde_json::json!({ "leave_config": leave }));
             assert_eq!(found, ["leave_config"], "{leave}");
-            let found = committing(serde_json::json!({ "save": leave }));
+            let found = keys_that_commit(serde_json::json!({ "save": leave }));
             assert_eq!(found, ["save"], "{leave}");
         }
         let others = [
@@ -90,17 +90,17 @@ mod tests {
             "community",
         ];
         for leave in others {
-            let found = committing(serde_json::json!({ "leave_config": leave }));
+            let found = keys_that_commit(serde_json::json!({ "leave_config": leave }));
             assert!(found.is_empty(), "{leave}");
         }
         let save = "copy running-config startup-config";
-        assert!(committing(serde_json::json!({ "save": save })).is_empty());
+        assert!(keys_that_commit(serde_json::json!({ "save": save })).is_empty());
     }
 
     #[test]
     fn a_question_whether_to_commit_may_only_be_declined() {
         let asked = |answer: &str, command: &str| {
-            committing(serde_json::json!({
+            keys_that_commit(serde_json::json!({
                 "leave_config": "end",
                 "confirm": [{
                     "command": command, "pattern": "Uncommitted changes found", "answer": answer,
@@ -114,7 +114,10 @@ mod tests {
         let save = serde_json::json!({
             "command": "write memory", "confirm": [{ "pattern": "Commit now", "answer": "y" }],
         });
-        assert_eq!(committing(serde_json::json!({ "save": save })), ["save"]);
+        assert_eq!(
+            keys_that_commit(serde_json::json!({ "save": save })),
+            ["save"]
+        );
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::Dialect;
-use super::read::Expect;
+use super::read::ExpectedPrompt;
 use super::run::failure;
-use super::state::{Cli, State};
-use super::wait::Wait;
+use super::state::{Cli, CliState};
+use super::wait::AnswerWait;
 use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
 use crate::{Context, Error, Line, Result};
 
@@ -49,7 +49,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let result = self.type_lines(ctx, enter, &lines, &mut problem).await;
         let result = match result {
             Ok(()) if problem.refused.is_some() => {
-                self.state = State::Broken;
+                self.state = CliState::Broken;
                 Ok(())
             }
             Ok(()) if self.in_config() => self.leave_config(ctx, leave).await,
@@ -67,29 +67,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         ctx: &Context<'_>,
         enter: &str,
-        lines: &[(&Line, Expect)],
+        lines: &[(&Line, ExpectedPrompt)],
         problem: &mut ConfigurationProblem,
     ) -> Result<()> {
         let enter = Line::new(enter);
-        let said = self
-            .type_config(ctx, &enter, Expect::Config, &format!("`{}`", enter.shown()))
+        let message = self
+            .type_config(
+                ctx,
+                &enter,
+                ExpectedPrompt::Config,
+                &format!("`{}`", enter.shown()),
+            )
             .await?;
         if !self.in_config() {
             let (peer, command) = (self.settings.peer.clone(), enter.shown());
-            let said = said.trim().to_owned();
+            let message = message.trim().to_owned();
             return Err(Error::CommandFailed {
                 peer,
                 command,
-                said,
+                message,
             });
         }
         for (index, &(line, expect)) in lines.iter().enumerate() {
             let number = index + 1;
-            let doing = format!("line {number} of {}, `{}`", lines.len(), line.shown());
+            let operation = format!("line {number} of {}, `{}`", lines.len(), line.shown());
             problem.sent = number;
-            let said = self.type_config(ctx, line, expect, &doing).await?;
-            let refusal = failure(&self.settings.dialect, &said).or_else(|| {
-                if expect != Expect::Config {
+            let message = self.type_config(ctx, line, expect, &operation).await?;
+            let refusal = failure(&self.settings.dialect, &message).or_else(|| {
+                if expect != ExpectedPrompt::Config {
                     let ended = self.in_config();
                     return ended
                         .then(|| "it does not take it as the text that follows".to_owned());
@@ -97,9 +102,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let left = !self.in_config() && number < lines.len();
                 left.then(|| "it left configuration mode".to_owned())
             });
-            if let Some(said) = refusal {
-                let (line, said) = (line.shown(), line.mask(&said));
-                problem.refused = Some(RefusedLine { number, line, said });
+            if let Some(message) = refusal {
+                let (line, message) = (line.shown(), line.mask(&message));
+                problem.refused = Some(RefusedLine {
+                    number,
+                    line,
+                    message,
+                });
                 break;
             }
         }
@@ -111,20 +120,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         ctx: &Context<'_>,
         line: &Line,
-        expect: Expect,
-        doing: &str,
+        expect: ExpectedPrompt,
+        operation: &str,
     ) -> Result<String> {
-        let mut wait = Wait::for_command(ctx, doing, &self.settings);
+        let mut wait = AnswerWait::for_command(ctx, operation, &self.settings);
         let result = self.type_line(line, &mut wait, expect, Vec::new()).await;
-        self.end(doing, result, |partial| line.mask(partial))
+        self.end(operation, result, |partial| line.mask(partial))
     }
 
     async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
         let line = Line::new(leave);
-        let doing = format!("`{leave}`");
-        let mut wait = Wait::for_command(ctx, &doing, &self.settings);
+        let operation = format!("`{leave}`");
+        let mut wait = AnswerWait::for_command(ctx, &operation, &self.settings);
         let result = self
-            .type_line(&line, &mut wait, Expect::Prompt, Vec::new())
+            .type_line(&line, &mut wait, ExpectedPrompt::Prompt, Vec::new())
             .await;
         let result = result.and_then(|output| {
             if self.in_config() {
@@ -134,7 +143,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             }
             Ok(output)
         });
-        let output = self.end(&doing, result, str::to_owned)?;
+        let output = self.end(&operation, result, str::to_owned)?;
         self.check_output(&line, output).map(drop)
     }
 
@@ -148,7 +157,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 ///
 /// # Errors
 /// Fails with [`Error::Unsupported`] for a text without an end.
-fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, Expect)>> {
+fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, ExpectedPrompt)>> {
     let mut expected = Vec::new();
     let mut open: Option<(&Line, String)> = None;
     for line in lines {
@@ -156,13 +165,15 @@ fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, E
         match &open {
             Some((_, end)) if text.contains(end.as_str()) => {
                 open = None;
-                expected.push((line, Expect::Config));
+                expected.push((line, ExpectedPrompt::Config));
             }
-            Some(_) => expected.push((line, Expect::Text)),
+            Some(_) => expected.push((line, ExpectedPrompt::Text)),
             None if text.trim().is_empty() => {}
             None => {
                 open = dialect.text_end(text).map(|end| (line, end));
-                let expect = open.as_ref().map_or(Expect::Config, |_| Expect::TextOpened);
+                let expect = open
+                    .as_ref()
+                    .map_or(ExpectedPrompt::Config, |_| ExpectedPrompt::TextOpened);
                 expected.push((line, expect));
             }
         }

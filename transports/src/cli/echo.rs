@@ -4,7 +4,7 @@ use super::dialect::Pattern;
 use super::prompt::Prompt;
 
 /// The number of bytes searched for an echo. If there is none, the device does not echo.
-pub(crate) const SEARCHED: usize = 64 * 1024;
+pub(crate) const MAX_SEARCHED: usize = 64 * 1024;
 
 /// Finds the end of a command's echo, including the line end, in the text that arrived since it was sent.
 ///
@@ -17,7 +17,7 @@ pub(crate) fn end(
     command: &str,
     unsolicited: &[Pattern],
 ) -> Option<usize> {
-    let text = beginning(text);
+    let text = searched_text(text);
     let mut start = 0;
     let mut completed = None;
     while let Some(length) = text[start..].find('\n') {
@@ -46,7 +46,7 @@ pub(crate) fn end(
 /// Finds the end of the echo of a text line, which follows no prompt and is shown unchanged.
 pub(crate) fn end_of_text(text: &str, line: &str) -> Option<usize> {
     let mut start = 0;
-    for shown in beginning(text).split_inclusive('\n') {
+    for shown in searched_text(text).split_inclusive('\n') {
         start += shown.len();
         if shown.ends_with('\n') && shown.trim() == line.trim() {
             return Some(start);
@@ -56,8 +56,8 @@ pub(crate) fn end_of_text(text: &str, line: &str) -> Option<usize> {
 }
 
 /// Returns the part of a text that is searched.
-fn beginning(text: &str) -> &str {
-    let mut end = SEARCHED.min(text.len());
+fn searched_text(text: &str) -> &str {
+    let mut end = MAX_SEARCHED.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -89,9 +89,9 @@ fn wrapped(text: &str, command: &str, unsolicited: &[Pattern]) -> Option<usize> 
 
 /// Returns whether a line editor shows only the end of a long command.
 fn is_scrolled(typed: &str, command: &str) -> bool {
-    const ENOUGH: usize = 8;
+    const MIN_SHOWN: usize = 8;
     let shown = typed.trim().strip_prefix('$').map(str::trim);
-    shown.is_some_and(|shown| shown.len() >= ENOUGH && command.trim_end().ends_with(shown))
+    shown.is_some_and(|shown| shown.len() >= MIN_SHOWN && command.trim_end().ends_with(shown))
 }
 
 /// Returns whether all characters of the command appear in order, possibly with others in between.

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::manner::{Blanks, Manner};
-use super::proof::Proof;
-use super::read::Expect;
+use super::editor_probe::{BACK, LEAD};
+use super::prompt_behaviour::{BlankDisplay, PromptBehaviour};
+use super::proof::PromptProof;
+use super::read::ExpectedPrompt;
 use super::screen::Screen;
-use super::state::{Cli, Echo};
-use super::touch::{BACK, LEAD};
-use super::wait::{Got, Wait};
+use super::state::{Cli, EchoState};
+use super::wait::{AnswerWait, Received};
 use crate::error::Interruption;
 
 /// The silence after which a device counts as one that shows typed text in another way. It is longer if the
 /// device answers slowly.
-const QUIET: Duration = Duration::from_secs(3);
+const QUIET_TIME: Duration = Duration::from_secs(3);
 
 /// The maximum number of tries when messages interrupt them.
-const MOST_ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Learns how the device shows typed text: whether it erases on request, as a line editor does, or shows every
@@ -27,16 +27,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ///
     /// Keys that must not be part of a command are used later only if an editor has shown here that it knows control
     /// characters. Enter follows them, so that a device that rejects them complains here and not at the first command.
-    pub(super) async fn learn_editor(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
-        let Some(manner) = self.manner.clone() else {
+    pub(super) async fn learn_editor(
+        &mut self,
+        wait: &mut AnswerWait<'_>,
+    ) -> Result<(), Interruption> {
+        let Some(prompt_behaviour) = self.prompt_behaviour.clone() else {
             return Ok(());
         };
-        if matches!(manner.blanks, Blanks::Hidden | Blanks::Answered) {
+        if matches!(
+            prompt_behaviour.blanks,
+            BlankDisplay::Hidden | BlankDisplay::AnsweredQuestion
+        ) {
             return Ok(());
         }
-        self.echo = Echo::Yes;
-        for _ in 0..MOST_ATTEMPTS {
-            if self.try_editor(&manner, wait).await? {
+        self.echo = EchoState::Yes;
+        for _ in 0..MAX_ATTEMPTS {
+            if self.try_editor(&prompt_behaviour, wait).await? {
                 break;
             }
         }
@@ -46,8 +52,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Makes one try. Returns whether no message interrupted it.
     async fn try_editor(
         &mut self,
-        manner: &Manner,
-        wait: &mut Wait<'_>,
+        prompt_behaviour: &PromptBehaviour,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<bool, Interruption> {
         let dialect = Arc::clone(&self.settings.dialect);
         let is_message = |line: &str| {
@@ -57,7 +63,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let has_message = |screen: &Screen| screen.text().lines().any(is_message);
         self.screen.keep_last_line();
         // More blanks than any that may still come from earlier probes.
-        let blanks = " ".repeat(self.blanks(self.last_proof.asked()));
+        let blanks = " ".repeat(self.blanks(self.last_proof.probe_count()));
         let prompt = self.screen.last_line().to_owned();
         let shown = [&*prompt, &blanks].concat();
         let tabs = self.screen.vertical_tabs();
@@ -76,9 +82,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let is_next =
             |screen: &Screen| is_next(screen) && screen.text().lines().rev().skip(1).any(is_row);
         if has_message(&self.screen) || !self.comes(is_next, wait).await? {
-            self.manner = Some(Manner {
-                blanks: Blanks::Late,
-                ..manner.clone()
+            self.prompt_behaviour = Some(PromptBehaviour {
+                blanks: BlankDisplay::Late,
+                ..prompt_behaviour.clone()
             });
             let was_alone = !has_message(&self.screen);
             self.resume(wait).await?;
@@ -87,28 +93,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let text = &self.screen.text()[..self.screen.last_line_start()];
         // Anything but the gap is a complaint about the keys.
         let asked_at = text
-            .strip_suffix(&*manner.gap)
+            .strip_suffix(&*prompt_behaviour.gap)
             .and_then(|text| text.lines().next_back());
         let known = match (asked_at, is_blind) {
-            (Some(line), true) if line == shown && is_late => Some(Blanks::Late),
-            (Some(line), true) if line == shown => Some(Blanks::Shown),
+            (Some(line), true) if line == shown && is_late => Some(BlankDisplay::Late),
+            (Some(line), true) if line == shown => Some(BlankDisplay::Shown),
             (Some(line), false) if prompt.starts_with(line) && known.is(line) => {
-                Some(Blanks::Edited)
+                Some(BlankDisplay::Edited)
             }
             _ => None,
         };
-        self.manner = Some(Manner {
-            blanks: known.unwrap_or(Blanks::Late),
+        self.prompt_behaviour = Some(PromptBehaviour {
+            blanks: known.unwrap_or(BlankDisplay::Late),
             lead: known.is_some(),
-            ..manner.clone()
+            ..prompt_behaviour.clone()
         });
         Ok(known.is_some() || !has_message(&self.screen))
     }
 
     /// Returns to a prompt, whatever was typed.
-    async fn resume(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
-        let proof = Proof::default();
-        self.read_answer(wait, Expect::Prompt, None, &mut [], proof)
+    async fn resume(&mut self, wait: &mut AnswerWait<'_>) -> Result<(), Interruption> {
+        let proof = PromptProof::default();
+        self.read_answer(wait, ExpectedPrompt::Prompt, None, &mut [], proof)
             .await
             .map(drop)
     }
@@ -117,15 +123,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     async fn comes(
         &mut self,
         is_there: impl Fn(&Screen) -> bool,
-        wait: &mut Wait<'_>,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<bool, Interruption> {
-        wait.stir();
+        wait.restart_silence();
         loop {
             if self.screen.is_settled() && is_there(&self.screen) {
                 return Ok(true);
             }
-            let quiet = QUIET.max(self.round_trip * 3 / 2);
-            if let Got::Quiet = self.receive(wait, Some(quiet)).await? {
+            let quiet = QUIET_TIME.max(self.round_trip * 3 / 2);
+            if let Received::Quiet = self.receive(wait, Some(quiet)).await? {
                 return Ok(false);
             }
         }

@@ -9,15 +9,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
-use super::{Cli, CliSettings, Credentials, Login};
+use super::{Cli, CliLogin, CliSettings, Credentials};
 use crate::Line;
 use crate::{Context, Result, RetryBudget};
 
 /// A step of a device's reaction to a command.
 #[derive(Clone, Debug)]
-pub(crate) enum Do {
+pub(crate) enum FakeStep {
     /// Writes this.
-    Say(String),
+    Write(String),
     /// Writes this many lines.
     Lines(usize),
     /// Does nothing for this many milliseconds. Input waits meanwhile.
@@ -25,7 +25,7 @@ pub(crate) enum Do {
     /// Waits for one key, which is not echoed.
     Key,
     /// Waits for one key, and records it as `key` and its number.
-    KeyNoted,
+    KeyRecorded,
     /// Waits for a line, which is not echoed, and records it.
     Hidden,
     /// Waits for lines, which are echoed and recorded, until one contains this.
@@ -40,7 +40,7 @@ pub(crate) enum Do {
 
 /// How a device echoes what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Echoing {
+pub(crate) enum FakeEcho {
     /// When it reads it, and it erases on request.
     Editor,
     /// Like `Editor`, but it redraws the prompt and the line for each key.
@@ -59,11 +59,11 @@ pub(crate) enum Echoing {
 
 pub(crate) struct Fake {
     prompt: String,
-    echo: Echoing,
+    echo: FakeEcho,
     /// The number of lines that are echoed before the echo stops.
     echoes: usize,
-    greeting: Vec<Do>,
-    commands: HashMap<&'static str, Vec<Do>>,
+    greeting: Vec<FakeStep>,
+    commands: HashMap<&'static str, Vec<FakeStep>>,
     received: Arc<Mutex<Vec<String>>>,
     /// The input that was typed while nothing read it.
     typed_ahead: VecDeque<u8>,
@@ -71,13 +71,13 @@ pub(crate) struct Fake {
 
 /// The surroundings of a test: the clock, the event sink, the limits.
 #[derive(Default)]
-pub(crate) struct Bench {
+pub(crate) struct TestBench {
     events: Mutex<Vec<Event>>,
     retry_budget: RetryBudget,
 }
 
-pub(crate) fn say(text: &str) -> Do {
-    Do::Say(text.to_owned())
+pub(crate) fn write(text: &str) -> FakeStep {
+    FakeStep::Write(text.to_owned())
 }
 
 impl Fake {
@@ -85,7 +85,7 @@ impl Fake {
         let commands = HashMap::from([("terminal length 0", Vec::new())]);
         Self {
             prompt: prompt.to_owned(),
-            echo: Echoing::Editor,
+            echo: FakeEcho::Editor,
             echoes: usize::MAX,
             greeting: Vec::new(),
             commands,
@@ -94,12 +94,12 @@ impl Fake {
         }
     }
 
-    pub(crate) fn greeting(mut self, steps: &[Do]) -> Self {
+    pub(crate) fn greeting(mut self, steps: &[FakeStep]) -> Self {
         self.greeting = steps.to_vec();
         self
     }
 
-    pub(crate) fn echo(mut self, echo: Echoing) -> Self {
+    pub(crate) fn echo(mut self, echo: FakeEcho) -> Self {
         self.echo = echo;
         self
     }
@@ -109,7 +109,7 @@ impl Fake {
         self
     }
 
-    pub(crate) fn on(mut self, command: &'static str, steps: &[Do]) -> Self {
+    pub(crate) fn on(mut self, command: &'static str, steps: &[FakeStep]) -> Self {
         self.commands.insert(command, steps.to_vec());
         self
     }
@@ -137,10 +137,10 @@ impl Fake {
             line.write_all(self.prompt.as_bytes()).await?;
             self.echoes = self.echoes.saturating_sub(1);
             if self.echoes == 0 {
-                self.echo = Echoing::Never;
+                self.echo = FakeEcho::Never;
             }
             let typed = self.read_line(&mut line).await?;
-            if self.echo != Echoing::Nothing {
+            if self.echo != FakeEcho::Nothing {
                 line.write_all(b"\r\n").await?;
             }
             let command = typed.trim();
@@ -154,7 +154,7 @@ impl Fake {
                 .lock()
                 .expect("no poison")
                 .push(command.to_owned());
-            let unknown = vec![say("% Invalid input detected\r\n")];
+            let unknown = vec![write("% Invalid input detected\r\n")];
             for step in self.commands.get(command).cloned().unwrap_or(unknown) {
                 self.act(&step, &mut line).await?;
             }
@@ -179,24 +179,24 @@ impl Fake {
             if byte == b'\n' {
                 return Ok(String::from_utf8_lossy(&typed).into_owned());
             }
-            let edits = [Echoing::Editor, Echoing::Redrawn, Echoing::Terminal];
+            let edits = [FakeEcho::Editor, FakeEcho::Redrawn, FakeEcho::Terminal];
             if edits.contains(&self.echo) && byte < b' ' {
                 if byte == 0x08 && typed.pop().is_some() {
                     match self.echo {
-                        Echoing::Redrawn => self.redraw(&typed, line).await?,
+                        FakeEcho::Redrawn => self.redraw(&typed, line).await?,
                         _ => line.write_all(b"\x08 \x08").await?,
                     }
                 }
                 continue;
             }
             typed.push(byte);
-            if self.echo == Echoing::Redrawn {
+            if self.echo == FakeEcho::Redrawn {
                 self.redraw(&typed, line).await?;
-            } else if !matches!(self.echo, Echoing::Never | Echoing::Nothing) {
+            } else if !matches!(self.echo, FakeEcho::Never | FakeEcho::Nothing) {
                 line.write_all(&[byte]).await?;
             }
             column += 1;
-            if let Echoing::Wrapped(width) = self.echo
+            if let FakeEcho::Wrapped(width) = self.echo
                 && column.is_multiple_of(width)
             {
                 line.write_all(b"\r\n").await?;
@@ -209,18 +209,18 @@ impl Fake {
         line.write_all(&drawn).await
     }
 
-    async fn act(&mut self, step: &Do, line: &mut DuplexStream) -> std::io::Result<()> {
+    async fn act(&mut self, step: &FakeStep, line: &mut DuplexStream) -> std::io::Result<()> {
         match step {
-            Do::Say(text) => line.write_all(text.as_bytes()).await?,
-            Do::Lines(count) => {
+            FakeStep::Write(text) => line.write_all(text.as_bytes()).await?,
+            FakeStep::Lines(count) => {
                 for number in 0..*count {
                     line.write_all(format!("line {number} of the output\r\n").as_bytes())
                         .await?;
                 }
             }
-            Do::Pause(milliseconds) => {
+            FakeStep::Pause(milliseconds) => {
                 let end = Instant::now() + Duration::from_millis(*milliseconds);
-                while self.echo == Echoing::Terminal {
+                while self.echo == FakeEcho::Terminal {
                     let Ok(byte) = timeout_at(end, line.read_u8()).await else {
                         break;
                     };
@@ -234,13 +234,13 @@ impl Fake {
                 }
                 let _ = timeout_at(end, std::future::pending::<()>()).await;
             }
-            Do::Key => drop(self.key(line).await?),
-            Do::KeyNoted => {
+            FakeStep::Key => drop(self.key(line).await?),
+            FakeStep::KeyRecorded => {
                 let key = self.key(line).await?;
                 let noted = format!("key {key}");
                 self.received.lock().expect("no poison").push(noted);
             }
-            Do::Hidden => {
+            FakeStep::Hidden => {
                 let mut hidden = String::new();
                 loop {
                     match line.read_u8().await? {
@@ -250,7 +250,7 @@ impl Fake {
                 }
                 self.received.lock().expect("no poison").push(hidden);
             }
-            Do::Text(end) => loop {
+            FakeStep::Text(end) => loop {
                 let typed = self.read_line(line).await?;
                 line.write_all(b"\r\n").await?;
                 let is_last = typed.contains(end);
@@ -259,23 +259,23 @@ impl Fake {
                     break;
                 }
             },
-            Do::Prompt(prompt) => (*prompt).clone_into(&mut self.prompt),
-            Do::Close => return Err(std::io::ErrorKind::ConnectionReset.into()),
-            Do::Hang => std::future::pending().await,
+            FakeStep::Prompt(prompt) => (*prompt).clone_into(&mut self.prompt),
+            FakeStep::Close => return Err(std::io::ErrorKind::ConnectionReset.into()),
+            FakeStep::Hang => std::future::pending().await,
         }
         Ok(())
     }
 }
 
-impl EventSink for Bench {
+impl EventSink for TestBench {
     fn emit(&self, event: Event) {
         self.events.lock().expect("no poison").push(event);
     }
 }
 
-impl Bench {
+impl TestBench {
     /// Creates a bench with a retry budget of this many seconds.
-    pub(crate) fn patient_for(seconds: u64) -> Self {
+    pub(crate) fn with_limit(seconds: u64) -> Self {
         Self {
             retry_budget: RetryBudget::at_most(Duration::from_secs(seconds)),
             ..Self::default()
@@ -288,14 +288,14 @@ impl Bench {
 
     /// Returns the messages at `notice`.
     pub(crate) fn notices(&self) -> Vec<String> {
-        self.said(Level::Notice)
+        self.messages(Level::Notice)
     }
 
     /// Returns the messages at a level.
-    pub(crate) fn said(&self, level: Level) -> Vec<String> {
+    pub(crate) fn messages(&self, level: Level) -> Vec<String> {
         let events = self.events.lock().expect("no poison");
-        let said = events.iter().filter(|event| event.level == level);
-        said.map(|event| event.message.clone()).collect()
+        let messages = events.iter().filter(|event| event.level == level);
+        messages.map(|event| event.message.clone()).collect()
     }
 
     pub(crate) async fn open(
@@ -320,10 +320,10 @@ impl Bench {
         stream: DuplexStream,
         password: &Line,
     ) -> Result<Cli<DuplexStream>> {
-        let settings = Self::settings(usual());
+        let settings = Self::settings(test_dialect());
         let credentials = Credentials {
             user: "me".to_owned(),
-            login: Some(Login {
+            login: Some(CliLogin {
                 password: Some(password.clone()),
                 setting: "password",
             }),
@@ -345,7 +345,7 @@ impl Bench {
 
     /// Opens a session with a device of the usual dialect.
     pub(crate) async fn session(&self, fake: Fake) -> Cli<DuplexStream> {
-        self.open(fake.start(), usual(), None)
+        self.open(fake.start(), test_dialect(), None)
             .await
             .expect("a session")
     }
@@ -360,7 +360,7 @@ impl Bench {
 }
 
 /// Returns a dialect as a family defines it.
-pub(crate) fn usual() -> Dialect {
+pub(crate) fn test_dialect() -> Dialect {
     serde_json::from_value(serde_json::json!({
         "prompt": {
             "exec": r"[\w.-]+[>#] ?",

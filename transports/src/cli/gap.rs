@@ -2,7 +2,7 @@
 //! blanks. Messages may come in between at any time.
 
 use super::dialect::{Pattern, is_question};
-use super::manner::{LONGEST_GAP, Manner};
+use super::prompt_behaviour::{MAX_GAP, PromptBehaviour};
 use super::screen::Screen;
 
 /// Finds the chain of prompts that ends with the last line: at least one more prompt above it, at most `most`, with
@@ -10,13 +10,13 @@ use super::screen::Screen;
 pub(super) fn chain(
     screen: &Screen,
     is_prompt: impl Fn(&str) -> bool,
-    manner: Option<&Manner>,
+    prompt_behaviour: Option<&PromptBehaviour>,
     unsolicited: &[Pattern],
     most: usize,
 ) -> Option<(usize, String)> {
     let text = screen.text();
     let mut start = screen.last_line_start();
-    let mut gap = manner.map(|manner| manner.gap.clone());
+    let mut gap = prompt_behaviour.map(|prompt_behaviour| prompt_behaviour.gap.clone());
     for found in 0..most {
         let known = gap.as_deref().unwrap_or_default();
         let Some((above, between)) = prompt_above(text, start, &is_prompt, known, unsolicited)
@@ -56,13 +56,13 @@ pub(super) fn prompt_above<'t>(
         }
     }
     let (mut end, mut lines) = (below, 0);
-    while end > 0 && lines <= LONGEST_GAP {
+    while end > 0 && lines <= MAX_GAP {
         let start = text[..end - 1].rfind('\n').map_or(0, |at| at + 1);
         let line = &text[start..end];
         if is_prompt(line.trim_end_matches('\n')) {
             return Some((start, &text[end..below]));
         }
-        lines += usize::from(!is_silence(line, unsolicited) || line.trim().is_empty());
+        lines += usize::from(!is_only_messages(line, unsolicited) || line.trim().is_empty());
         end = start;
     }
     None
@@ -82,7 +82,7 @@ pub(super) fn behind_messages(
         if end < below && is_line(line) {
             return Some(start);
         }
-        if line.trim().is_empty() || !is_silence(line, unsolicited) {
+        if line.trim().is_empty() || !is_only_messages(line, unsolicited) {
             return None;
         }
         end = start;
@@ -114,7 +114,7 @@ fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
 }
 
 /// Returns whether a text consists of empty lines and unsolicited messages only.
-pub(crate) fn is_silence(text: &str, unsolicited: &[Pattern]) -> bool {
+pub(crate) fn is_only_messages(text: &str, unsolicited: &[Pattern]) -> bool {
     text.lines().all(|line| {
         line.trim().is_empty() || unsolicited.iter().any(|pattern| pattern.is_found_in(line))
     })

@@ -5,32 +5,32 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::echo;
-use super::manner::Manner;
 use super::prompt::Prompt;
-use super::proof::Proof;
-use super::read::Expect;
-use super::state::{Cli, Echo};
+use super::prompt_behaviour::PromptBehaviour;
+use super::proof::PromptProof;
+use super::read::ExpectedPrompt;
+use super::state::{Cli, EchoState};
 use crate::Line;
 use crate::error::Interruption;
 
 /// The maximum for a learnt round trip. A longer time means that output continued.
-const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(5);
+const MAX_ROUND_TRIP: Duration = Duration::from_secs(5);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Returns the start of the output if no echo is expected.
     pub(super) fn known_start(&self, command: Option<&Line>) -> Option<usize> {
-        (command.is_none() || self.echo == Echo::No).then_some(0)
+        (command.is_none() || self.echo == EchoState::No).then_some(0)
     }
 
     /// Learns from a complete answer that the device does not echo commands. Returns the start of the output.
     pub(super) fn learn_echo(&mut self, command: Option<&Line>) -> Option<usize> {
-        let (Some(_), Some(prompt), Echo::Unknown, None) =
+        let (Some(_), Some(prompt), EchoState::Unknown, None) =
             (command, &self.typed_at, self.echo, self.output_start)
         else {
             return None;
         };
         let text = self.screen.text();
-        self.echo = Echo::No;
+        self.echo = EchoState::No;
         let first = text.lines().next().unwrap_or_default();
         let typed = prompt.strip(first);
         Some(typed.map_or(0, |typed| first.len() - typed.trim_start().len()))
@@ -39,17 +39,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) fn echo_end(
         &mut self,
         command: Option<&Line>,
-        expect: Expect,
+        expect: ExpectedPrompt,
     ) -> Result<Option<usize>, Interruption> {
         let (Some(command), Some(prompt)) = (command, &self.typed_at) else {
             return Ok(Some(0));
         };
         let unsolicited = &self.settings.dialect.unsolicited;
         let end = match expect {
-            Expect::Text => echo::end_of_text(self.screen.text(), command.text()),
+            ExpectedPrompt::Text => echo::end_of_text(self.screen.text(), command.text()),
             _ => echo::end(self.screen.text(), prompt, command.text(), unsolicited),
         };
-        if end.is_none() && self.screen.text().len() > echo::SEARCHED {
+        if end.is_none() && self.screen.text().len() > echo::MAX_SEARCHED {
             return Err(Interruption::OutOfStep(
                 "the device did not echo the command",
             ));
@@ -66,36 +66,36 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 .filter(|(_, line)| line.trim() == command.text().trim());
             typed_at.is_some_and(|(line, _)| prompt.is(line))
         };
-        if self.echo == Echo::Unknown && end.as_ref().is_some_and(is_output) {
+        if self.echo == EchoState::Unknown && end.as_ref().is_some_and(is_output) {
             return Ok(None);
         }
         if end.is_some() {
-            self.echo = Echo::Yes;
+            self.echo = EchoState::Yes;
         }
         Ok(end)
     }
 
     /// Learns the round-trip time.
-    pub(super) fn learn_round_trip(&mut self, proof: &Proof, end: usize) {
+    pub(super) fn learn_round_trip(&mut self, proof: &PromptProof, end: usize) {
         let Some((first, last)) = proof.round_trip(end) else {
             return;
         };
-        let took = match (proof.asked(), self.round_trip) {
+        let took = match (proof.probe_count(), self.round_trip) {
             (1, _) | (_, Duration::ZERO) => first,
             // It is unknown which probe was answered.
             (_, known) => last.max(known),
         };
-        self.round_trip = took.min(LONGEST_ROUND_TRIP);
+        self.round_trip = took.min(MAX_ROUND_TRIP);
     }
 
     /// Learns the prompt, and learns it again when it has changed.
-    pub(super) fn learn(&mut self, end: usize, manner: Manner) {
-        self.manner = Some(manner);
+    pub(super) fn learn(&mut self, end: usize, prompt_behaviour: PromptBehaviour) {
+        self.prompt_behaviour = Some(prompt_behaviour);
         let tail = self.screen.last_line();
         let Some(known) = self.prompt.as_ref() else {
             if self.is_answered() {
-                self.echo = Echo::No;
-                self.prompt = Some(Prompt::standing(tail, None));
+                self.echo = EchoState::No;
+                self.prompt = Some(Prompt::from_line(tail, None));
                 return;
             }
             let first = self.screen.text()[end..].lines().next();
@@ -109,7 +109,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let learnt = if known.resembles(tail) {
             Some(known.with_digits_of(tail))
         } else if self.is_edited() {
-            Some(Prompt::standing(tail, Some(known)))
+            Some(Prompt::from_line(tail, Some(known)))
         } else {
             Prompt::learn(first, tail)
         };

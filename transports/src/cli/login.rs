@@ -8,13 +8,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::alarm::Alarm;
-use super::proof::Proof;
+use super::proof::PromptProof;
 use super::question::Question;
-use super::read::Expect;
+use super::read::ExpectedPrompt;
 use super::run::failure;
 use super::screen::Screen;
-use super::state::{Cli, CliSettings, Echo, State};
-use super::wait::Wait;
+use super::state::{Cli, CliSettings, CliState, EchoState};
+use super::wait::AnswerWait;
 use crate::error::{AuthenticationProblem, Interruption, Phase, one_line};
 use crate::{Context, Error, Line, Result};
 
@@ -24,13 +24,13 @@ pub(crate) struct Credentials {
     /// The user name, if it asks for one.
     pub(crate) user: String,
     /// `None` if the user is logged in already.
-    pub(crate) login: Option<Login>,
+    pub(crate) login: Option<CliLogin>,
     pub(crate) enable_password: Option<Line>,
 }
 
 /// The login at a command line that asks for it itself.
 #[derive(Debug)]
-pub(crate) struct Login {
+pub(crate) struct CliLogin {
     pub(crate) password: Option<Line>,
     /// The name of the password's setting, for messages.
     pub(crate) setting: &'static str,
@@ -57,19 +57,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             typed_at: None,
             is_padded: false,
             output_start: None,
-            echo: Echo::Unknown,
-            manner: None,
-            last_proof: Proof::default(),
+            echo: EchoState::Unknown,
+            prompt_behaviour: None,
+            last_proof: PromptProof::default(),
             probes: RandomState::new().hash_one(()) as usize,
             has_paged: false,
             round_trip: Duration::ZERO,
-            state: State::Busy,
+            state: CliState::Busy,
             greeting: String::new(),
             alarm: Alarm::default(),
         };
         cli.first_prompt(ctx, deadline, credentials).await?;
         cli.enable(ctx, deadline, credentials).await?;
-        cli.state = State::AtPrompt;
+        cli.state = CliState::AtPrompt;
         let dialect = Arc::clone(&cli.settings.dialect);
         for command in &dialect.on_open {
             match cli.run(ctx, &Line::new(command)).await {
@@ -90,9 +90,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
         let limit = deadline.saturating_duration_since(Instant::now());
-        let mut wait = Wait::new(ctx, "the wait for a prompt", limit, limit);
+        let mut wait = AnswerWait::new(ctx, "the wait for a prompt", limit, limit);
         let mut questions: Vec<Question<'_>> = dialect.login.iter().map(Question::typed).collect();
-        if let Some(Login { password, .. }) = login {
+        if let Some(CliLogin { password, .. }) = login {
             let asked = &dialect.authentication;
             questions.push(Question::name(&asked.user_prompt, user));
             questions.push(Question::secret(&asked.password_prompt, password.as_ref()));
@@ -103,9 +103,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         let opening = match woken {
             Ok(returns) => {
-                let proof = Proof::after(returns);
-                self.read_answer(&mut wait, Expect::AnyPrompt, None, &mut questions, proof)
-                    .await
+                let proof = PromptProof::after(returns);
+                self.read_answer(
+                    &mut wait,
+                    ExpectedPrompt::AnyPrompt,
+                    None,
+                    &mut questions,
+                    proof,
+                )
+                .await
             }
             Err(why) => Err(why),
         };
@@ -118,22 +124,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let password = login.as_ref().and_then(|login| login.password.as_ref());
                 self.learn_editor(&mut wait)
                     .await
-                    .map_err(|why| self.not_opened(ctx, Phase::Prompt, why, password))
+                    .map_err(|why| self.opening_error(ctx, Phase::Prompt, why, password))
             }
             Err(why) => Err(match login {
-                Some(login) if is_refusal(&why, &questions) => self.not_let_in(user, login, &why),
+                Some(login) if is_refusal(&why, &questions) => self.login_error(user, login, &why),
                 _ => {
                     let password = login.as_ref().and_then(|login| login.password.as_ref());
-                    self.not_opened(ctx, Phase::Prompt, why, password)
+                    self.opening_error(ctx, Phase::Prompt, why, password)
                 }
             }),
         }
     }
 
     /// Returns the error for a refused login, with advice.
-    fn not_let_in(&self, user: &str, login: &Login, why: &Interruption) -> Error {
-        let Login { password, setting } = login;
-        let said = |text: &str| match password {
+    fn login_error(&self, user: &str, login: &CliLogin, why: &Interruption) -> Error {
+        let CliLogin { password, setting } = login;
+        let message = |text: &str| match password {
             Some(password) => password.mask(text),
             None => text.to_owned(),
         };
@@ -148,9 +154,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 "without a password".to_owned()
             },
             offered: Vec::new(),
-            said: match why {
-                Interruption::Asked(question) => said(question),
-                _ => said(last.unwrap_or_default()),
+            message: match why {
+                Interruption::Asked(question) => message(question),
+                _ => message(last.unwrap_or_default()),
             },
             next: match password {
                 Some(_) => format!("check `user` and `{setting}`"),
@@ -186,25 +192,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let limit = deadline
             .saturating_duration_since(Instant::now())
             .max(Duration::from_secs(1));
-        let mut wait = Wait::new(ctx, "the change to privileged mode", limit, limit);
+        let mut wait = AnswerWait::new(ctx, "the change to privileged mode", limit, limit);
         let command = Line::new(&enable.command);
         let asked = &dialect.authentication;
         let questions = vec![
             Question::secret(&enable.password_prompt, password),
             Question::name(&asked.user_prompt, &credentials.user),
         ];
-        let fails = |said: &str| failure(&dialect, said).is_some();
+        let fails = |message: &str| failure(&dialect, message).is_some();
         match self
-            .type_line(&command, &mut wait, Expect::AnyPrompt, questions)
+            .type_line(&command, &mut wait, ExpectedPrompt::AnyPrompt, questions)
             .await
         {
             Ok(_) if is_privileged(self) => Ok(()),
-            Ok(said) if dialect.prompt.privileged.is_none() && !fails(&said) => Ok(()),
-            Ok(said) => {
-                let said = password.map_or_else(|| said.clone(), |line| line.mask(&said));
+            Ok(message) if dialect.prompt.privileged.is_none() && !fails(&message) => Ok(()),
+            Ok(message) => {
+                let message = password.map_or_else(|| message.clone(), |line| line.mask(&message));
                 Err(refused(format!(
                     "it says `{}`: {}",
-                    said.trim(),
+                    message.trim(),
                     match password {
                         Some(_) => "check `enable_password`",
                         None => "does it want an `enable_password`?",
@@ -218,11 +224,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 "the password is wrong: check `enable_password`, and `user` where it asks for a name"
                     .to_owned(),
             )),
-            Err(why) => Err(self.not_opened(ctx, Phase::Enable, why, password)),
+            Err(why) => Err(self.opening_error(ctx, Phase::Enable, why, password)),
         }
     }
 
-    fn not_opened(
+    fn opening_error(
         &self,
         ctx: &Context<'_>,
         phase: Phase,
@@ -237,12 +243,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Interruption::Lost => {
                 if secret.is_some() {
                     // A device may refuse a login by hanging up, and lock the account after several.
-                    ctx.retry_budget().login_lost();
+                    ctx.retry_budget().record_lost_login();
                 }
                 Error::Closed {
                     peer,
                     phase,
-                    said: last,
+                    message: last,
                 }
             }
             Interruption::Silent(_) | Interruption::TooLong(_) => Error::TimedOut {
@@ -253,7 +259,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     ": it showed nothing, even after Return; is it the right port, and is the \
                      device on? A slow one needs a longer `timeout`"
                         .to_owned()
-                } else if phase == Phase::Prompt && self.asks_who_is_there(&last) {
+                } else if phase == Phase::Prompt && self.asks_for_login(&last) {
                     format!(": it asks `{last}` after the login: set `line_password`")
                 } else if self.is_prompt_like(&last) {
                     format!(
@@ -266,7 +272,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 },
             },
             Interruption::Unanswered(question) | Interruption::PerhapsAnswered(question)
-                if self.asks_who_is_there(&question) =>
+                if self.asks_for_login(&question) =>
             {
                 Error::Setting {
                     setting: "line_password",
@@ -277,7 +283,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    fn asks_who_is_there(&self, line: &str) -> bool {
+    fn asks_for_login(&self, line: &str) -> bool {
         let asked = &self.settings.dialect.authentication;
         [&asked.user_prompt, &asked.password_prompt]
             .iter()
@@ -290,7 +296,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 fn is_refusal(why: &Interruption, questions: &[Question<'_>]) -> bool {
     match why {
         Interruption::Asked(line) => questions.iter().any(|asked| asked.is_credential(line)),
-        Interruption::Lost => questions.iter().any(Question::has_told_secret),
+        Interruption::Lost => questions.iter().any(Question::has_sent_secret),
         _ => false,
     }
 }

@@ -10,7 +10,7 @@
 //!    its way (log messages, late answers) is not mistaken for output. Whether a device echoes is
 //!    known from the beginning, so silence is never taken for a missing echo.
 //! 3. When the last line is the prompt, blanks are typed and erased at once, without Enter
-//!    ([`touch`]). If a line editor reads them, the line grows by as many columns and shrinks again,
+//!    ([`editor_probe`]). If a line editor reads them, the line grows by as many columns and shrinks again,
 //!    which no output does. If anything else follows, the line was output. The typed blanks then wait
 //!    in the device's input and mark the true end.
 //! 4. A device without a line editor shows the blanks and cannot erase them. There, the blanks are
@@ -39,27 +39,27 @@
 //! times what one costs.
 
 mod alarm;
-mod ask;
 pub(crate) mod commit;
 mod configure;
 pub mod dialect;
 mod echo;
 mod editor;
+mod editor_probe;
 mod gap;
 mod judge;
 mod learn;
 mod login;
-mod manner;
 mod output;
 mod pattern;
+mod probe;
 mod prompt;
+mod prompt_behaviour;
 mod proof;
 mod question;
 mod read;
 mod run;
 pub(crate) mod screen;
 mod state;
-mod touch;
 mod verdict;
 mod wait;
 
@@ -68,5 +68,5 @@ pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use login::{Credentials, Login};
+pub(crate) use login::{CliLogin, Credentials};
 pub(crate) use state::{Cli, CliSettings};

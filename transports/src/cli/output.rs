@@ -1,13 +1,13 @@
 //! Cleaning up the output of a command whose end is known: pagers and late messages are removed.
 
 use super::dialect::Pattern;
-use super::gap::is_silence;
+use super::gap::is_only_messages;
 use super::prompt::Prompt;
-use super::question::Answered;
+use super::question::AnsweredQuestion;
 
 /// Removes the pagers that the device did not erase from an output that began at `start`.
-pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answered]) {
-    for Answered { at, line, .. } in answered.iter().rev() {
+pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[AnsweredQuestion]) {
+    for AnsweredQuestion { at, line, .. } in answered.iter().rev() {
         let line = line.trim_end();
         let Some(at) = at.checked_sub(start) else {
             continue;
@@ -38,7 +38,7 @@ pub(super) fn without_entered(
     output: &mut String,
     prompt: &Prompt,
     gap: &str,
-    answered: &[Answered],
+    answered: &[AnsweredQuestion],
 ) {
     for _ in answered.iter().filter(|answered| answered.entered) {
         let last = output
@@ -76,7 +76,7 @@ pub(super) fn without_late_messages(
         let at = if prompt.is(line) {
             Some(0)
         } else {
-            prompt.behind(line)
+            prompt.position_in(line)
         };
         if let Some(at) = at.filter(|_| has_message) {
             output.truncate(start + at);
@@ -86,7 +86,7 @@ pub(super) fn without_late_messages(
             }
             continue;
         }
-        if prompt.is(line) || !(is_late || is_silence(line, unsolicited)) {
+        if prompt.is(line) || !(is_late || is_only_messages(line, unsolicited)) {
             return;
         }
         has_message |= !line.trim().is_empty();
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_pager_that_was_left_standing_is_taken_out() {
         let answered = |at| {
-            vec![Answered {
+            vec![AnsweredQuestion {
                 at,
                 line: "--More-- ".to_owned(),
                 entered: false,

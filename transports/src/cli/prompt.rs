@@ -1,7 +1,7 @@
 //! The learnt prompt of a session.
 
 /// The maximum length of a last line that is matched against patterns.
-pub(super) const LONGEST_PROMPT: usize = 512;
+pub(super) const MAX_PROMPT_LENGTH: usize = 512;
 
 /// The device's current prompt, exactly as shown.
 ///
@@ -29,12 +29,12 @@ impl Prompt {
     }
 
     /// Returns the number of blanks at its end.
-    pub(crate) fn ending(&self) -> usize {
+    pub(crate) fn trailing_blanks(&self) -> usize {
         self.ending
     }
 
     /// Takes the line at which something is typed as the prompt.
-    pub(crate) fn standing(line: &str, like: Option<&Self>) -> Self {
+    pub(crate) fn from_line(line: &str, like: Option<&Self>) -> Self {
         let digits_vary = like.is_some_and(|prompt| prompt.digits_vary);
         Self {
             text: line.trim_end().to_owned(),
@@ -47,7 +47,7 @@ impl Prompt {
     pub(crate) fn with_digits_of(&self, line: &str) -> Self {
         Self {
             digits_vary: true,
-            ..Self::standing(line, Some(self))
+            ..Self::from_line(line, Some(self))
         }
     }
 
@@ -57,7 +57,7 @@ impl Prompt {
         line == self.text
             || (self.digits_vary
                 && same_shape(line, &self.text)
-                && leading_digits(line) <= most_leading(&self.text))
+                && leading_digits(line) <= max_leading_digits(&self.text))
     }
 
     /// Returns the rest of a line that begins with this prompt.
@@ -82,12 +82,12 @@ impl Prompt {
     ///
     /// A clock or a counter may have advanced. If digits precede the prompt's leading digits, the prompt gets as many
     /// digits as it had before.
-    pub(crate) fn behind(&self, line: &str) -> Option<usize> {
+    pub(crate) fn position_in(&self, line: &str) -> Option<usize> {
         let line = line.trim_end();
         if let Some(before) = line.strip_suffix(self.text.as_str()) {
             return (!before.is_empty()).then_some(before.len());
         }
-        if line.len() > LONGEST_PROMPT || !self.text.contains(|c: char| c.is_ascii_digit()) {
+        if line.len() > MAX_PROMPT_LENGTH || !self.text.contains(|c: char| c.is_ascii_digit()) {
             return None;
         }
         let starts = line.char_indices().map(|(at, _)| at);
@@ -124,7 +124,7 @@ fn leading_digits(text: &str) -> usize {
 
 /// Returns the maximum number of leading digits of a prompt with this text: a counter grows, a clock does not. More
 /// digits are the end of unterminated output.
-fn most_leading(text: &str) -> usize {
+fn max_leading_digits(text: &str) -> usize {
     match leading_digits(text) {
         count @ (0 | 1) => count * 3,
         count if text[..count].bytes().all(|digit| digit == b'9') => count + 1,
@@ -166,7 +166,7 @@ mod tests {
         let clock = Prompt::learn("09:59:59 r1#", "10:00:00 r1#").expect("a prompt");
         assert!(clock.is("11:00:00 r1#") && clock.is("1:00:00 r1#"));
         assert!(!clock.is("1411:00:00 r1#"));
-        assert_eq!(clock.behind("1411:00:00 r1#"), Some(2));
+        assert_eq!(clock.position_in("1411:00:00 r1#"), Some(2));
         assert_eq!(prompt.strip("[23:10:07] r1(11)#show"), Some("show"));
     }
 
@@ -183,7 +183,7 @@ mod tests {
             ("r1#", "omega", None),
         ] {
             let prompt = Prompt::learn(prompt, prompt).expect("a prompt");
-            assert_eq!(prompt.behind(line), before, "{line}");
+            assert_eq!(prompt.position_in(line), before, "{line}");
         }
     }
 

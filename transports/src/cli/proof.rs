@@ -1,6 +1,6 @@
 //! The proof that a command has ended: a prompt that was probed for.
 //!
-//! With a line editor, [`touch`](super::touch) probes without Enter. Otherwise, a probe is a line of a few
+//! With a line editor, [`editor_probe`](super::editor_probe) probes without Enter. Otherwise, a probe is a line of a few
 //! blanks. A device that shows typed text shows them behind its prompt: the prompt, exactly as many blanks, the
 //! prompt again. Enter is pressed when the blanks are shown there. Then the probe is repeated with more blanks,
 //! because output may contain one such line, but not two that match. On a device that shows nothing, the prompt
@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::editor_probe::{EditorProbes, UNREAD};
 use super::screen::Screen;
-use super::touch::{Touches, UNREAD};
 
 /// The state of the proof that an answer has ended.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Proof {
+pub(crate) struct PromptProof {
     pub(super) probes: Vec<Probe>,
-    pub(crate) touches: Touches,
+    pub(crate) editor_probes: EditorProbes,
     /// The start of the line at which Enter was pressed because a line editor reads at its end, although it is not
     /// the known prompt.
     fresh: Option<usize>,
@@ -47,9 +47,9 @@ pub(super) struct Probe {
 }
 
 /// The maximum number of probes within one answer.
-const MOST_PROBES: usize = 6;
+const MAX_PROBES: usize = 6;
 
-impl Proof {
+impl PromptProof {
     /// Creates the initial state after Return was pressed this many times.
     pub(crate) fn after(returns: usize) -> Self {
         Self {
@@ -60,12 +60,12 @@ impl Proof {
 
     /// Returns whether anything was typed that a question may have taken for its answer.
     pub(crate) fn has_typed(&self) -> bool {
-        self.returns > 0 || self.has_asked()
+        self.returns > 0 || self.has_probed()
     }
 
     /// Records a probe with this many blanks, and whether Enter is pressed behind them. With Enter, blanks that were
     /// typed before and are perhaps unread belong to the same line.
-    pub(crate) fn ask(&mut self, screen: &Screen, mut blanks: usize, entered: bool) {
+    pub(crate) fn record_probe(&mut self, screen: &Screen, mut blanks: usize, entered: bool) {
         let mut asked = screen.text().len();
         while let Some(waiting) = self.probes.pop_if(|probe| entered && !probe.entered) {
             blanks += waiting.blanks;
@@ -76,14 +76,14 @@ impl Proof {
             asked,
             at: screen.text().len(),
             blanks,
-            had: blanks_behind(screen.last_line()),
+            had: trailing_blanks(screen.last_line()),
             entered,
         });
     }
 
     /// Records that Enter is pressed behind the blanks that were typed last, or at a line from which the blanks were
     /// erased. `ending` is the number of blanks that belong to the prompt, if known.
-    pub(crate) fn enter(&mut self, screen: &Screen, ending: Option<usize>) {
+    pub(crate) fn record_enter(&mut self, screen: &Screen, ending: Option<usize>) {
         let first = self.probes.iter().position(|probe| !probe.entered);
         let waiting = self.probes.iter().filter(|probe| !probe.entered);
         let typed: usize = waiting.map(|probe| probe.blanks).sum();
@@ -92,7 +92,7 @@ impl Proof {
             return;
         };
         probe.entered = true;
-        let now = blanks_behind(screen.last_line());
+        let now = trailing_blanks(screen.last_line());
         let ending = ending.unwrap_or_else(|| now.saturating_sub(probe.blanks));
         probe.blanks = now.saturating_sub(ending);
         self.untaken = probe.blanks.saturating_sub(typed);
@@ -104,7 +104,7 @@ impl Proof {
 
     /// Returns whether a probe with Enter was sent.
     pub(crate) fn has_entered(&self) -> bool {
-        self.entered().next().is_some()
+        self.entered_probes().next().is_some()
     }
 
     /// Returns whether exactly one probe was sent, and without Enter.
@@ -113,13 +113,13 @@ impl Proof {
     }
 
     /// Records the time of a probe.
-    pub(crate) fn stamp(&mut self) {
+    pub(crate) fn record_time(&mut self) {
         let now = Instant::now();
         self.since = Some((self.since.map_or(now, |(first, _)| first), now));
     }
 
     /// Returns the number of excess blanks at the prompt where Enter was pressed, beyond those typed for it.
-    pub(crate) fn untaken(&self) -> usize {
+    pub(crate) fn excess_blanks(&self) -> usize {
         self.untaken
     }
 
@@ -127,39 +127,42 @@ impl Proof {
     /// of the answer, because the time may have passed with output.
     pub(crate) fn round_trip(&self, end: usize) -> Option<(Duration, Duration)> {
         let (first, last) = self.since?;
-        let was_before = self.asked_before(end).is_some();
+        let was_before = self.probed_before(end).is_some();
         (!was_before).then(|| (first.elapsed(), last.elapsed()))
     }
 
     /// Returns where the first probe was sent, if that was before the end of the answer.
-    pub(crate) fn asked_before(&self, end: usize) -> Option<usize> {
+    pub(crate) fn probed_before(&self, end: usize) -> Option<usize> {
         let probed = self.probes.first().map(|probe| probe.asked);
-        let first = probed.into_iter().chain(self.touches.first()).min()?;
+        let first = probed
+            .into_iter()
+            .chain(self.editor_probes.first_position())
+            .min()?;
         (first < end).then_some(first)
     }
 
     /// Returns the probes with Enter.
-    pub(super) fn entered(&self) -> impl DoubleEndedIterator<Item = &Probe> {
+    pub(super) fn entered_probes(&self) -> impl DoubleEndedIterator<Item = &Probe> {
         self.probes.iter().filter(|probe| probe.entered)
     }
 
     /// Returns whether another probe is allowed.
-    pub(crate) fn may_ask(&self) -> bool {
-        self.asked() < MOST_PROBES
+    pub(crate) fn may_probe(&self) -> bool {
+        self.probe_count() < MAX_PROBES
     }
 
     /// Returns the number of probes.
-    pub(crate) fn asked(&self) -> usize {
-        self.probes.len() + self.touches.asked()
+    pub(crate) fn probe_count(&self) -> usize {
+        self.probes.len() + self.editor_probes.probe_count()
     }
 
     /// Returns whether any probe was sent.
-    pub(crate) fn has_asked(&self) -> bool {
-        self.asked() > 0
+    pub(crate) fn has_probed(&self) -> bool {
+        self.probe_count() > 0
     }
 
     /// Returns the start of the line at which Enter was pressed for a prompt that is not known yet.
-    pub(crate) fn fresh(&self) -> Option<usize> {
+    pub(crate) fn unknown_prompt_start(&self) -> Option<usize> {
         self.fresh
     }
 
@@ -167,8 +170,8 @@ impl Proof {
     /// systems show typed text before anything reads it.
     ///
     /// If a lead was typed (`has_lead`), the blanks follow it.
-    pub(crate) fn without_blanks(&self, output: &mut String, start: usize, has_lead: bool) {
-        for Probe { at, blanks, .. } in self.entered().rev() {
+    pub(crate) fn remove_blanks(&self, output: &mut String, start: usize, has_lead: bool) {
+        for Probe { at, blanks, .. } in self.entered_probes().rev() {
             let Some(at) = at.checked_sub(start) else {
                 continue;
             };
@@ -182,6 +185,6 @@ impl Proof {
     }
 }
 
-pub(super) fn blanks_behind(line: &str) -> usize {
+pub(super) fn trailing_blanks(line: &str) -> usize {
     line.len() - line.trim_end_matches(' ').len()
 }

@@ -5,57 +5,57 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::{Answer, Confirm, Pattern, is_question};
-use super::prompt::LONGEST_PROMPT;
-use super::proof::Proof;
+use super::prompt::MAX_PROMPT_LENGTH;
+use super::proof::PromptProof;
 use super::state::Cli;
-use super::wait::{Got, Wait};
+use super::wait::{AnswerWait, Received};
 use crate::Line;
 use crate::error::Interruption;
 
 /// The maximum number of replies to the same dialect question within one answer.
-const MOST_ANSWERS: usize = 3;
+const MAX_ANSWERS: usize = 3;
 
 /// The silence after which Return is pressed at a command line that should ask for a login.
 const NO_QUESTION: Duration = Duration::from_secs(2);
 
 /// The silence to await after Return has brought something. A line that is only slow asks twice, or asks for the
 /// password of an empty user name.
-const AWAKE: Duration = Duration::from_secs(1);
+const WAKE_SILENCE: Duration = Duration::from_secs(1);
 
 /// The maximum number of times Return is pressed: each one may answer a late question.
-const MOST_RETURNS: usize = 2;
+const MAX_RETURNS: usize = 2;
 
 /// The silence after the first key of an answer before the rest is typed. A question that wants a single key
 /// continues by then.
-const KEY_TAKEN: Duration = Duration::from_millis(300);
+const KEY_SILENCE: Duration = Duration::from_millis(300);
 
 /// A question that the device may ask, and the reply.
 pub(super) struct Question<'a> {
     pattern: &'a Pattern,
-    reply: Reply<'a>,
+    reply: QuestionReply<'a>,
     /// The number of times it may still be answered.
     left: usize,
     /// Whether the reply comes from the target's settings and not from the dialect.
     is_credential: bool,
 }
 
-enum Reply<'a> {
+enum QuestionReply<'a> {
     Typed(&'a str),
     Secret(&'a Line),
 }
 
 /// A question or a pager that was answered: the start of its line, and the line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answered {
+pub(super) struct AnsweredQuestion {
     pub(super) at: usize,
     pub(super) line: String,
     /// Whether Enter was pressed behind the answer.
     pub(super) entered: bool,
 }
 
-impl Answered {
+impl AnsweredQuestion {
     /// Returns whether it is the same line at the same place. A trailing blank may have arrived since.
-    fn is_at(&self, other: &Self) -> bool {
+    fn is_same(&self, other: &Self) -> bool {
         (self.at, self.line.trim_end()) == (other.at, other.line.trim_end())
     }
 }
@@ -65,8 +65,8 @@ impl<'a> Question<'a> {
     pub(super) fn typed(answer: &'a Answer) -> Self {
         Self {
             pattern: &answer.pattern,
-            reply: Reply::Typed(&answer.answer),
-            left: MOST_ANSWERS,
+            reply: QuestionReply::Typed(&answer.answer),
+            left: MAX_ANSWERS,
             is_credential: false,
         }
     }
@@ -75,8 +75,8 @@ impl<'a> Question<'a> {
     pub(super) fn confirm(confirm: &'a Confirm) -> Self {
         Self {
             pattern: &confirm.pattern,
-            reply: Reply::Typed(&confirm.answer),
-            left: MOST_ANSWERS,
+            reply: QuestionReply::Typed(&confirm.answer),
+            left: MAX_ANSWERS,
             is_credential: false,
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Question<'a> {
     pub(super) fn name(pattern: &'a Pattern, name: &'a str) -> Self {
         Self {
             pattern,
-            reply: Reply::Typed(name),
+            reply: QuestionReply::Typed(name),
             left: 1,
             is_credential: true,
         }
@@ -96,13 +96,13 @@ impl<'a> Question<'a> {
         match secret {
             Some(line) => Self {
                 pattern,
-                reply: Reply::Secret(line),
+                reply: QuestionReply::Secret(line),
                 left: 1,
                 is_credential: true,
             },
             None => Self {
                 pattern,
-                reply: Reply::Typed(""),
+                reply: QuestionReply::Typed(""),
                 left: 0,
                 is_credential: true,
             },
@@ -111,21 +111,21 @@ impl<'a> Question<'a> {
 
     /// Returns whether a line is this question.
     pub(super) fn is(&self, line: &str) -> bool {
-        line.len() <= LONGEST_PROMPT && self.pattern.is_found_in(line)
+        line.len() <= MAX_PROMPT_LENGTH && self.pattern.is_found_in(line)
     }
 
     /// Returns whether it asks for a user name or a password and can still be answered, so that it is expected.
-    pub(super) fn is_awaited(&self) -> bool {
+    pub(super) fn is_expected(&self) -> bool {
         self.is_credential && self.left > 0
     }
 
     fn is_name(&self) -> bool {
-        self.is_credential && matches!(self.reply, Reply::Typed(name) if !name.is_empty())
+        self.is_credential && matches!(self.reply, QuestionReply::Typed(name) if !name.is_empty())
     }
 
     /// Returns whether a secret was typed in reply.
-    pub(super) fn has_told_secret(&self) -> bool {
-        matches!(self.reply, Reply::Secret(_)) && self.left == 0
+    pub(super) fn has_sent_secret(&self) -> bool {
+        matches!(self.reply, QuestionReply::Secret(_)) && self.left == 0
     }
 
     /// Returns whether a line is this question, and it asks for a user name or a password.
@@ -142,7 +142,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) async fn wake(
         &mut self,
         questions: &[Question<'_>],
-        wait: &mut Wait<'_>,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<usize, Interruption> {
         let mut returns = 0;
         // The start of the question that an empty password has answered.
@@ -155,24 +155,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             if is_awake && returns == 0 {
                 return Ok(returns);
             }
-            let quiet = if is_awake { AWAKE } else { NO_QUESTION };
+            let quiet = if is_awake { WAKE_SILENCE } else { NO_QUESTION };
             match self.receive(wait, (!is_refused).then_some(quiet)).await? {
-                Got::Bytes => continue,
-                Got::Quiet if refused.is_none() && self.asks_nobody_s_password(questions) => {
+                Received::Bytes => continue,
+                Received::Quiet
+                    if refused.is_none() && self.asks_password_without_user(questions) =>
+                {
                     refused = Some(self.screen.last_line_start());
-                    returns = MOST_RETURNS;
+                    returns = MAX_RETURNS;
                 }
-                Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(returns),
-                Got::Quiet => returns += 1,
+                Received::Quiet if is_awake || returns == MAX_RETURNS => return Ok(returns),
+                Received::Quiet => returns += 1,
             }
             let newline = self.settings.dialect.newline.as_str();
             self.send(newline, wait).await?;
-            wait.stir();
+            wait.restart_silence();
         }
     }
 
     /// Returns whether the device asks for a password right below its question for a user name, which was not answered.
-    fn asks_nobody_s_password(&self, questions: &[Question<'_>]) -> bool {
+    fn asks_password_without_user(&self, questions: &[Question<'_>]) -> bool {
         let mut lines = self.screen.text().lines().rev();
         let mut asks_for = |name: bool| {
             let line = lines.find(|line| !line.trim().is_empty());
@@ -188,19 +190,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) async fn reply(
         &mut self,
         questions: &mut [Question<'_>],
-        answered: &mut Vec<Answered>,
-        wait: &mut Wait<'_>,
+        answered: &mut Vec<AnsweredQuestion>,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<(), Interruption> {
         let line = self.screen.last_line();
-        if line.trim().is_empty() || line.len() > LONGEST_PROMPT {
+        if line.trim().is_empty() || line.len() > MAX_PROMPT_LENGTH {
             return Ok(());
         }
-        let mut shown = Answered {
+        let mut shown = AnsweredQuestion {
             at: self.screen.last_line_start(),
             line: line.to_owned(),
             entered: false,
         };
-        if answered.last().is_some_and(|last| last.is_at(&shown)) {
+        if answered.last().is_some_and(|last| last.is_same(&shown)) {
             return Ok(());
         }
         let dialect = &self.settings.dialect;
@@ -215,8 +217,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Some(question) => {
                 question.left -= 1;
                 match question.reply {
-                    Reply::Typed(text) => [text, newline].concat(),
-                    Reply::Secret(line) => [line.text(), newline].concat(),
+                    QuestionReply::Typed(text) => [text, newline].concat(),
+                    QuestionReply::Secret(line) => [line.text(), newline].concat(),
                 }
             }
             None => match dialect
@@ -238,18 +240,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) async fn reply_unknown(
         &mut self,
         answers: &mut &[String],
-        answered: &mut Vec<Answered>,
-        proof: &Proof,
-        wait: &mut Wait<'_>,
+        answered: &mut Vec<AnsweredQuestion>,
+        proof: &PromptProof,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<bool, Interruption> {
         let line = self.screen.last_line();
-        let mut shown = Answered {
+        let mut shown = AnsweredQuestion {
             at: self.screen.last_line_start(),
             line: line.to_owned(),
             entered: true,
         };
-        let is_known = answered.last().is_some_and(|last| last.is_at(&shown));
-        if line.len() > LONGEST_PROMPT || !is_question(line) || is_known {
+        let is_known = answered.last().is_some_and(|last| last.is_same(&shown));
+        if line.len() > MAX_PROMPT_LENGTH || !is_question(line) || is_known {
             return Ok(false);
         }
         let Some((answer, rest)) = answers.split_first() else {
@@ -263,7 +265,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         *answers = rest;
         let (key, rest) = answer.split_at(answer.chars().next().map_or(0, char::len_utf8));
         self.send(key, wait).await?;
-        wait.stir();
+        wait.restart_silence();
         shown.entered = key.is_empty() || !self.has_taken_key(shown.at, wait).await?;
         if shown.entered {
             let newline = self.settings.dialect.newline.as_str();
@@ -278,11 +280,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     async fn has_taken_key(
         &mut self,
         start: usize,
-        wait: &mut Wait<'_>,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<bool, Interruption> {
-        let quiet = KEY_TAKEN.max(self.round_trip * 2);
+        let quiet = KEY_SILENCE.max(self.round_trip * 2);
         while self.screen.last_line_start() == start {
-            if let Got::Quiet = self.receive(wait, Some(quiet)).await? {
+            if let Received::Quiet = self.receive(wait, Some(quiet)).await? {
                 return Ok(false);
             }
         }

@@ -7,29 +7,29 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
-use super::manner::{Blanks, Manner};
 use super::output::{without_end, without_entered, without_late_messages, without_pagers};
 use super::prompt::Prompt;
-use super::proof::Proof;
-use super::question::{Answered, Question};
-use super::state::{Cli, Echo, State};
-use super::verdict::Verdict;
-use super::wait::{Got, Wait};
+use super::prompt_behaviour::{BlankDisplay, PromptBehaviour};
+use super::proof::PromptProof;
+use super::question::{AnsweredQuestion, Question};
+use super::state::{Cli, CliState, EchoState};
+use super::verdict::PromptVerdict;
+use super::wait::{AnswerWait, Received};
 use crate::Line;
 use crate::error::Interruption;
 use crate::terminal::may_be_edge;
 
 /// The silence required after a proof from a device that shows nothing of what is typed. If the probed line was
 /// output, the real prompt would look like the reply to the probe, and the reply itself would arrive now.
-const SETTLED: Duration = Duration::from_millis(300);
+const SETTLE_TIME: Duration = Duration::from_millis(300);
 
 /// The message for a pager that may have taken a probe for a key.
-const TOOK_KEY: &str =
+const PAGER_MAY_HAVE_TAKEN_KEY: &str =
     "it asked for a key while it was asked for its prompt, so part of the output may be missing";
 
 /// The prompt that ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expect {
+pub(super) enum ExpectedPrompt {
     /// The learnt prompt, or what it has changed to.
     Prompt,
     /// Any prompt of the dialect. It is then learnt.
@@ -43,7 +43,7 @@ pub(super) enum Expect {
     Text,
 }
 
-impl Expect {
+impl ExpectedPrompt {
     /// Returns whether a prompt of configuration mode ends the answer.
     pub(super) fn is_config(self) -> bool {
         matches!(self, Self::Config | Self::TextOpened)
@@ -55,41 +55,47 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) async fn type_line(
         &mut self,
         line: &Line,
-        wait: &mut Wait<'_>,
-        expect: Expect,
+        wait: &mut AnswerWait<'_>,
+        expect: ExpectedPrompt,
         mut questions: Vec<Question<'_>>,
     ) -> Result<String, Interruption> {
         let dialect = Arc::clone(&self.settings.dialect);
         questions.extend(dialect.confirmations(line.text()).map(Question::confirm));
-        self.state = State::Busy;
-        self.typed_at = Some(Prompt::standing(
+        self.state = CliState::Busy;
+        self.typed_at = Some(Prompt::from_line(
             self.screen.last_line(),
             self.prompt.as_ref(),
         ));
         self.output_start = None;
         match self.echo {
-            Echo::No => self.screen.clear(),
-            Echo::Yes | Echo::Unknown => self.screen.keep_last_line(),
+            EchoState::No => self.screen.clear(),
+            EchoState::Yes | EchoState::Unknown => self.screen.keep_last_line(),
         }
         let end = self.screen.column() + line.text().chars().count();
         // A device's own line break at the screen edge would look like output. A blank moves beyond the edge.
-        self.is_padded = expect == Expect::Prompt && may_be_edge(end);
+        self.is_padded = expect == ExpectedPrompt::Prompt && may_be_edge(end);
         let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
         self.send(&[line.text(), blank, newline].concat(), wait)
             .await?;
-        self.read_answer(wait, expect, Some(line), &mut questions, Proof::default())
-            .await
+        self.read_answer(
+            wait,
+            expect,
+            Some(line),
+            &mut questions,
+            PromptProof::default(),
+        )
+        .await
     }
 
     /// Reads the answer to a command (or to nothing) up to a proven prompt. Returns the output.
     pub(super) async fn read_answer(
         &mut self,
-        wait: &mut Wait<'_>,
-        expect: Expect,
+        wait: &mut AnswerWait<'_>,
+        expect: ExpectedPrompt,
         command: Option<&Line>,
         questions: &mut [Question<'_>],
-        mut proof: Proof,
+        mut proof: PromptProof,
     ) -> Result<String, Interruption> {
         self.output_start = self.known_start(command);
         let mut answered = Vec::new();
@@ -100,51 +106,51 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             if self.output_start.is_none() {
                 self.output_start = self.echo_end(command, expect)?;
             }
-            if expect == Expect::Text && self.output_start.is_some() {
+            if expect == ExpectedPrompt::Text && self.output_start.is_some() {
                 return Ok(String::new());
             }
             let start = self.output_start.unwrap_or_default();
             // A device that shows nothing of what is typed may never echo.
             let is_heard = self.output_start.is_some() || self.is_hidden();
-            let is_asked = is_heard || proof.has_asked();
+            let is_asked = is_heard || proof.has_probed();
             if is_asked && self.screen.last_line_start() >= start && self.screen.is_settled() {
                 match self.judge(&proof, expect) {
-                    Some(Verdict::Proven(..))
-                        if self.output_start.is_none() && self.echo == Echo::Yes =>
+                    Some(PromptVerdict::Proven(..))
+                        if self.output_start.is_none() && self.echo == EchoState::Yes =>
                     {
                         return Err(Interruption::OutOfStep(
                             "the device did not echo the command",
                         ));
                     }
-                    Some(Verdict::Proven(..)) if self.is_in_config_only() => {
+                    Some(PromptVerdict::Proven(..)) if self.is_in_config_only() => {
                         return Err(Interruption::Configuring);
                     }
-                    Some(Verdict::Proven(end, manner)) => {
+                    Some(PromptVerdict::Proven(end, prompt_behaviour)) => {
                         if !has_settled {
                             self.learn_round_trip(&proof, end);
                         }
-                        if manner.blanks != Blanks::Hidden || has_settled {
+                        if prompt_behaviour.blanks != BlankDisplay::Hidden || has_settled {
                             let start = self.learn_echo(command).unwrap_or(start);
-                            return self.proven(start..end, manner, answered, &proof);
+                            return self.proven(start..end, prompt_behaviour, answered, &proof);
                         }
                         is_settling = true;
                     }
-                    Some(Verdict::Doubtful) => {
+                    Some(PromptVerdict::Doubtful) => {
                         return Err(Interruption::OutOfStep(
                             "it did not answer each empty line with its prompt",
                         ));
                     }
-                    Some(Verdict::Ends) => {
+                    Some(PromptVerdict::Ends) => {
                         let end = self.screen.last_line_start();
                         return Ok(self.output(start, end, &answered, &proof));
                     }
                     // A pager may take the probe for a key, so a mere line of output must get time to continue.
-                    Some(Verdict::Ask) if proof.may_ask() && !self.has_paged => {
-                        self.ask_for_prompt(&mut proof, wait).await?;
+                    Some(PromptVerdict::Ask) if proof.may_probe() && !self.has_paged => {
+                        self.probe_for_prompt(&mut proof, wait).await?;
                     }
-                    Some(Verdict::Enter) => {
-                        let ending = self.prompt.as_ref().map(Prompt::ending);
-                        proof.enter(&self.screen, ending);
+                    Some(PromptVerdict::Enter) => {
+                        let ending = self.prompt.as_ref().map(Prompt::trailing_blanks);
+                        proof.record_enter(&self.screen, ending);
                         let newline = self.settings.dialect.newline.as_str();
                         self.send(newline, wait).await?;
                     }
@@ -155,34 +161,37 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         self.reply(questions, &mut answered, wait).await?;
                         self.has_paged |=
                             answered[before..].iter().any(|answered| !answered.entered);
-                        if answered.len() > before && proof.has_asked() && expect == Expect::Prompt
+                        if answered.len() > before
+                            && proof.has_probed()
+                            && expect == ExpectedPrompt::Prompt
                         {
-                            return Err(Interruption::OutOfStep(TOOK_KEY));
+                            return Err(Interruption::OutOfStep(PAGER_MAY_HAVE_TAKEN_KEY));
                         }
                     }
                 }
             }
             let quiet = if is_settling {
-                Some(SETTLED.max(self.round_trip * 2))
+                Some(SETTLE_TIME.max(self.round_trip * 2))
             } else {
-                (!quiet_seen).then(|| self.retry_budget(expect, &proof))
+                (!quiet_seen).then(|| self.silence_limit(expect, &proof))
             };
             match self.receive(wait, quiet).await? {
-                Got::Bytes => (quiet_seen, has_settled) = (false, false),
-                Got::Quiet if is_settling => has_settled = true,
-                Got::Quiet => {
+                Received::Bytes => (quiet_seen, has_settled) = (false, false),
+                Received::Quiet if is_settling => has_settled = true,
+                Received::Quiet => {
                     quiet_seen = true;
                     if self
                         .reply_unknown(&mut answers, &mut answered, &proof, wait)
                         .await?
                     {
-                        wait.stir();
+                        wait.restart_silence();
                         quiet_seen = false;
-                    } else if expect == Expect::TextOpened && self.output_start.is_some() {
+                    } else if expect == ExpectedPrompt::TextOpened && self.output_start.is_some() {
                         return Ok(String::new());
-                    } else if proof.may_ask() && self.is_worth_asking(expect, &proof, questions) {
-                        self.ask_for_prompt(&mut proof, wait).await?;
-                        wait.stir();
+                    } else if proof.may_probe() && self.is_worth_probing(expect, &proof, questions)
+                    {
+                        self.probe_for_prompt(&mut proof, wait).await?;
+                        wait.restart_silence();
                         quiet_seen = false;
                     }
                 }
@@ -194,34 +203,36 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     fn proven(
         &mut self,
         Range { start, end }: Range<usize>,
-        manner: Manner,
-        mut answered: Vec<Answered>,
-        proof: &Proof,
+        prompt_behaviour: PromptBehaviour,
+        mut answered: Vec<AnsweredQuestion>,
+        proof: &PromptProof,
     ) -> Result<String, Interruption> {
-        let wiped = self.wiped(end);
-        let end = end + self.unended(end);
-        self.learn(end, manner);
+        let erased_output = self.erased_output(end);
+        let end = end + self.unterminated_output(end);
+        self.learn(end, prompt_behaviour);
         self.last_proof = proof.clone();
-        self.forget_untaken(proof, &mut answered)?;
+        self.forget_unused_pagers(proof, &mut answered)?;
         // Without echo, the prompts may begin with the one at which the command was typed.
         let output = self.proven_output(start, end.max(start), &answered, proof)?;
-        Ok(output + &wiped)
+        Ok(output + &erased_output)
     }
 
     /// Forgets pagers whose keys are shown at the prompt: they were lines of output and remain in it.
-    fn forget_untaken(
+    fn forget_unused_pagers(
         &self,
-        proof: &Proof,
-        answered: &mut Vec<Answered>,
+        proof: &PromptProof,
+        answered: &mut Vec<AnsweredQuestion>,
     ) -> Result<(), Interruption> {
         let tail = self.screen.last_line();
         let untaken = match &self.prompt {
             // The cursor shows it: redrawn blanks are not visible.
             Some(prompt) if self.is_edited() && prompt.is(tail) => {
                 let shown = tail.trim_end().chars().count();
-                self.screen.column().saturating_sub(shown + prompt.ending())
+                self.screen
+                    .column()
+                    .saturating_sub(shown + prompt.trailing_blanks())
             }
-            _ => proof.untaken(),
+            _ => proof.excess_blanks(),
         };
         if untaken == 0 {
             return Ok(());
@@ -233,7 +244,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if is_told {
             Ok(())
         } else {
-            Err(Interruption::OutOfStep(TOOK_KEY))
+            Err(Interruption::OutOfStep(PAGER_MAY_HAVE_TAKEN_KEY))
         }
     }
 
@@ -243,10 +254,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &self,
         start: usize,
         end: usize,
-        answered: &[Answered],
-        proof: &Proof,
+        answered: &[AnsweredQuestion],
+        proof: &PromptProof,
     ) -> Result<String, Interruption> {
-        let meanwhile = match proof.asked_before(end) {
+        let meanwhile = match proof.probed_before(end) {
             Some(since) => &self.screen.text()[since..end],
             None => "",
         };
@@ -257,14 +268,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let is_pager = |line: &str| pagers.iter().any(|pager| pager.pattern.is_found_in(line));
         let is_answered = |at| answered.iter().any(|answered| answered.at == at);
         // Some pagers were erased since.
-        let mut wiped = self.screen.begun_anew();
-        if wiped.any(|(at, line)| is_pager(line) && !is_answered(*at)) {
-            return Err(Interruption::OutOfStep(TOOK_KEY));
+        let mut erased_output = self.screen.redrawn_lines();
+        if erased_output.any(|(at, line)| is_pager(line) && !is_answered(*at)) {
+            return Err(Interruption::OutOfStep(PAGER_MAY_HAVE_TAKEN_KEY));
         }
         let mut at = end - meanwhile.len();
         for line in meanwhile.split_inclusive('\n') {
             if is_pager(line.trim_end_matches('\n')) && !is_answered(at) {
-                return Err(Interruption::OutOfStep(TOOK_KEY));
+                return Err(Interruption::OutOfStep(PAGER_MAY_HAVE_TAKEN_KEY));
             }
             at += line.len();
         }
@@ -272,25 +283,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Returns the output between echo and prompt.
-    fn output(&self, start: usize, end: usize, answered: &[Answered], proof: &Proof) -> String {
+    fn output(
+        &self,
+        start: usize,
+        end: usize,
+        answered: &[AnsweredQuestion],
+        proof: &PromptProof,
+    ) -> String {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
         without_pagers(&mut output, start, answered);
-        if self.echo != Echo::No {
-            let has_lead = self.manner.as_ref().is_some_and(|manner| manner.lead);
-            proof.without_blanks(&mut output, start, has_lead);
+        if self.echo != EchoState::No {
+            let has_lead = self
+                .prompt_behaviour
+                .as_ref()
+                .is_some_and(|prompt_behaviour| prompt_behaviour.lead);
+            proof.remove_blanks(&mut output, start, has_lead);
         }
-        proof.touches.without_unread(&mut output, start);
-        if self.echo == Echo::No && !self.is_answered() && output.starts_with('\n') {
+        proof.editor_probes.remove_unread_echo(&mut output, start);
+        if self.echo == EchoState::No && !self.is_answered() && output.starts_with('\n') {
             // This is the end of the line that was not echoed.
             output.remove(0);
         }
-        let gap = self.manner.as_ref().map_or("", Manner::above);
+        let gap = self
+            .prompt_behaviour
+            .as_ref()
+            .map_or("", PromptBehaviour::text_above_prompt);
         without_end(&mut output, gap);
         if let Some(prompt) = &self.prompt {
             without_entered(&mut output, prompt, gap, answered);
             let unsolicited = &self.settings.dialect.unsolicited;
             // A line editor reads in an empty line, so any text between that line and the prompt is a message.
-            let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');
+            let is_late = proof.unknown_prompt_start() == Some(end)
+                && self.screen.text()[end..].starts_with('\n');
             without_late_messages(&mut output, prompt, is_late, unsolicited);
         }
         output

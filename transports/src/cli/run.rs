@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::Dialect;
-use super::proof::Proof;
+use super::proof::PromptProof;
 use super::question::Question;
-use super::read::Expect;
-use super::state::{Cli, State};
-use super::wait::Wait;
+use super::read::ExpectedPrompt;
+use super::state::{Cli, CliState};
+use super::wait::AnswerWait;
 use crate::{Context, Error, Line, Result};
 
 /// The number of lines at each end of an answer that are checked for failure messages. Further inside, an
@@ -49,33 +49,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// # Errors
     /// Fails when it does not; then the session is broken.
     pub(crate) async fn verify(&mut self, ctx: &Context<'_>) -> Result<()> {
-        let doing = "the test of the session";
-        self.begin(doing)?;
-        let mut wait = Wait::new(ctx, doing, self.settings.timeout, self.settings.timeout);
+        let operation = "the test of the session";
+        self.begin(operation)?;
+        let mut wait =
+            AnswerWait::new(ctx, operation, self.settings.timeout, self.settings.timeout);
         self.screen.keep_last_line();
         // The state of the last command does not apply here.
         (self.typed_at, self.output_start) = (None, None);
-        let mut proof = Proof::default();
-        let result = match self.ask_for_prompt(&mut proof, &mut wait).await {
+        let mut proof = PromptProof::default();
+        let result = match self.probe_for_prompt(&mut proof, &mut wait).await {
             Ok(()) => {
-                self.read_answer(&mut wait, Expect::Prompt, None, &mut [], proof)
+                self.read_answer(&mut wait, ExpectedPrompt::Prompt, None, &mut [], proof)
                     .await
             }
             Err(why) => Err(why),
         };
-        self.end(doing, result.map(drop), str::to_owned)
+        self.end(operation, result.map(drop), str::to_owned)
     }
 
     /// Sends the dialect's `leave` command, if it has one. Errors are ignored.
     pub(crate) async fn leave(&mut self, ctx: &Context<'_>) {
         let dialect = Arc::clone(&self.settings.dialect);
-        if let (State::AtPrompt, Some(leave)) = (self.state, &dialect.leave) {
-            let mut wait = Wait::for_command(ctx, "the end of the session", &self.settings);
+        if let (CliState::AtPrompt, Some(leave)) = (self.state, &dialect.leave) {
+            let mut wait = AnswerWait::for_command(ctx, "the end of the session", &self.settings);
             let _ = self
                 .send(&format!("{leave}{}", dialect.newline.as_str()), &mut wait)
                 .await;
         }
-        self.state = State::Broken;
+        self.state = CliState::Broken;
     }
 
     async fn ask(
@@ -85,22 +86,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         questions: Vec<Question<'_>>,
     ) -> Result<String> {
         command.check()?;
-        let doing = format!("`{}`", command.shown());
-        self.begin(&doing)?;
-        let mut wait = Wait::for_command(ctx, &doing, &self.settings);
+        let operation = format!("`{}`", command.shown());
+        self.begin(&operation)?;
+        let mut wait = AnswerWait::for_command(ctx, &operation, &self.settings);
         let result = self
-            .type_line(command, &mut wait, Expect::Prompt, questions)
+            .type_line(command, &mut wait, ExpectedPrompt::Prompt, questions)
             .await;
-        self.end(&doing, result, |partial| command.mask(partial))
+        self.end(&operation, result, |partial| command.mask(partial))
     }
 
     pub(super) fn check_output(&self, command: &Line, output: String) -> Result<String> {
         match failure(&self.settings.dialect, &output) {
             None => Ok(output),
-            Some(said) => Err(Error::CommandFailed {
+            Some(message) => Err(Error::CommandFailed {
                 peer: self.settings.peer.clone(),
                 command: command.shown(),
-                said: command.mask(&said),
+                message: command.mask(&message),
             }),
         }
     }

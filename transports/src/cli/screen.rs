@@ -4,19 +4,19 @@
 //! movements within a line overwrite, as on a screen. A character that is split between two chunks is
 //! reassembled, and invalid UTF-8 becomes U+FFFD. Each byte is examined once.
 
-mod overdrawn;
+mod overwritten;
 #[cfg(test)]
 mod tests;
 
 use crate::terminal::{COLUMNS, USUAL_WIDTHS};
-use overdrawn::{Overdrawn, WIPED};
+use overwritten::{Overwritten, WIPED};
 
 /// The number of columns at the end of a line over which a cursor can be moved back: several rows. It limits the
 /// redrawing that a device can cause with each byte.
 const REACH: usize = 8 * COLUMNS;
 
 /// The number of bytes of an escape sequence that are kept. No supported sequence is longer.
-const LONGEST_SEQUENCE: usize = 32;
+const MAX_SEQUENCE_LENGTH: usize = 32;
 
 /// The text that has arrived since the screen was last cleared. Its last line may still grow.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Screen {
     text: String,
     last_line: usize,
     /// The end of the last line after the cursor has been moved back in it. `text` then contains its image.
-    overdrawn: Option<Overdrawn>,
+    overwritten: Option<Overwritten>,
     escape: Escape,
     /// The first bytes of an incomplete character.
     split: Vec<u8>,
@@ -78,7 +78,7 @@ impl Screen {
             self.print_bytes(run, after.is_empty());
             rest = after;
         }
-        self.show_overdrawn();
+        self.show_overwritten();
     }
 
     /// Returns the whole text.
@@ -109,19 +109,19 @@ impl Screen {
 
     /// Returns the contents of the line that begins at this offset before the device first returned to its beginning
     /// since [`mark`](Self::mark). Some devices redraw the line for each key, without the text before the prompt.
-    pub(crate) fn before_anew(&self, start: usize) -> Option<&str> {
-        let mut kept = self.begun_anew();
+    pub(crate) fn before_redraw(&self, start: usize) -> Option<&str> {
+        let mut kept = self.redrawn_lines();
         kept.find_map(|(at, line)| (*at == start).then_some(line.as_str()))
     }
 
     /// Returns the previous contents of all redrawn lines, with their starts.
-    pub(crate) fn begun_anew(&self) -> impl Iterator<Item = &(usize, String)> {
+    pub(crate) fn redrawn_lines(&self) -> impl Iterator<Item = &(usize, String)> {
         self.begun_anew.iter().flatten()
     }
 
     /// Returns the number of columns by which the last line has shrunk, since it began or since [`mark`](Self::mark).
     /// Returns 0 if the cursor is not at the end of the visible line.
-    pub(crate) fn taken_back(&self) -> usize {
+    pub(crate) fn erased_columns(&self) -> usize {
         let shown = self.last_line().chars().count();
         if shown > self.column {
             return 0;
@@ -143,7 +143,7 @@ impl Screen {
     pub(crate) fn keep_last_line(&mut self) {
         self.text.drain(..self.last_line);
         self.text.shrink_to(RETAINED);
-        if let Some(line) = &mut self.overdrawn {
+        if let Some(line) = &mut self.overwritten {
             line.at -= self.last_line;
         }
         self.last_line = 0;
@@ -156,7 +156,7 @@ impl Screen {
         self.begun_anew = None;
         self.text.shrink_to(RETAINED);
         self.last_line = 0;
-        self.overdrawn = None;
+        self.overwritten = None;
         (self.column, self.farthest) = (0, 0);
     }
 
@@ -169,7 +169,7 @@ impl Screen {
                 continue;
             }
             // An incomplete character may continue in the next chunk.
-            let cut_off = at_end && chunks.peek().is_none() && may_go_on(invalid);
+            let cut_off = at_end && chunks.peek().is_none() && is_incomplete_character(invalid);
             if cut_off {
                 self.split.extend_from_slice(invalid);
             } else {
@@ -179,7 +179,7 @@ impl Screen {
     }
 
     fn print(&mut self, text: &str) {
-        match &mut self.overdrawn {
+        match &mut self.overwritten {
             None => self.text.push_str(text),
             Some(line) => {
                 text.chars().for_each(|character| line.print(character));
@@ -194,8 +194,8 @@ impl Screen {
 
     /// Draws the line and makes the result final.
     fn settle(&mut self) {
-        self.show_overdrawn();
-        self.overdrawn = None;
+        self.show_overwritten();
+        self.overwritten = None;
     }
 
     fn control(&mut self, byte: u8) {
@@ -225,7 +225,7 @@ impl Screen {
                     self.escape = Escape::None;
                     self.control_sequence(&parameters, byte);
                 }
-                0x20..=0x3f if parameters.len() == LONGEST_SEQUENCE => {}
+                0x20..=0x3f if parameters.len() == MAX_SEQUENCE_LENGTH => {}
                 0x20..=0x3f => parameters.push(byte),
                 0x1b => self.escape = Escape::Started,
                 // An invalid byte ends a sequence, so that a stray ESC swallows no text.
@@ -257,7 +257,7 @@ impl Screen {
             b'K' => self.erase(number.unwrap_or(0)),
             b'J' if number.unwrap_or(0) == 0 => self.erase(0),
             b'P' => {
-                if let Some(line) = &mut self.overdrawn {
+                if let Some(line) = &mut self.overwritten {
                     let end = line
                         .cells
                         .len()
@@ -272,9 +272,9 @@ impl Screen {
     fn erase(&mut self, how: usize) {
         let is_empty = self.last_line().is_empty();
         if how > 0 {
-            self.keep_before_anew();
+            self.save_before_redraw();
         }
-        match (&mut self.overdrawn, how) {
+        match (&mut self.overwritten, how) {
             (Some(line), 0) => line.cells.truncate(line.cursor),
             // Blanks that are printed here from now on are real blanks and erase nothing.
             (Some(line), 2) if self.column == 0 => line.cells.clear(),
@@ -296,7 +296,7 @@ impl Screen {
         let before = self.column.saturating_sub(1);
         let is_edge = |width: &usize| before > 0 && before.is_multiple_of(*width);
         USUAL_WIDTHS.iter().any(is_edge)
-            && match &self.overdrawn {
+            && match &self.overwritten {
                 None => self.last_line().ends_with(' '),
                 Some(line) => {
                     let last = line.cursor.checked_sub(1).map(|at| line.cells[at]);
@@ -309,16 +309,16 @@ impl Screen {
     fn move_cursor(&mut self, to: impl FnOnce(usize) -> usize) {
         let column = to(self.column);
         if column == 0 {
-            self.keep_before_anew();
+            self.save_before_redraw();
         }
-        if self.overdrawn.is_none() {
+        if self.overwritten.is_none() {
             if self.last_line().is_empty() {
                 return;
             }
             let mut cells: Vec<char> = self.last_line().chars().rev().take(REACH).collect();
             cells.reverse();
             let length: usize = cells.iter().map(|cell| cell.len_utf8()).sum();
-            self.overdrawn = Some(Overdrawn {
+            self.overwritten = Some(Overwritten {
                 at: self.text.len() - length,
                 before: self.column - cells.len(),
                 cursor: cells.len(),
@@ -326,7 +326,7 @@ impl Screen {
                 wipes: false,
             });
         }
-        if let Some(line) = &mut self.overdrawn {
+        if let Some(line) = &mut self.overwritten {
             line.wipes = false;
             line.cursor = column.saturating_sub(line.before).min(line.cells.len());
             self.column = line.before + line.cursor;
@@ -338,19 +338,19 @@ impl Screen {
     }
 
     /// Keeps the current contents of the line, if contents are kept and this line's are not yet.
-    fn keep_before_anew(&mut self) {
+    fn save_before_redraw(&mut self) {
         let at = self.last_line;
         if let Some(kept) = &mut self.begun_anew
             && kept.last().is_none_or(|(last, _)| *last != at)
         {
-            let line = match &self.overdrawn {
+            let line = match &self.overwritten {
                 Some(line) => {
                     [&self.text[at..line.at], &*line.shown().collect::<String>()].concat()
                 }
                 None => self.text[at..].to_owned(),
             };
-            if kept.len() == MOST_KEPT {
-                kept.remove(MOST_KEPT / 2);
+            if kept.len() == MAX_KEPT {
+                kept.remove(MAX_KEPT / 2);
             }
             if !line.is_empty() {
                 kept.push((at, line));
@@ -370,8 +370,8 @@ impl Screen {
         (self.column, self.farthest) = (0, 0);
     }
 
-    fn show_overdrawn(&mut self) {
-        if let Some(line) = &self.overdrawn {
+    fn show_overwritten(&mut self) {
+        if let Some(line) = &self.overwritten {
             self.text.truncate(line.at);
             self.text.extend(line.shown());
         }
@@ -380,12 +380,12 @@ impl Screen {
 
 /// The maximum number of kept lines: the first, where typed keys are processed, and the last, where an answer
 /// ends.
-const MOST_KEPT: usize = 128;
+const MAX_KEPT: usize = 128;
 
 /// The memory that a screen keeps for the next command, in bytes.
 const RETAINED: usize = 4 * 1024;
 
 /// Returns whether these bytes are the beginning of a valid character.
-fn may_go_on(bytes: &[u8]) -> bool {
+fn is_incomplete_character(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

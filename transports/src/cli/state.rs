@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::dialect::Dialect;
-use super::manner::Manner;
 use super::prompt::Prompt;
-use super::proof::Proof;
+use super::prompt_behaviour::PromptBehaviour;
+use super::proof::PromptProof;
 use super::screen::Screen;
 use crate::error::{Interrupted, Interruption};
 use crate::{Error, Opening, Result};
 
 /// The maximum size of an answer in bytes.
-pub(crate) const MOST_OUTPUT: usize = 64 * 1024 * 1024;
+pub(crate) const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 
 /// A session at a prompt. It runs one command at a time.
 pub(crate) struct Cli<S> {
@@ -29,11 +29,11 @@ pub(crate) struct Cli<S> {
     pub(super) is_padded: bool,
     /// The start of the current command's output in the screen's text, once known.
     pub(super) output_start: Option<usize>,
-    pub(super) echo: Echo,
+    pub(super) echo: EchoState,
     /// How the device answers an empty line. Known after the first probe.
-    pub(super) manner: Option<Manner>,
+    pub(super) prompt_behaviour: Option<PromptBehaviour>,
     /// The probes that proved the end of the last answer.
-    pub(super) last_proof: Proof,
+    pub(super) last_proof: PromptProof,
     /// The number of probes so far. It starts with a random number for each session.
     pub(super) probes: usize,
     /// Whether a pager has waited for a key in the middle of an answer.
@@ -41,7 +41,7 @@ pub(crate) struct Cli<S> {
     /// The minimum time for an answer, according to the last one.
     pub(super) round_trip: Duration,
     /// Whether a command is running, or was abandoned: then nothing more is sent.
-    pub(super) state: State,
+    pub(super) state: CliState,
     /// The text above the first prompt.
     pub(super) greeting: String,
     pub(super) alarm: Alarm,
@@ -63,14 +63,14 @@ pub(crate) struct CliSettings {
 
 /// Whether the device echoes what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Echo {
+pub(super) enum EchoState {
     Unknown,
     Yes,
     No,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum CliState {
     AtPrompt,
     Busy,
     Broken,
@@ -79,7 +79,7 @@ pub(super) enum State {
 impl<S> Cli<S> {
     /// Returns whether another command may be sent.
     pub(crate) fn is_usable(&self) -> bool {
-        self.state == State::AtPrompt
+        self.state == CliState::AtPrompt
     }
 
     /// Returns what the device showed when the session opened, with the current prompt.
@@ -91,34 +91,34 @@ impl<S> Cli<S> {
     }
 
     /// Marks the session as busy. Fails if it was abandoned before.
-    pub(super) fn begin(&mut self, doing: &str) -> Result<()> {
-        if self.state != State::AtPrompt {
-            self.state = State::Broken;
-            return Err(self.interrupted(doing, Interruption::Broken, String::new()));
+    pub(super) fn begin(&mut self, operation: &str) -> Result<()> {
+        if self.state != CliState::AtPrompt {
+            self.state = CliState::Broken;
+            return Err(self.interrupted(operation, Interruption::Broken, String::new()));
         }
-        self.state = State::Busy;
+        self.state = CliState::Busy;
         Ok(())
     }
 
     /// Records the result of an operation. An interruption breaks the session.
     pub(super) fn end<T>(
         &mut self,
-        doing: &str,
+        operation: &str,
         result: std::result::Result<T, Interruption>,
         mask: impl Fn(&str) -> String,
     ) -> Result<T> {
         match result {
             Ok(value) => {
-                self.state = State::AtPrompt;
+                self.state = CliState::AtPrompt;
                 // An idle session keeps no output.
                 self.screen.keep_last_line();
                 self.output_start = None;
                 Ok(value)
             }
             Err(why) => {
-                self.state = State::Broken;
+                self.state = CliState::Broken;
                 let partial = mask(self.partial_output());
-                Err(self.interrupted(doing, why, partial))
+                Err(self.interrupted(operation, why, partial))
             }
         }
     }
@@ -133,11 +133,11 @@ impl<S> Cli<S> {
         }
     }
 
-    pub(super) fn interrupted(&self, doing: &str, why: Interruption, partial: String) -> Error {
-        let (peer, doing) = (self.settings.peer.clone(), doing.to_owned());
+    pub(super) fn interrupted(&self, operation: &str, why: Interruption, partial: String) -> Error {
+        let (peer, operation) = (self.settings.peer.clone(), operation.to_owned());
         Error::Interrupted(Box::new(Interrupted {
             peer,
-            doing,
+            operation,
             changing: false,
             why,
             partial,

@@ -6,27 +6,27 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
-use super::state::{Cli, CliSettings, MOST_OUTPUT};
+use super::state::{Cli, CliSettings, MAX_OUTPUT};
 use crate::Context;
 use crate::error::{Interruption, seconds};
 use crate::telnet::NEGOTIATION;
 
 /// The interval of notices about silence.
-const TOLD_EVERY: Duration = Duration::from_secs(5);
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The size of a read.
 const CHUNK: usize = 8 * 1024;
 
 /// The limits of one answer.
-pub(super) struct Wait<'a> {
+pub(super) struct AnswerWait<'a> {
     ctx: &'a Context<'a>,
-    doing: &'a str,
+    operation: &'a str,
     idle: Duration,
     limit: Duration,
     deadline: Instant,
     heard: Instant,
     stirred: Instant,
-    told: u32,
+    reported: u32,
     /// The number of bytes received in total.
     received: usize,
     /// The read buffer. It is not part of the session, which is idle most of the time.
@@ -34,56 +34,61 @@ pub(super) struct Wait<'a> {
 }
 
 /// The result of waiting.
-pub(super) enum Got {
+pub(super) enum Received {
     /// Data arrived and is on the screen.
     Bytes,
     /// Nothing arrived during the given time.
     Quiet,
 }
 
-impl<'a> Wait<'a> {
+impl<'a> AnswerWait<'a> {
     /// Creates the limits of a command.
     pub(super) fn for_command(
         ctx: &'a Context<'a>,
-        doing: &'a str,
+        operation: &'a str,
         settings: &CliSettings,
     ) -> Self {
-        Self::new(ctx, doing, settings.idle_timeout, settings.command_timeout)
+        Self::new(
+            ctx,
+            operation,
+            settings.idle_timeout,
+            settings.command_timeout,
+        )
     }
 
     /// Creates limits for silence and for the total time.
     pub(super) fn new(
         ctx: &'a Context<'a>,
-        doing: &'a str,
+        operation: &'a str,
         idle: Duration,
         limit: Duration,
     ) -> Self {
         let now = Instant::now();
         Self {
             ctx,
-            doing,
+            operation,
             idle,
             limit,
             deadline: now + limit,
             heard: now,
             stirred: now,
-            told: 0,
+            reported: 0,
             received: 0,
             chunk: vec![0; CHUNK],
         }
     }
 
     /// Restarts the measurement of silence, because something was sent that will be answered.
-    pub(super) fn stir(&mut self) {
+    pub(super) fn restart_silence(&mut self) {
         self.stirred = Instant::now();
     }
 
-    fn tell_silence(&mut self, peer: &str) {
-        self.told += 1;
+    fn report_silence(&mut self, peer: &str) {
+        self.reported += 1;
         self.ctx.notice(format!(
             "nothing from {peer} for {} s during {}; giving up after {} s",
-            (TOLD_EVERY * self.told).as_secs(),
-            self.doing,
+            (REPORT_INTERVAL * self.reported).as_secs(),
+            self.operation,
             seconds(self.idle),
         ));
     }
@@ -94,7 +99,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) async fn send(
         &mut self,
         text: &str,
-        wait: &mut Wait<'_>,
+        wait: &mut AnswerWait<'_>,
     ) -> Result<(), Interruption> {
         let until = wait.deadline.min(Instant::now() + wait.idle);
         let sending = async {
@@ -111,12 +116,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Waits for data and puts it on the screen, or returns after a time of silence.
     pub(super) async fn receive(
         &mut self,
-        wait: &mut Wait<'_>,
+        wait: &mut AnswerWait<'_>,
         quiet: Option<Duration>,
-    ) -> Result<Got, Interruption> {
+    ) -> Result<Received, Interruption> {
         loop {
             let idle = wait.heard + wait.idle;
-            let telling = wait.heard + TOLD_EVERY * (wait.told + 1);
+            let telling = wait.heard + REPORT_INTERVAL * (wait.reported + 1);
             let quiet_at = quiet.map_or(idle, |quiet| wait.heard.max(wait.stirred) + quiet);
             let until = idle.min(telling).min(quiet_at).min(wait.deadline);
             let coming = self.stream.read(&mut wait.chunk);
@@ -128,23 +133,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Some(Ok(length)) => {
                     self.screen.push(&wait.chunk[..length]);
                     wait.received += length;
-                    if wait.received > MOST_OUTPUT {
-                        return Err(Interruption::TooMuch(MOST_OUTPUT));
+                    if wait.received > MAX_OUTPUT {
+                        return Err(Interruption::TooMuch(MAX_OUTPUT));
                     }
                     wait.heard = Instant::now();
                     // The timer never fires if there is always data to read.
                     if wait.heard >= wait.deadline {
                         return Err(Interruption::TooLong(wait.limit));
                     }
-                    wait.told = 0;
-                    return Ok(Got::Bytes);
+                    wait.reported = 0;
+                    return Ok(Received::Bytes);
                 }
                 None if until == wait.deadline => {
                     return Err(Interruption::TooLong(wait.limit));
                 }
                 None if until == idle => return Err(Interruption::Silent(wait.idle)),
-                None if quiet.is_some() && until == quiet_at => return Ok(Got::Quiet),
-                None => wait.tell_silence(&self.settings.peer),
+                None if quiet.is_some() && until == quiet_at => return Ok(Received::Quiet),
+                None => wait.report_silence(&self.settings.peer),
             }
         }
     }

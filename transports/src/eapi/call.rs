@@ -51,7 +51,9 @@ pub(super) fn body(commands: &[Line], enable_password: Option<&Line>, format: Fo
 /// Reads an answer. Returns `None` if it is not an answer of eAPI.
 pub(super) fn read(mut answer: Json, format: Format) -> Option<Result<Ran<Json>, CallError>> {
     if let Some(Json::Array(outputs)) = answer.get_mut("result").map(Json::take) {
-        let outputs = outputs.into_iter().map(|output| put_out(output, format));
+        let outputs = outputs
+            .into_iter()
+            .map(|output| into_output(output, format));
         return Some(Ok(Ran {
             outputs: outputs.collect(),
             refused: None,
@@ -76,25 +78,25 @@ pub(super) fn read(mut answer: Json, format: Format) -> Option<Result<Ran<Json>,
     };
     let errors = last["errors"].as_array().into_iter().flatten();
     let errors: Vec<&str> = errors.filter_map(Json::as_str).collect();
-    let mut said = if errors.is_empty() {
+    let mut message = if errors.is_empty() {
         message.to_owned()
     } else {
         errors.join("\n")
     };
     if code == NO_JSON {
-        said.push_str(": it has no output as data, ask for it as a command");
+        message.push_str(": it has no output as data, ask for it as a command");
     }
     let outputs = before.iter().cloned();
     Some(Ok(Ran {
-        outputs: outputs.map(|output| put_out(output, format)).collect(),
+        outputs: outputs.map(|output| into_output(output, format)).collect(),
         refused: Some(RefusedCommand {
             at: before.len(),
-            said,
+            message,
         }),
     }))
 }
 
-fn put_out(mut output: Json, format: Format) -> Json {
+fn into_output(mut output: Json, format: Format) -> Json {
     match format {
         Format::Text => output.get_mut("output").map_or(Json::Null, Json::take),
         Format::Json => output,
@@ -150,11 +152,11 @@ mod tests {
         assert_eq!(ran.outputs, [json!({})]);
         let refused = ran.refused.expect("one failed");
         assert_eq!(refused.at, 1);
-        assert_eq!(refused.said, "Invalid input (at token 0: 'shw')");
+        assert_eq!(refused.message, "Invalid input (at token 0: 'shw')");
     }
 
     #[test]
-    fn an_error_of_the_call_is_no_commands() {
+    fn an_error_of_the_call_belongs_to_no_command() {
         let answer = json!({ "error": { "code": -32602, "message": "Invalid params" } });
         let error = read(answer, Format::Json)
             .expect("an answer")

@@ -9,12 +9,12 @@ use crate::Line;
 use crate::command_list::{Ran, RefusedCommand, configured, failed};
 use crate::error::Refused;
 use crate::fact_rows::{self, FactRow};
-use crate::http::{Http, Repeat, Settings};
+use crate::http::{Http, HttpSettings, Repeat};
 use crate::info::secret;
-use crate::rpc::{post, strange};
+use crate::rpc::{post, protocol_error};
 use crate::{
-    CommandLine, Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport,
-    http,
+    CommandLine, Context, DataRequest, DataStore, Document, Error, ProtocolSession, Result,
+    Transport, http,
 };
 
 const PROTOCOL: &str = "eAPI";
@@ -51,7 +51,7 @@ impl ProtocolSession for EapiSession {
 
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         Ok(Self {
-            http: Http::new(Settings::read(ctx, info)?, None)?,
+            http: Http::new(HttpSettings::read(ctx, info)?, None)?,
             enable: info.boolean("enable") != Some(false),
             enable_password: secret(info, "enable_password").map(Line::secret),
         })
@@ -74,13 +74,19 @@ impl EapiSession {
         let body = call::body(&list, self.enable_password.as_ref(), format);
         let answer = post(&self.http, ctx, PROTOCOL, PATH, JSON, &body, repeat).await?;
         let mut ran = match call::read(answer, format) {
-            None => return Err(strange(&self.http, PROTOCOL, "an answer to `runCmds`")),
+            None => {
+                return Err(protocol_error(
+                    &self.http,
+                    PROTOCOL,
+                    "an answer to `runCmds`",
+                ));
+            }
             Some(Err(error)) => {
                 return Err(Error::Refused(Box::new(Refused {
                     peer: self.http.peer().to_owned(),
                     request: "runCmds".to_owned(),
                     status: format!("error {}", error.code),
-                    said: error.message,
+                    message: error.message,
                     hint: String::new(),
                     details: Some(error.whole),
                     busy: false,
@@ -92,7 +98,7 @@ impl EapiSession {
             if refused.at < before {
                 let problem = format!(
                     "{}; check `enable_password`, or do without it (`enable: false`)",
-                    refused.said
+                    refused.message
                 );
                 return Err(Error::Enable {
                     peer: self.http.peer().to_owned(),
@@ -107,7 +113,7 @@ impl EapiSession {
     }
 
     /// Runs one command.
-    async fn one(
+    async fn run_one(
         &self,
         ctx: &Context<'_>,
         command: &Line,
@@ -117,17 +123,21 @@ impl EapiSession {
         let ran = self
             .run(ctx, std::slice::from_ref(command), format, repeat)
             .await?;
-        if let Some(RefusedCommand { said, .. }) = ran.refused {
-            return Err(failed(self.http.peer(), Some(command), said));
+        if let Some(RefusedCommand { message, .. }) = ran.refused {
+            return Err(failed(self.http.peer(), Some(command), message));
         }
         let output = ran.outputs.into_iter().next();
-        output.ok_or_else(|| strange(&self.http, PROTOCOL, "an output for each command"))
+        output.ok_or_else(|| protocol_error(&self.http, PROTOCOL, "an output for each command"))
     }
 
     async fn text(&self, ctx: &Context<'_>, command: &Line, repeat: Repeat) -> Result<String> {
-        match self.one(ctx, command, Format::Text, repeat).await? {
+        match self.run_one(ctx, command, Format::Text, repeat).await? {
             Json::String(text) => Ok(text),
-            _ => Err(strange(&self.http, PROTOCOL, "an output that is text")),
+            _ => Err(protocol_error(
+                &self.http,
+                PROTOCOL,
+                "an output that is text",
+            )),
         }
     }
 }
@@ -177,12 +187,12 @@ impl CommandLine for EapiSession {
 impl DataStore for EapiSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let output = self
-            .one(ctx, &Line::new(what), Format::Json, Repeat::Allowed)
+            .run_one(ctx, &Line::new(what), Format::Json, Repeat::Allowed)
             .await?;
         Ok(Document::Data(Value::from(output)))
     }
 
-    async fn set(&self, _: &Context<'_>, _: &Request) -> Result<Document> {
+    async fn set(&self, _: &Context<'_>, _: &DataRequest) -> Result<Document> {
         Err(Error::Unsupported(
             "eapi changes nothing but by configuration: send lines of it instead".to_owned(),
         ))
@@ -202,17 +212,17 @@ impl Transport for EapiSession {
             .await?;
         match ran.refused {
             None => Ok(()),
-            Some(refused) => Err(failed(self.http.peer(), commands.first(), refused.said)),
+            Some(refused) => Err(failed(self.http.peer(), commands.first(), refused.message)),
         }
     }
 
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = Facts::new();
         for (command, rows) in [("show version", VERSION), ("show hostname", HOSTNAME)] {
-            let asked = self
-                .one(ctx, &Line::new(command), Format::Json, Repeat::Allowed)
+            let result = self
+                .run_one(ctx, &Line::new(command), Format::Json, Repeat::Allowed)
                 .await;
-            let answer = fact_rows::unless_refused(ctx, asked, &format!("of `{command}`"))?;
+            let answer = fact_rows::unless_refused(ctx, result, &format!("of `{command}`"))?;
             if let Some(mut answer) = answer {
                 whole_seconds(&mut answer);
                 fact_rows::set_facts(ctx, &mut facts, &answer, rows, command);

@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use super::text::saying;
+use super::text::quoted_message;
 
 /// A refused login.
 #[derive(Debug, Error)]
-#[error("{peer} refuses the login of `{user}` ({tried}){}{}{}", offers(.offered), saying(.said), next_step(.next))]
+#[error("{peer} refuses the login of `{user}` ({tried}){}{}{}", offers(.offered), quoted_message(.message), next_step(.next))]
 pub struct AuthenticationProblem {
     /// The peer.
     pub peer: String,
@@ -17,7 +17,7 @@ pub struct AuthenticationProblem {
     /// The methods that the target offers.
     pub offered: Vec<&'static str>,
     /// The target's message, if any.
-    pub said: String,
+    pub message: String,
     /// Advice.
     pub next: String,
 }

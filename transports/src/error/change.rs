@@ -31,7 +31,7 @@ pub struct RefusedLine {
     /// The line, with secrets redacted.
     pub line: String,
     /// The target's message, with secrets redacted.
-    pub said: String,
+    pub message: String,
 }
 
 impl fmt::Display for ConfigurationProblem {
@@ -44,11 +44,16 @@ impl fmt::Display for ConfigurationProblem {
             rolled_back,
             interrupted,
         } = self;
-        if let Some(RefusedLine { number, line, said }) = refused {
+        if let Some(RefusedLine {
+            number,
+            line,
+            message,
+        }) = refused
+        {
             write!(
                 f,
                 "{peer} refuses line {number} of {of}, `{line}`: {}; ",
-                one_line(said)
+                one_line(message)
             )?;
         }
         if let Some(error) = interrupted {
@@ -89,44 +94,44 @@ impl std::error::Error for ConfigurationProblem {
 
 /// A change that was made, but not confirmed.
 #[derive(Debug)]
-pub struct Unconfirmed {
+pub struct UnconfirmedChange {
     /// The peer.
     pub peer: String,
     /// Why it was not confirmed.
     pub why: Box<Error>,
     /// The outcome of the change.
-    pub then: Aftermath,
+    pub outcome: ChangeOutcome,
 }
 
 /// The outcome of a change that was not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aftermath {
+pub enum ChangeOutcome {
     /// It was reverted.
-    TakenBack,
+    RolledBack,
     /// The device reverts it by itself, at the latest after this time.
-    WillBeTakenBack(Duration),
+    WillRollBack(Duration),
     /// It remains in effect, because the device cannot revert changes.
-    Stands,
+    InEffect,
 }
 
-impl fmt::Display for Unconfirmed {
+impl fmt::Display for UnconfirmedChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { peer, why, then } = self;
+        let Self { peer, why, outcome } = self;
         write!(f, "the change on {peer} was not confirmed ({why}); ")?;
-        match then {
-            Aftermath::TakenBack => {
+        match outcome {
+            ChangeOutcome::RolledBack => {
                 f.write_str("it was rolled back: the configuration is as it was before")
             }
-            Aftermath::WillBeTakenBack(limit) => write!(
+            ChangeOutcome::WillRollBack(limit) => write!(
                 f,
                 "the device rolls it back by itself, within {} s (`confirm_timeout`)",
                 seconds(*limit)
             ),
-            Aftermath::Stands => f.write_str(
+            ChangeOutcome::InEffect => f.write_str(
                 "it stays, because the device cannot roll a change back: check the device",
             ),
         }
     }
 }
 
-impl std::error::Error for Unconfirmed {}
+impl std::error::Error for UnconfirmedChange {}

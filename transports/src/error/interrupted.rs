@@ -11,7 +11,7 @@ pub struct Interrupted {
     /// The peer.
     pub peer: String,
     /// The command, with secrets redacted.
-    pub doing: String,
+    pub operation: String,
     /// Whether it may have changed the target.
     pub changing: bool,
     /// The reason.
@@ -65,59 +65,59 @@ impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             peer,
-            doing,
+            operation,
             changing,
             why,
             partial,
         } = self;
         match why {
-            Interruption::Lost => write!(f, "{peer} closed the connection during {doing}")?,
+            Interruption::Lost => write!(f, "{peer} closed the connection during {operation}")?,
             Interruption::Unacknowledged(time) => write!(
                 f,
-                "{peer} did not acknowledge for {} s what was sent to it during {doing}: the connection is broken, or \
+                "{peer} did not acknowledge for {} s what was sent to it during {operation}: the connection is broken, or \
                  loses long packets (MTU)",
                 seconds(*time)
             )?,
             Interruption::Silent(idle) => write!(
                 f,
-                "{peer} sent nothing for {} s during {doing} (`idle_timeout`): the end of its \
+                "{peer} sent nothing for {} s during {operation} (`idle_timeout`): the end of its \
                  answer was not seen",
                 seconds(*idle)
             )?,
             Interruption::TooLong(limit) => write!(
                 f,
-                "{peer} did not end within {} s: {doing} (`command_timeout`)",
+                "{peer} did not end within {} s: {operation} (`command_timeout`)",
                 seconds(*limit)
             )?,
             Interruption::TooMuch(limit) => {
-                write!(f, "{peer} sent more than {limit} bytes during {doing}")?;
+                write!(f, "{peer} sent more than {limit} bytes during {operation}")?;
             }
             Interruption::TooMuchOf(what) => {
-                write!(f, "{peer} sent more than {what} during {doing}")?
+                write!(f, "{peer} sent more than {what} during {operation}")?
             }
             Interruption::TooManyValues(limit) => write!(
                 f,
-                "{peer} sent more than {limit} values during {doing} (`answer_limit`, in which an \
+                "{peer} sent more than {limit} values during {operation} (`answer_limit`, in which an \
                  element of XML counts as three): ask for less at once, or raise it"
             )?,
             Interruption::TooMuchAtOnce(limit) => write!(
                 f,
-                "the current answers of all targets are larger than {limit} bytes, noticed during {doing}: use fewer \
+                "the current answers of all targets are larger than {limit} bytes, noticed during {operation}: use fewer \
                  targets at once (`--concurrency`)"
             )?,
             Interruption::Asked(question) => {
-                write!(f, "{peer} asks `{}` during {doing}", quoted(question))?;
+                write!(f, "{peer} asks `{}` during {operation}", quoted(question))?;
             }
             Interruption::Unanswered(question) => write!(
                 f,
-                "{peer} asks `{}` during {doing}, and was not answered: give the answer with the \
+                "{peer} asks `{}` during {operation}, and was not answered: give the answer with the \
                  command (`devgate session exec --answer`), or in its family's dialect, as `confirm`; as `login` before the \
                  first prompt",
                 quoted(question)
             )?,
             Interruption::PerhapsAnswered(question) => write!(
                 f,
-                "{peer} asked `{}` during {doing}, while devgate checked its prompt, and may have read Return or \
+                "{peer} asked `{}` during {operation}, while devgate checked its prompt, and may have read Return or \
                  blanks as an answer: check what it did; then give the answer in its family's dialect (`login` before \
                  the first prompt, `confirm` behind a command) or with the command (`--answer`)",
                 quoted(question)
@@ -125,20 +125,20 @@ impl fmt::Display for Interrupted {
             Interruption::Configuring => {
                 return write!(
                     f,
-                    "{peer} is in configuration mode after {doing}; the session was given up, since \
+                    "{peer} is in configuration mode after {operation}; the session was given up, since \
                      what is typed there is configuration: send that as configuration, not as a \
                      command"
                 );
             }
             Interruption::OutOfStep(what) => write!(
                 f,
-                "{peer} and the gateway are out of step during {doing}: {what}; the session was \
+                "{peer} and the gateway are out of step during {operation}: {what}; the session was \
                  given up so that no answer is taken for another's"
             )?,
             Interruption::Broken => {
                 return write!(
                     f,
-                    "the session with {peer} was given up earlier: {doing} was not sent"
+                    "the session with {peer} was given up earlier: {operation} was not sent"
                 );
             }
         }
@@ -172,7 +172,7 @@ mod tests {
         let interrupted = |partial: &str| {
             let interrupted = Interrupted {
                 peer: "192.0.2.1:22".to_owned(),
-                doing: "`show running-config`".to_owned(),
+                operation: "`show running-config`".to_owned(),
                 changing: false,
                 why: Interruption::Lost,
                 partial: partial.to_owned(),
@@ -180,10 +180,10 @@ mod tests {
             interrupted.to_string()
         };
         for line in ["enable password canary", "snmp-server community canary RO"] {
-            let said = interrupted(&format!("hostname r1\n{line}\n"));
+            let message = interrupted(&format!("hostname r1\n{line}\n"));
             assert!(
-                !said.contains("canary") && said.contains("********"),
-                "{said}"
+                !message.contains("canary") && message.contains("********"),
+                "{message}"
             );
         }
         assert!(interrupted("interface swp1").contains("its last line: `interface swp1`"));

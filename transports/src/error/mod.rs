@@ -3,9 +3,9 @@
 mod authentication;
 mod causes;
 mod change;
+mod forwarding_refused;
 mod host_key;
 mod interrupted;
-mod not_led_on;
 mod program;
 mod refused;
 mod retry_budget_spent;
@@ -20,15 +20,15 @@ use thiserror::Error;
 
 pub use authentication::AuthenticationProblem;
 pub(crate) use causes::causes;
-pub use change::{Aftermath, ConfigurationProblem, RefusedLine, Unconfirmed};
+pub use change::{ChangeOutcome, ConfigurationProblem, RefusedLine, UnconfirmedChange};
+pub use forwarding_refused::{ForwardingObstacle, ForwardingRefused};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
-pub use not_led_on::{NotLedOn, Obstacle};
 pub use program::ProgramProblem;
 pub use refused::Refused;
 pub use retry_budget_spent::RetryBudgetSpent;
 use text::reason;
-pub(crate) use text::{one_line, saying, seconds};
+pub(crate) use text::{one_line, quoted_message, seconds};
 pub use tls::{TlsProblem, Untrusted};
 
 use crate::resolve::is_unanswered;
@@ -75,7 +75,7 @@ pub enum Error {
 
     /// A jump host has no address, or there is no TCP connection to it.
     #[error("no connection to {peer}, a host on the way ({}): check `proxyjump`, and that this host is up", reason(.cause))]
-    OnTheWay {
+    JumpHostUnreachable {
         /// The jump host.
         peer: String,
         /// The error of the system or the resolver.
@@ -88,7 +88,7 @@ pub enum Error {
 
     /// A jump host does not connect to the target, or to the next jump host.
     #[error("{0}")]
-    NotLedOn(Box<NotLedOn>),
+    ForwardingRefused(Box<ForwardingRefused>),
 
     /// The target did not answer in time while a session was being opened.
     #[error("{peer} did not answer within {} s during {phase}{hint}", seconds(*.limit))]
@@ -104,14 +104,14 @@ pub enum Error {
     },
 
     /// The connection ended while a session was being opened.
-    #[error("{peer} closed the connection during {phase}{}{}", saying(.said), hint(*.phase))]
+    #[error("{peer} closed the connection during {phase}{}{}", quoted_message(.message), hint(*.phase))]
     Closed {
         /// The peer.
         peer: String,
         /// The phase of opening.
         phase: Phase,
         /// The target's message, if any.
-        said: String,
+        message: String,
     },
 
     /// The peer speaks another protocol, or violates this one.
@@ -130,7 +130,7 @@ pub enum Error {
     /// The two sides have no algorithm in common.
     #[error(
         "no common {kind} algorithm with {peer}: it offers {theirs}{}",
-        legacy_helps(*.legacy)
+        legacy_advice(*.legacy)
     )]
     Negotiation {
         /// The peer.
@@ -156,25 +156,25 @@ pub enum Error {
     Authentication(Box<AuthenticationProblem>),
 
     /// The login succeeded, but the target provides no terminal or subsystem.
-    #[error("{peer} accepted the login but refuses a {what}{}", saying(.said))]
+    #[error("{peer} accepted the login but refuses a {what}{}", quoted_message(.message))]
     ChannelRefused {
         /// The peer.
         peer: String,
         /// The refused resource: a terminal, a subsystem.
         what: String,
         /// The target's message, if any.
-        said: String,
+        message: String,
         /// Whether it is only busy now.
         busy: bool,
     },
 
     /// The connection has reached the target's limit of sessions. Nothing was started.
-    #[error("{peer} allows no more sessions on this connection ({said})")]
+    #[error("{peer} allows no more sessions on this connection ({message})")]
     NoMoreSessions {
         /// The peer.
         peer: String,
         /// The target's reason (RFC 4254, 5.1).
-        said: String,
+        message: String,
     },
 
     /// The connection ended while something ran over it. It is unknown whether that continues.
@@ -211,14 +211,14 @@ pub enum Error {
     Interrupted(Box<Interrupted>),
 
     /// The target reports that a command failed.
-    #[error("{peer} refuses `{command}`: {}", one_line(.said))]
+    #[error("{peer} refuses `{command}`: {}", one_line(.message))]
     CommandFailed {
         /// The peer.
         peer: String,
         /// The command, with secrets redacted.
         command: String,
         /// The target's message, unchanged.
-        said: String,
+        message: String,
     },
 
     /// The target refuses a request, or reports that it failed.
@@ -231,7 +231,7 @@ pub enum Error {
 
     /// A change was made, but its check failed.
     #[error("{0}")]
-    Unconfirmed(Box<Unconfirmed>),
+    UnconfirmedChange(Box<UnconfirmedChange>),
 
     /// Privileged mode was refused.
     #[error("{peer} does not allow privileged mode with `{command}`: {problem}")]
@@ -246,7 +246,7 @@ pub enum Error {
 
     /// A text to be typed contains a character that a terminal would interpret, or U+FFFD, which stands for bytes
     /// that are lost.
-    #[error("{what} holds {}: nothing was sent", named(*character))]
+    #[error("{what} holds {}: nothing was sent", describe_character(*character))]
     ControlCharacter {
         /// The text that contains it.
         what: String,
@@ -286,7 +286,7 @@ pub enum Phase {
     Enable,
 }
 
-fn named(character: char) -> String {
+fn describe_character(character: char) -> String {
     match character {
         char::REPLACEMENT_CHARACTER => {
             "U+FFFD, which replaces bytes of the device that are not UTF-8".to_owned()
@@ -299,10 +299,10 @@ impl Error {
     /// Returns whether the same request may succeed later. All other errors are permanent.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { cause, .. } => is_passing(cause),
+            Self::Unreachable { cause, .. } => is_temporary(cause),
             Self::Resolve { cause, .. } => is_unanswered(cause),
-            Self::OnTheWay { cause, .. } => is_passing(cause) || is_unanswered(cause),
-            Self::NotLedOn(problem) => problem.is_passing(),
+            Self::JumpHostUnreachable { cause, .. } => is_temporary(cause) || is_unanswered(cause),
+            Self::ForwardingRefused(problem) => problem.is_temporary(),
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
             }
@@ -325,7 +325,7 @@ impl Error {
             | Self::Authentication(_)
             | Self::CommandFailed { .. }
             | Self::Configuration(_)
-            | Self::Unconfirmed(_)
+            | Self::UnconfirmedChange(_)
             | Self::Enable { .. }
             | Self::ControlCharacter { .. }
             | Self::Program(_)
@@ -352,7 +352,7 @@ fn hint(phase: Phase) -> &'static str {
     }
 }
 
-fn legacy_helps(setting: Option<&str>) -> String {
+fn legacy_advice(setting: Option<&str>) -> String {
     setting.map_or_else(
         || "; none of these may be used: docs/ssh.md says which can be".to_owned(),
         |setting| format!("; `{setting}: legacy` allows one of these, weak as it is"),
@@ -360,7 +360,7 @@ fn legacy_helps(setting: Option<&str>) -> String {
 }
 
 /// Returns whether the system's error is of a kind that a restarting device causes.
-fn is_passing(error: &io::Error) -> bool {
+fn is_temporary(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused

@@ -16,7 +16,7 @@ pub struct Refused {
     /// The protocol's name of the error: `404 Not Found`, `data-exists`.
     pub status: String,
     /// The target's message, unchanged.
-    pub said: String,
+    pub message: String,
     /// An explanation and advice, if available. It is empty or a sentence of its own.
     pub hint: String,
     /// The protocol's error in machine-readable form: `rpc-error`s, an answer's body.
@@ -39,13 +39,13 @@ impl fmt::Display for Refused {
             peer,
             request,
             status,
-            said,
+            message,
             hint,
             ..
         } = self;
         write!(f, "{peer} refuses `{request}` ({status})")?;
-        if !said.trim().is_empty() {
-            write!(f, ": {}", one_line(said))?;
+        if !message.trim().is_empty() {
+            write!(f, ": {}", one_line(message))?;
         }
         if !hint.is_empty() {
             write!(f, "; {hint}")?;

@@ -18,7 +18,7 @@ pub(super) fn reason(error: &io::Error) -> String {
         .to_owned()
 }
 
-pub(crate) fn saying(text: &str) -> String {
+pub(crate) fn quoted_message(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() {
         String::new()
@@ -55,11 +55,11 @@ mod tests {
         let secret = "SecretCanaryWordAlpha";
         let mask = Mask::new(&[Value::from(secret)]);
         for before in 370..400 {
-            let said = format!(
+            let message = format!(
                 "{}{secret}yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy",
                 "x".repeat(before)
             );
-            let told = mask.text(&quoted(&said)).into_owned();
+            let told = mask.text(&quoted(&message)).into_owned();
             assert!(told.ends_with("...") && !told.contains("Secr"), "{told}");
         }
     }

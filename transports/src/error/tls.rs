@@ -35,12 +35,12 @@ pub enum Untrusted {
     /// The target rejects our certificate, or requires one.
     ClientCertificate {
         /// The name of the target's alert.
-        said: String,
+        message: String,
     },
     /// The target supports no version or algorithm that is allowed here.
     TooOld {
         /// What happened.
-        said: String,
+        message: String,
     },
     /// Anything else.
     Other(String),
@@ -74,18 +74,18 @@ impl fmt::Display for TlsProblem {
                 "the certificate of {peer} is not the one that `ssl_fingerprint` pins: either it \
                  was renewed, or somebody is in between"
             )?,
-            Untrusted::Unfit(said) => write!(
+            Untrusted::Unfit(message) => write!(
                 f,
-                "the certificate of {peer} cannot be verified ({said}): give it one that an \
+                "the certificate of {peer} cannot be verified ({message}): give it one that an \
                  authority has signed"
             )?,
-            Untrusted::ClientCertificate { said } => write!(
+            Untrusted::ClientCertificate { message } => write!(
                 f,
-                "{peer} rejects our certificate, or requires one ({said}): check `ssl_cert_file` and `ssl_key_file`"
+                "{peer} rejects our certificate, or requires one ({message}): check `ssl_cert_file` and `ssl_key_file`"
             )?,
-            Untrusted::TooOld { said } => write!(
+            Untrusted::TooOld { message } => write!(
                 f,
-                "no common TLS version or cipher with {peer} ({said}): devgate supports TLS 1.2 with ECDHE and TLS \
+                "no common TLS version or cipher with {peer} ({message}): devgate supports TLS 1.2 with ECDHE and TLS \
                  1.3, so enable one of them on the target"
             )?,
             Untrusted::Other(problem) => write!(f, "no TLS with {peer}: {problem}")?,

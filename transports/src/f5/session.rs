@@ -7,9 +7,11 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::json;
 
 use crate::fact_rows::{self, FactRow};
-use crate::http::{Carried, Http, HttpRequest, HttpResponse, Login, Repeat, Settings, method};
-use crate::rpc::strange;
-use crate::{Context, DataStore, Document, ProtocolSession, Request, Result, Transport, http};
+use crate::http::{
+    Http, HttpLogin, HttpRequest, HttpResponse, HttpSettings, Repeat, SessionProof, method,
+};
+use crate::rpc::protocol_error;
+use crate::{Context, DataRequest, DataStore, Document, ProtocolSession, Result, Transport, http};
 
 const PROTOCOL: &str = "iControl REST";
 const LOGIN: &str = "/mgmt/shared/authn/login";
@@ -40,7 +42,7 @@ impl ProtocolSession for F5Session {
 
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let provider = info.text("login_provider").unwrap_or("tmos");
-        let login = Login {
+        let login = HttpLogin {
             method: Method::POST,
             path: LOGIN.to_owned(),
             body: Some(Value::from(json!({
@@ -48,13 +50,13 @@ impl ProtocolSession for F5Session {
                 "password": "{password}",
                 "loginProviderName": provider,
             }))),
-            carried: Carried::Token {
+            session_proof: SessionProof::Token {
                 at: "/token/token".to_owned(),
                 header: TOKEN_HEADER,
                 value: "{token}".to_owned(),
             },
         };
-        let http = Http::new(Settings::read(ctx, info)?, Some(login))?;
+        let http = Http::new(HttpSettings::read(ctx, info)?, Some(login))?;
         http.log_in(ctx).await?;
         Ok(Self { http })
     }
@@ -83,15 +85,15 @@ impl DataStore for F5Session {
         Ok(self.read(ctx, what).await?.document())
     }
 
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
-        let mut ask = HttpRequest::new(method, path(&request.what)).repeat(Repeat::Never);
+        let mut http_request = HttpRequest::new(method, path(&request.what)).repeat(Repeat::Never);
         if let Some(body) = &request.body {
-            ask = ask
+            http_request = http_request
                 .header(CONTENT_TYPE, JSON)
                 .body(body.reveal_json().to_string());
         }
-        Ok(self.http.request(ctx, &ask).await?.document())
+        Ok(self.http.request(ctx, &http_request).await?.document())
     }
 }
 
@@ -103,13 +105,13 @@ impl Transport for F5Session {
 
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = Facts::new();
-        let asked = self.read(ctx, DEVICES).await;
-        let Some(answer) = fact_rows::unless_refused(ctx, asked, "of the device")? else {
+        let result = self.read(ctx, DEVICES).await;
+        let Some(answer) = fact_rows::unless_refused(ctx, result, "of the device")? else {
             return Ok(facts);
         };
         let answer = answer
             .json()
-            .ok_or_else(|| strange(&self.http, PROTOCOL, "JSON"))?;
+            .ok_or_else(|| protocol_error(&self.http, PROTOCOL, "JSON"))?;
         let devices = answer["items"].as_array().into_iter().flatten();
         let mut own = devices.filter(|device| device["selfDevice"] == "true");
         let device = own.next().cloned().unwrap_or_default();

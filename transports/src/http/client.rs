@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use super::http_request::HttpRequest;
 use super::http_response::HttpResponse;
-use super::login::{Login, LoginHeader};
-use super::settings::Settings;
+use super::login::{HttpLogin, SessionHeader};
+use super::settings::HttpSettings;
 use crate::error::Refused;
 use crate::{Error, Result};
 
 /// A session with an HTTP server.
 #[derive(Debug)]
 pub(crate) struct Http {
-    pub(super) settings: Settings,
-    pub(super) login: Option<Login>,
+    pub(super) settings: HttpSettings,
+    pub(super) login: Option<HttpLogin>,
     /// The result of the last login: a header for each request.
-    pub(super) session: tokio::sync::Mutex<Option<LoginHeader>>,
+    pub(super) session: tokio::sync::Mutex<Option<SessionHeader>>,
     /// The client, and how long it waits for a silent server.
     pub(super) client: Mutex<(Duration, reqwest::Client)>,
     /// Whether the server has ever answered.
@@ -29,8 +29,8 @@ impl Http {
     ///
     /// # Errors
     /// Fails with [`Error::Setting`] for a problem that no schema can detect.
-    pub(crate) fn new(settings: Settings, login: Option<Login>) -> Result<Self> {
-        let most = settings.longest_silence();
+    pub(crate) fn new(settings: HttpSettings, login: Option<HttpLogin>) -> Result<Self> {
+        let most = settings.max_silence();
         Ok(Self {
             client: Mutex::new((most, settings.client(most)?)),
             settings,
@@ -56,12 +56,17 @@ impl Http {
     }
 
     /// Returns the error for a request that the server refused.
-    pub(crate) fn refused(&self, ask: &HttpRequest, answer: &HttpResponse, hint: &str) -> Error {
+    pub(crate) fn refused(
+        &self,
+        http_request: &HttpRequest,
+        answer: &HttpResponse,
+        hint: &str,
+    ) -> Error {
         Error::Refused(Box::new(Refused {
             peer: self.peer().to_owned(),
-            request: ask.shown(),
+            request: http_request.shown(),
             status: answer.status.to_string(),
-            said: answer.said(),
+            message: answer.error_message(),
             hint: hint.to_owned(),
             details: Some(answer.details()),
             busy: false,

@@ -11,7 +11,7 @@ use crate::pauses::wait;
 
 /// The server's reaction to a request.
 #[derive(Clone, Debug)]
-pub(crate) enum Do {
+pub(crate) enum FakeReaction {
     /// Answers with a status, headers (each with its line end) and a body.
     Answer(u16, &'static str, &'static str),
     /// Writes this and closes the connection.
@@ -27,48 +27,49 @@ pub(crate) enum Do {
 /// A server on a port of its own.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     /// Starts the server. After the script, it answers with 404.
-    pub(crate) async fn start(script: impl IntoIterator<Item = Do>) -> Self {
+    pub(crate) async fn start(script: impl IntoIterator<Item = FakeReaction>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let script: Arc<Mutex<VecDeque<Do>>> = Arc::new(Mutex::new(script.into_iter().collect()));
-        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let script: Arc<Mutex<VecDeque<FakeReaction>>> =
+            Arc::new(Mutex::new(script.into_iter().collect()));
+        let requests = Arc::<Mutex<Vec<String>>>::default();
         let server = Self {
             port,
-            asked: Arc::clone(&asked),
+            requests: Arc::clone(&requests),
         };
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (script, asked) = (Arc::clone(&script), Arc::clone(&asked));
-                tokio::spawn(async move { serve(stream, &script, &asked).await });
+                let (script, requests) = (Arc::clone(&script), Arc::clone(&requests));
+                tokio::spawn(async move { serve(stream, &script, &requests).await });
             }
         });
         server
     }
 
     /// Returns the requests so far, each with its line, its headers and its body.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().expect("no poison").clone()
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no poison").clone()
     }
 
     /// Returns the request lines so far: `GET /a`.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub(crate) fn request_lines(&self) -> Vec<String> {
         let line = |request: String| {
             let line = request.lines().next().unwrap_or_default();
             line.trim_end_matches(" HTTP/1.1").to_owned()
         };
-        self.asked().into_iter().map(line).collect()
+        self.requests().into_iter().map(line).collect()
     }
 }
 
 async fn serve(
     stream: TcpStream,
-    script: &Mutex<VecDeque<Do>>,
-    asked: &Mutex<Vec<String>>,
+    script: &Mutex<VecDeque<FakeReaction>>,
+    requests: &Mutex<Vec<String>>,
 ) -> Option<()> {
     let mut stream = BufStream::new(stream);
     loop {
@@ -94,17 +95,17 @@ async fn serve(
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await.ok()?;
         request += &String::from_utf8_lossy(&body);
-        asked.lock().expect("no poison").push(request);
+        requests.lock().expect("no poison").push(request);
         let next = script.lock().expect("no poison").pop_front();
-        let next = match next.unwrap_or(Do::Answer(404, "", "")) {
-            Do::Late(time, headers, body) => {
+        let next = match next.unwrap_or(FakeReaction::Answer(404, "", "")) {
+            FakeReaction::Late(time, headers, body) => {
                 wait(Duration::from_millis(time)).await;
-                Do::Answer(200, headers, body)
+                FakeReaction::Answer(200, headers, body)
             }
             next => next,
         };
         match next {
-            Do::Answer(status, headers, body) => {
+            FakeReaction::Answer(status, headers, body) => {
                 let length = body.len();
                 let answer = format!(
                     "HTTP/1.1 {status} x\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
@@ -112,13 +113,13 @@ async fn serve(
                 stream.write_all(answer.as_bytes()).await.ok()?;
                 stream.flush().await.ok()?;
             }
-            Do::Write(text) => {
+            FakeReaction::Write(text) => {
                 stream.write_all(text.as_bytes()).await.ok()?;
                 stream.flush().await.ok()?;
                 return None;
             }
-            Do::Close | Do::Late(..) => return None,
-            Do::Hang => std::future::pending().await,
+            FakeReaction::Close | FakeReaction::Late(..) => return None,
+            FakeReaction::Hang => std::future::pending().await,
         }
     }
 }

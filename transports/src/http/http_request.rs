@@ -69,7 +69,7 @@ impl HttpRequest {
     }
 
     /// Returns whether it changes the target. A POST that may be repeated only reads.
-    pub(super) fn changes(&self) -> bool {
+    pub(super) fn changes_target(&self) -> bool {
         let asks = self.method == Method::POST && self.repeat == Repeat::Allowed;
         !self.method.is_safe() && !asks
     }

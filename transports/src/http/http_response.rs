@@ -10,7 +10,7 @@ use reqwest::{StatusCode, Version};
 use serde_json::Value as Json;
 
 use crate::Document;
-use crate::held::Held;
+use crate::held::HeldBytes;
 use crate::xml::Element;
 
 /// A complete answer.
@@ -24,7 +24,7 @@ pub(crate) struct HttpResponse {
     pub(crate) certificate: Option<Vec<u8>>,
     pub(crate) body: Vec<u8>,
     /// The body's share of the memory that the process holds.
-    pub(super) held: Held,
+    pub(super) held: HeldBytes,
 }
 
 impl HttpResponse {
@@ -67,12 +67,12 @@ impl HttpResponse {
     /// Returns how long the server asks to wait: a number of seconds, or until a date (RFC 9110, 10.2.3). A date
     /// is compared with the server's own clock, if the answer shows it.
     pub(super) fn retry_after(&self) -> Option<Duration> {
-        let wish = self.header("retry-after")?.trim();
-        let seconds = match wish.parse() {
+        let header = self.header("retry-after")?.trim();
+        let seconds = match header.parse() {
             Ok(seconds) => seconds,
             Err(_) => {
                 let now = self.header("date").and_then(date);
-                let until = date(wish)?.duration_since(now.unwrap_or_else(Timestamp::now));
+                let until = date(header)?.duration_since(now.unwrap_or_else(Timestamp::now));
                 u64::try_from(until.as_secs()).unwrap_or_default()
             }
         };
@@ -80,9 +80,9 @@ impl HttpResponse {
     }
 
     /// Returns the server's error message, in the words that are meant for people.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn error_message(&self) -> String {
         match self.json() {
-            Some(json) => words(&json).unwrap_or_else(|| json.to_string()),
+            Some(json) => error_message(&json).unwrap_or_else(|| json.to_string()),
             None => match Element::read(&self.text()) {
                 Some(xml) if xml.name != "html" => xml.texts(),
                 // An HTML page says no more than the status does.
@@ -117,7 +117,7 @@ fn date(text: &str) -> Option<Timestamp> {
 
 /// Returns the message from the usual forms of errors: problem details (RFC 9457), RESTCONF's `errors`
 /// (RFC 8040, 7.1), `{"error": …}`, `{"message": …}`, and lists of them.
-fn words(json: &Json) -> Option<String> {
+fn error_message(json: &Json) -> Option<String> {
     const NAMES: [&str; 9] = [
         "detail",
         "message",
@@ -132,10 +132,12 @@ fn words(json: &Json) -> Option<String> {
     match json {
         Json::String(text) => Some(text.clone()),
         Json::Array(items) => {
-            let said: Vec<String> = items.iter().filter_map(words).collect();
-            (!said.is_empty()).then(|| said.join("; "))
+            let message: Vec<String> = items.iter().filter_map(error_message).collect();
+            (!message.is_empty()).then(|| message.join("; "))
         }
-        Json::Object(pairs) => NAMES.iter().find_map(|name| words(pairs.get(*name)?)),
+        Json::Object(pairs) => NAMES
+            .iter()
+            .find_map(|name| error_message(pairs.get(*name)?)),
         _ => None,
     }
 }
@@ -162,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn an_errors_words_are_found_in_its_usual_forms() {
-        for (body, said) in [
+    fn an_error_message_is_found_in_its_usual_forms() {
+        for (body, message) in [
             (json!({ "error": "Not Found" }), "Not Found"),
             (
                 json!({ "error": "Conflict", "errors": ["a", "b"] }),
@@ -182,14 +184,14 @@ mod tests {
                 "held",
             ),
         ] {
-            assert_eq!(words(&body).as_deref(), Some(said), "{body}");
+            assert_eq!(error_message(&body).as_deref(), Some(message), "{body}");
         }
-        assert_eq!(words(&json!({ "code": 5 })), None);
+        assert_eq!(error_message(&json!({ "code": 5 })), None);
     }
 
     #[test]
-    fn an_error_in_xml_says_its_texts_and_a_page_for_browsers_nothing() {
-        for (body, said) in [
+    fn the_message_of_an_xml_error_is_its_text_and_html_has_none() {
+        for (body, message) in [
             (
                 "<errors><error><tag>in-use</tag><message>held</message></error></errors>",
                 "in-use\nheld",
@@ -204,9 +206,9 @@ mod tests {
                 headers: HeaderMap::new(),
                 certificate: None,
                 body: body.into(),
-                held: Held::default(),
+                held: HeldBytes::default(),
             };
-            assert_eq!(answer.said(), said, "{body}");
+            assert_eq!(answer.error_message(), message, "{body}");
         }
     }
 }

@@ -6,7 +6,7 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, SET_COOKIE}
 
 use super::http_request::{HttpRequest, Repeat};
 use super::http_response::HttpResponse;
-use super::settings::Settings;
+use super::settings::HttpSettings;
 use crate::error::Phase;
 use crate::info::problem;
 use crate::xml::Element;
@@ -14,19 +14,19 @@ use crate::{Error, Result};
 
 /// How to log in.
 #[derive(Clone, Debug)]
-pub(crate) struct Login {
+pub(crate) struct HttpLogin {
     pub(crate) method: Method,
     /// Below the base path.
     pub(crate) path: String,
     /// The body, with `{user}` and `{password}` in its texts. Without a body, they are sent as basic authentication.
     /// A text is a form; any other value is JSON.
     pub(crate) body: Option<Value>,
-    pub(crate) carried: Carried,
+    pub(crate) session_proof: SessionProof,
 }
 
 /// How an answer proves a login, and how later requests prove it.
 #[derive(Clone, Debug)]
-pub(crate) enum Carried {
+pub(crate) enum SessionProof {
     /// By the cookies that the answer sets.
     Cookies,
     /// By a token.
@@ -43,7 +43,7 @@ pub(crate) enum Carried {
 
 /// A header that proves a login.
 #[derive(Clone, Debug)]
-pub(super) struct LoginHeader {
+pub(super) struct SessionHeader {
     pub(super) header: HeaderName,
     pub(super) value: Sensitive<String>,
     /// The secret part of the value.
@@ -52,16 +52,16 @@ pub(super) struct LoginHeader {
 
 /// How a request is authenticated.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Proof<'a> {
+pub(super) enum RequestAuth<'a> {
     Nothing,
     /// The credentials of the settings.
-    Settings,
-    Login(&'a LoginHeader),
+    HttpSettings,
+    HttpLogin(&'a SessionHeader),
 }
 
-impl Login {
+impl HttpLogin {
     /// Returns the login request.
-    pub(super) fn ask(&self, settings: &Settings) -> Result<HttpRequest> {
+    pub(super) fn login_request(&self, settings: &HttpSettings) -> Result<HttpRequest> {
         let missing = |setting| problem(setting, "is missing: `login` sends it");
         let user = settings.user.as_ref().ok_or_else(|| missing("user"))?;
         let password = settings
@@ -69,14 +69,15 @@ impl Login {
             .as_ref()
             .ok_or_else(|| missing("password"))?;
         // A repeated login changes nothing but a list of logins.
-        let ask = HttpRequest::new(self.method.clone(), &self.path).repeat(Repeat::Allowed);
+        let http_request =
+            HttpRequest::new(self.method.clone(), &self.path).repeat(Repeat::Allowed);
         let password = password.reveal();
         let fill = |text: &str, written: fn(&str) -> String| {
             text.replace("{user}", &written(user))
                 .replace("{password}", &written(password))
         };
         let (kind, body) = match &self.body {
-            None => return Ok(ask),
+            None => return Ok(http_request),
             Some(Value::String(form)) => (
                 "application/x-www-form-urlencoded",
                 fill(form, form_encoded),
@@ -87,7 +88,7 @@ impl Login {
                 ("application/json", json.to_string())
             }
         };
-        Ok(ask
+        Ok(http_request
             .header(CONTENT_TYPE, HeaderValue::from_static(kind))
             .body(body))
     }
@@ -99,26 +100,31 @@ impl Login {
     pub(super) fn session(
         &self,
         peer: &str,
-        ask: &HttpRequest,
+        http_request: &HttpRequest,
         answer: &HttpResponse,
-    ) -> Result<LoginHeader> {
-        let found = match &self.carried {
-            Carried::Cookies => cookies(answer).map(|cookies| (COOKIE, cookies.clone(), cookies)),
-            Carried::Token { at, header, value } => token(answer, at)
+    ) -> Result<SessionHeader> {
+        let found = match &self.session_proof {
+            SessionProof::Cookies => {
+                cookies(answer).map(|cookies| (COOKIE, cookies.clone(), cookies))
+            }
+            SessionProof::Token { at, header, value } => token(answer, at)
                 .map(|token| (header.clone(), value.replace("{token}", &token), token)),
         };
         let (header, value, token) = found.ok_or_else(|| Error::Protocol {
             peer: peer.to_owned(),
             protocol: "HTTP",
             phase: Phase::Authentication,
-            problem: match &self.carried {
-                Carried::Cookies => format!("`{}` sets no cookie", ask.shown()),
-                Carried::Token { at, .. } => {
-                    format!("`{}` gives no token at `{at}`: check `login`", ask.shown())
+            problem: match &self.session_proof {
+                SessionProof::Cookies => format!("`{}` sets no cookie", http_request.shown()),
+                SessionProof::Token { at, .. } => {
+                    format!(
+                        "`{}` gives no token at `{at}`: check `login`",
+                        http_request.shown()
+                    )
                 }
             },
         })?;
-        Ok(LoginHeader {
+        Ok(SessionHeader {
             header,
             value: Sensitive::new(value),
             token: Sensitive::new(token),
@@ -134,7 +140,11 @@ fn token(answer: &HttpResponse, at: &str) -> Option<String> {
         return Some(json.pointer(at)?.as_str()?.to_owned());
     }
     let path = at.trim_start_matches('/');
-    Some(Element::read(&answer.text())?.text_at(path)?.to_owned())
+    Some(
+        Element::read(&answer.text())?
+            .text_at_path(path)?
+            .to_owned(),
+    )
 }
 
 /// Returns each cookie's name and value, as they are sent back.

@@ -11,7 +11,6 @@
 //! other request is sent again only if it is certain that nothing of it was sent. Redirects are followed
 //! only for safe methods, and never to another server, which must not get the credentials. No proxy is used.
 
-mod again;
 mod client;
 #[cfg(test)]
 pub(crate) mod fake;
@@ -21,6 +20,7 @@ mod login;
 mod redirect;
 mod relay;
 mod request;
+mod retry;
 mod send;
 mod settings;
 mod version2;
@@ -33,9 +33,9 @@ use crate::tls;
 pub(crate) use client::Http;
 pub(crate) use http_request::{HttpRequest, Repeat};
 pub(crate) use http_response::HttpResponse;
-pub(crate) use login::{Carried, Login};
-pub(crate) use send::MOST;
-pub(crate) use settings::{Settings, method};
+pub(crate) use login::{HttpLogin, SessionProof};
+pub(crate) use send::MAX_BODY_SIZE;
+pub(crate) use settings::{HttpSettings, method};
 
 /// The settings of every transport over HTTP, including TLS, as the base of its own schema.
 pub(crate) static SCHEMA: LazyLock<TransportSchema> =

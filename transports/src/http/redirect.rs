@@ -7,22 +7,24 @@ use crate::{Error, Result};
 
 impl Http {
     /// Returns the request for a redirect on the same server, or `None` if the answer is no redirect.
-    pub(super) fn redirected(
+    pub(super) fn redirect_target(
         &self,
-        ask: &HttpRequest,
+        http_request: &HttpRequest,
         answer: &HttpResponse,
     ) -> Result<Option<HttpRequest>> {
         let location = answer.header("location");
         let Some(location) = location.filter(|_| answer.status.is_redirection()) else {
             return Ok(None);
         };
-        match self.at(ask, location) {
-            Ok(there) if ask.method.is_safe() => Ok(Some(there)),
+        match self.request_at(http_request, location) {
+            Ok(target) if http_request.method.is_safe() => Ok(Some(target)),
             Ok(_) => {
                 let hint = format!("it redirects to `{location}`: ask there");
-                Err(self.refused(ask, answer, &hint))
+                Err(self.refused(http_request, answer, &hint))
             }
-            Err(error) => Err(self.refused(ask, answer, &format!("it redirects: {error}"))),
+            Err(error) => {
+                Err(self.refused(http_request, answer, &format!("it redirects: {error}")))
+            }
         }
     }
 
@@ -30,20 +32,24 @@ impl Http {
     ///
     /// # Errors
     /// Fails with [`Error::Unsupported`] for another server, which must not get the credentials.
-    pub(crate) fn at(&self, ask: &HttpRequest, address: &str) -> Result<HttpRequest> {
-        let here = self.settings.url(&ask.path)?;
-        let there = here.join(address).ok();
-        let Some(there) = there.filter(|there| there.origin() == here.origin()) else {
+    pub(crate) fn request_at(
+        &self,
+        http_request: &HttpRequest,
+        address: &str,
+    ) -> Result<HttpRequest> {
+        let current = self.settings.url(&http_request.path)?;
+        let target = current.join(address).ok();
+        let Some(target) = target.filter(|target| target.origin() == current.origin()) else {
             return Err(Error::Unsupported(format!(
                 "`{address}` is another server than {}, and gets no credentials of it: name it in \
                  `protocol`, `host` and `port` if it is meant",
                 self.peer()
             )));
         };
-        let query = there.query().map(|query| format!("?{query}"));
-        let path = there.path().to_owned() + &query.unwrap_or_default();
-        let mut ask = ask.clone();
-        ask.path = self.settings.below_base(&path);
-        Ok(ask)
+        let query = target.query().map(|query| format!("?{query}"));
+        let path = target.path().to_owned() + &query.unwrap_or_default();
+        let mut http_request = http_request.clone();
+        http_request.path = self.settings.relative_to_base(&path);
+        Ok(http_request)
     }
 }

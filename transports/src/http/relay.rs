@@ -115,7 +115,7 @@ async fn dial(
         None => Err(Error::Closed {
             peer: to.to_string(),
             phase: Phase::Connection,
-            said: String::new(),
+            message: String::new(),
         }),
     }
 }

@@ -15,11 +15,11 @@ use tokio::time::{Instant, timeout_at};
 use super::client::Http;
 use super::http_request::{HttpRequest, Repeat};
 use super::http_response::HttpResponse;
-use super::login::{LoginHeader, Proof};
+use super::login::{RequestAuth, SessionHeader};
 use super::relay::Relay;
-use super::settings::{UNACKNOWLEDGED, secret_header};
+use super::settings::{ACKNOWLEDGEMENT_TIMEOUT, secret_header};
 use crate::error::{Interrupted, Interruption, Phase, causes, one_line};
-use crate::held::Held;
+use crate::held::HeldBytes;
 use crate::{Context, Error, Result, tls};
 
 /// The library's limits for the parts around a body, by the words of its error messages.
@@ -37,18 +37,18 @@ const LIMITS: [(&str, &str); 4] = [
 ];
 
 /// The maximum size of an answer's body in bytes.
-pub(crate) const MOST: usize = 64 << 20;
+pub(crate) const MAX_BODY_SIZE: usize = 64 << 20;
 
 impl Http {
     /// Sends a request and reads the complete answer.
     pub(super) async fn exchange(
         &self,
         ctx: &Context<'_>,
-        ask: &HttpRequest,
-        proof: Proof<'_>,
+        http_request: &HttpRequest,
+        auth: RequestAuth<'_>,
     ) -> Result<HttpResponse> {
         let (limit, client) = self.client(ctx.retry_budget())?;
-        let exchange = self.exchange_with(ctx, &client, limit, ask, proof);
+        let exchange = self.exchange_with(ctx, &client, limit, http_request, auth);
         let Some(relay) = &self.settings.relay else {
             return exchange.await;
         };
@@ -61,44 +61,51 @@ impl Http {
         ctx: &Context<'_>,
         client: &reqwest::Client,
         limit: Duration,
-        ask: &HttpRequest,
-        proof: Proof<'_>,
+        http_request: &HttpRequest,
+        auth: RequestAuth<'_>,
     ) -> Result<HttpResponse> {
         let settings = &self.settings;
-        let mut request = client.request(ask.method.clone(), settings.url(&ask.path)?);
-        request = match proof {
-            Proof::Nothing => request,
-            Proof::Settings => settings.authorize(request)?,
-            Proof::Login(LoginHeader { header, value, .. }) => {
+        let mut request = client.request(
+            http_request.method.clone(),
+            settings.url(&http_request.path)?,
+        );
+        request = match auth {
+            RequestAuth::Nothing => request,
+            RequestAuth::HttpSettings => settings.authorize(request)?,
+            RequestAuth::HttpLogin(SessionHeader { header, value, .. }) => {
                 request.header(header, secret_header("login", value)?)
             }
         };
-        for (name, value) in &ask.headers {
+        for (name, value) in &http_request.headers {
             request = request.header(name, value);
         }
-        if let Some(body) = &ask.body {
+        if let Some(body) = &http_request.body {
             request = request.body(body.clone());
         }
-        let mut waiting = Waiting::new(settings.command_timeout, settings.idle_timeout);
-        let response = match waiting.within(limit, request.send()).await {
+        let mut limits = AnswerLimits::new(settings.command_timeout, settings.idle_timeout);
+        let response = match limits.wait_for_part(limit, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
                 let mut why: Vec<String> = causes(&error).map(ToString::to_string).collect();
                 why.dedup();
-                ctx.debug(format!("`{}` failed: {}", ask.shown(), why.join(": ")));
+                ctx.debug(format!(
+                    "`{}` failed: {}",
+                    http_request.shown(),
+                    why.join(": ")
+                ));
                 if let Some(failure) = settings.relay.as_ref().and_then(Relay::take_failure) {
                     return Err(failure);
                 }
-                let lost = || self.interrupted(ask, lost(&error), "");
-                return Err(self.not_asked(&error, limit).unwrap_or_else(lost));
+                let lost = || self.interrupted(http_request, lost(&error), "");
+                return Err(self.not_sent_error(&error, limit).unwrap_or_else(lost));
             }
-            Err(why) => return Err(self.interrupted(ask, why, "")),
+            Err(why) => return Err(self.interrupted(http_request, why, "")),
         };
         self.answered.store(true, Ordering::Relaxed);
         let mut answer = HttpResponse::of(&response);
         let mut body = Body::from(response);
         loop {
-            let why = match waiting.within(Duration::ZERO, body.frame()).await {
+            let why = match limits.wait_for_part(Duration::ZERO, body.frame()).await {
                 Ok(None) => break,
                 Ok(Some(Ok(frame))) => match answer.take(frame) {
                     Ok(()) => continue,
@@ -107,12 +114,12 @@ impl Http {
                 Ok(Some(Err(error))) => lost(&error),
                 Err(why) => why,
             };
-            let partial = proof.hidden(answer.text());
-            return Err(self.interrupted(ask, why, &partial));
+            let partial = auth.without_token(answer.text());
+            return Err(self.interrupted(http_request, why, &partial));
         }
         let most = settings.answer_limit;
         if values(&answer.body) > most {
-            return Err(self.interrupted(ask, Interruption::TooManyValues(most), ""));
+            return Err(self.interrupted(http_request, Interruption::TooManyValues(most), ""));
         }
         let encoding = answer.header("content-encoding").unwrap_or("identity");
         if !answer.body.is_empty() && !encoding.eq_ignore_ascii_case("identity") {
@@ -123,7 +130,7 @@ impl Http {
                 problem: format!(
                     "its answer to `{}` ({}) comes as `Content-Encoding: {}`, which devgate does not ask \
                      for and does not read",
-                    ask.shown(),
+                    http_request.shown(),
                     answer.status,
                     one_line(encoding)
                 ),
@@ -131,25 +138,25 @@ impl Http {
         }
         if !answer.status.is_success() {
             // The text of an error is shown to users.
-            answer.body = proof.hidden(answer.text()).into_bytes();
+            answer.body = auth.without_token(answer.text()).into_bytes();
         }
         Ok(answer)
     }
 
     /// Returns the error for an incomplete answer, and what it means for the request.
-    fn interrupted(&self, ask: &HttpRequest, why: Interruption, partial: &str) -> Error {
-        let again = why.is_lost() && ask.repeat == Repeat::Allowed;
+    fn interrupted(&self, http_request: &HttpRequest, why: Interruption, partial: &str) -> Error {
+        let retried = why.is_lost() && http_request.repeat == Repeat::Allowed;
         Error::Interrupted(Box::new(Interrupted {
             peer: self.settings.peer.clone(),
-            doing: format!("`{}`", ask.shown()),
-            changing: ask.changes() && !again,
+            operation: format!("`{}`", http_request.shown()),
+            changing: http_request.changes_target() && !retried,
             why,
             partial: partial.to_owned(),
         }))
     }
 
     /// Returns the error if it is certain that no request was sent; otherwise `None`.
-    fn not_asked(&self, error: &reqwest::Error, limit: Duration) -> Option<Error> {
+    fn not_sent_error(&self, error: &reqwest::Error, limit: Duration) -> Option<Error> {
         let peer = self.settings.peer.clone();
         if let Some(error) = tls::found_in(&peer, error) {
             return Some(error);
@@ -171,36 +178,36 @@ impl Http {
                 Error::Closed {
                     peer,
                     phase: Phase::Tls,
-                    said: String::new(),
+                    message: String::new(),
                 }
             } else {
                 Error::Unreachable { peer, cause }
             });
         }
-        is_no_http(error).then(|| Error::Protocol {
+        is_not_http(error).then(|| Error::Protocol {
             peer,
             protocol: "HTTP",
             phase: Phase::Request,
-            problem: self.settings.no_http().to_owned(),
+            problem: self.settings.not_http_problem().to_owned(),
         })
     }
 }
 
 /// The limits of waiting for an answer: in total, and for each part.
-struct Waiting {
+struct AnswerLimits {
     end: Instant,
     limit: Duration,
     idle: Duration,
 }
 
-impl Waiting {
+impl AnswerLimits {
     fn new(limit: Duration, idle: Duration) -> Self {
         let end = Instant::now() + limit;
         Self { end, limit, idle }
     }
 
     /// Waits for the next part. `more` is additional time before the server can begin to answer.
-    async fn within<T>(
+    async fn wait_for_part<T>(
         &mut self,
         more: Duration,
         part: impl Future<Output = T>,
@@ -222,12 +229,12 @@ impl Waiting {
     }
 }
 
-impl Proof<'_> {
+impl RequestAuth<'_> {
     /// Returns a text without the login's token, in case the server repeats it.
-    fn hidden(&self, text: String) -> String {
+    fn without_token(&self, text: String) -> String {
         match self {
-            Self::Login(session) => text.replace(session.token.reveal().as_str(), REDACTED),
-            Self::Nothing | Self::Settings => text,
+            Self::HttpLogin(session) => text.replace(session.token.reveal().as_str(), REDACTED),
+            Self::Nothing | Self::HttpSettings => text,
         }
     }
 }
@@ -242,16 +249,18 @@ impl HttpResponse {
             headers: response.headers().clone(),
             certificate: tls.and_then(TlsInfo::peer_certificate).map(<[u8]>::to_vec),
             body: Vec::new(),
-            held: Held::default(),
+            held: HeldBytes::default(),
         }
     }
 
     /// Adds a part of the answer: a piece of its body, or its trailers.
     fn take(&mut self, part: Frame<Bytes>) -> std::result::Result<(), Interruption> {
         match part.into_data() {
-            Ok(data) if self.body.len() + data.len() > MOST => Err(Interruption::TooMuch(MOST)),
+            Ok(data) if self.body.len() + data.len() > MAX_BODY_SIZE => {
+                Err(Interruption::TooMuch(MAX_BODY_SIZE))
+            }
             Ok(data) => {
-                self.held.more(data.len())?;
+                self.held.reserve(data.len())?;
                 self.body.extend_from_slice(&data);
                 Ok(())
             }
@@ -269,12 +278,12 @@ impl HttpResponse {
 fn lost(error: &reqwest::Error) -> Interruption {
     let limit = LIMITS
         .into_iter()
-        .find(|(words, _)| causes(error).any(|error| error.to_string().contains(words)));
+        .find(|(fragment, _)| causes(error).any(|error| error.to_string().contains(fragment)));
     if let Some((_, what)) = limit {
         return Interruption::TooMuchOf(what);
     }
     match io_error(error).kind() {
-        io::ErrorKind::TimedOut => Interruption::Unacknowledged(UNACKNOWLEDGED),
+        io::ErrorKind::TimedOut => Interruption::Unacknowledged(ACKNOWLEDGEMENT_TIMEOUT),
         _ => Interruption::Lost,
     }
 }
@@ -295,7 +304,7 @@ fn io_error(error: &reqwest::Error) -> io::Error {
 }
 
 /// Returns whether the answer could not be read as HTTP. The library reports that only in the message text.
-fn is_no_http(error: &reqwest::Error) -> bool {
+fn is_not_http(error: &reqwest::Error) -> bool {
     causes(error).any(|error| {
         let text = error.to_string();
         text.ends_with(" parsed") || text.contains("frame with invalid")

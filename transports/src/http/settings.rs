@@ -7,7 +7,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
-use super::login::Login;
+use super::login::HttpLogin;
 use super::relay::Relay;
 use super::version2;
 use crate::error::Phase;
@@ -17,15 +17,15 @@ use crate::tls::{self, Tls};
 use crate::{Context, Destination, Error, Result, tcp};
 
 /// The advice when the server expects TLS.
-pub(super) const TLS_THERE: &str = "the server uses TLS: set `protocol: https`";
+pub(super) const USE_TLS_HINT: &str = "the server uses TLS: set `protocol: https`";
 
 /// How long sent data may stay unacknowledged before the connection is given up (RFC 9293, 3.8.3): half
 /// of the retry budget, so that a new connection can be tried.
-pub(super) const UNACKNOWLEDGED: Duration = Duration::from_secs(15);
+pub(super) const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The settings of a session, read from a target's connection info.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct HttpSettings {
     pub(super) host: String,
     port: u16,
     /// `host:port`.
@@ -53,7 +53,7 @@ enum Key {
     Header(HeaderName, Sensitive<String>),
 }
 
-impl Settings {
+impl HttpSettings {
     /// Reads the settings of [`SCHEMA`](super::SCHEMA), and warns about credentials that are sent in clear text.
     ///
     /// # Errors
@@ -127,8 +127,8 @@ impl Settings {
     }
 
     /// Returns how long a server may be silent before it has received the request.
-    pub(super) fn longest_silence(&self) -> Duration {
-        self.timeout.max(UNACKNOWLEDGED)
+    pub(super) fn max_silence(&self) -> Duration {
+        self.timeout.max(ACKNOWLEDGEMENT_TIMEOUT)
     }
 
     /// Creates a client. `most` limits the time for connecting and for the acknowledgement of sent data.
@@ -153,13 +153,13 @@ impl Settings {
             .dns_resolver(Resolver {
                 limit: limit / 4 * 3,
             })
-            .tcp_user_timeout(UNACKNOWLEDGED.min(most))
+            .tcp_user_timeout(ACKNOWLEDGEMENT_TIMEOUT.min(most))
             .build()
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
     }
 
     /// Returns the problem of an answer that is not HTTP of the requested version.
-    pub(super) fn no_http(&self) -> &'static str {
+    pub(super) fn not_http_problem(&self) -> &'static str {
         if self.http2_only {
             "what it answers is no HTTP/2: leave `http2_only` out, or check `port` and `protocol`"
         } else {
@@ -169,13 +169,13 @@ impl Settings {
 
     /// Returns why a server closes connections before it has answered anything, if the reason is TLS, missing TLS,
     /// or another version of HTTP.
-    pub(super) async fn complaint(&self, ctx: &Context<'_>) -> Option<Error> {
+    pub(super) async fn probe_problem(&self, ctx: &Context<'_>) -> Option<Error> {
         if self.with_tls() {
-            return self.tls.complaint(ctx, &self.host, self.port).await;
+            return self.tls.probe_problem(ctx, &self.host, self.port).await;
         }
-        let problem = if tls::is_spoken(ctx, &self.host, self.port).await {
-            TLS_THERE
-        } else if !self.http2_only && version2::is_spoken(ctx, &self.host, self.port).await {
+        let problem = if tls::is_supported(ctx, &self.host, self.port).await {
+            USE_TLS_HINT
+        } else if !self.http2_only && version2::is_supported(ctx, &self.host, self.port).await {
             "it speaks HTTP/2 alone: say `http2_only: true`"
         } else {
             return None;
@@ -218,7 +218,7 @@ impl Settings {
     }
 
     /// Returns a path of the server without the base path, which every path gets.
-    pub(super) fn below_base(&self, path: &str) -> String {
+    pub(super) fn relative_to_base(&self, path: &str) -> String {
         path.strip_prefix(&self.base_path)
             .unwrap_or(path)
             .to_owned()
@@ -240,7 +240,10 @@ impl Settings {
     }
 
     /// Returns whose credentials were tried, how, and what to check; `None` if there are none.
-    pub(super) fn tried(&self, login: Option<&Login>) -> Option<(String, String, &'static str)> {
+    pub(super) fn credentials_tried(
+        &self,
+        login: Option<&HttpLogin>,
+    ) -> Option<(String, String, &'static str)> {
         let user = self.user.clone().unwrap_or_default();
         let check = "check `user` and `password`";
         if let Some(login) = login {

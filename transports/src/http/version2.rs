@@ -18,7 +18,7 @@ const TYPE: usize = 3;
 const SETTINGS: u8 = 4;
 
 /// Returns whether a server answers as HTTP/2 requires.
-pub(super) async fn is_spoken(ctx: &Context<'_>, host: &str, port: u16) -> bool {
+pub(super) async fn is_supported(ctx: &Context<'_>, host: &str, port: u16) -> bool {
     let deadline = Instant::now() + LIMIT;
     let asking = async {
         let mut stream = tcp::connect(ctx, host, port, LIMIT, deadline).await.ok()?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_who_answers_with_settings_speaks_it() {
+    async fn only_a_server_that_answers_with_settings_supports_http2() {
         for (answer, expected) in [
             (&b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64"[..], true),
             (b"HTTP/1.1 400 Bad Request\r\n\r\n", false),
@@ -51,8 +51,8 @@ mod tests {
                 stream.read_exact(&mut preface).await.expect("it begins");
                 stream.write_all(answer).await.expect("it answers");
             };
-            let (spoken, ()) = tokio::join!(is_spoken("127.0.0.1", port), serving);
-            assert_eq!(spoken, expected, "{answer:?}");
+            let (supported, ()) = tokio::join!(is_supported("127.0.0.1", port), serving);
+            assert_eq!(supported, expected, "{answer:?}");
         }
     }
 }

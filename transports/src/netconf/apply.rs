@@ -12,7 +12,7 @@ use super::operation::{Datastore, Operation};
 use super::probation::Probation;
 use super::procedure::ChangeProcedure;
 use super::session::{NetconfSession, Open, Ready, SecondSession};
-use crate::error::Aftermath;
+use crate::error::ChangeOutcome;
 use crate::{Context, Result};
 
 impl NetconfSession {
@@ -116,7 +116,7 @@ impl NetconfSession {
         let taken_back = self.see_taken_back(&procedure, &mut open).await;
         open.probation = None;
         taken_back
-            .map_err(|error| procedure.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))?;
+            .map_err(|error| procedure.unconfirmed(error, ChangeOutcome::WillRollBack(limit)))?;
         Ok(true)
     }
 

@@ -7,7 +7,7 @@ use super::client::Client;
 use super::operation::DefaultOperation;
 use super::query::elements;
 use super::xml::Element;
-use crate::{Context, Error, Request, Result};
+use crate::{Context, DataRequest, Error, Result};
 
 /// A change to a device's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Change {
     ///
     /// # Errors
     /// Fails with [`Error::Unsupported`], which says what is expected.
-    pub(super) fn requested(request: &Request) -> Result<Self> {
+    pub(super) fn requested(request: &DataRequest) -> Result<Self> {
         let default_operation = match request.method.as_deref() {
             None | Some("merge") => DefaultOperation::Merge,
             Some("replace") => DefaultOperation::Replace,
@@ -74,7 +74,7 @@ impl Change {
 ///
 /// # Errors
 /// Fails with [`Error::Unsupported`], which says what was `expected`.
-pub(super) fn xml<'r>(request: &'r Request, is: &str, expected: &str) -> Result<&'r str> {
+pub(super) fn xml<'r>(request: &'r DataRequest, is: &str, expected: &str) -> Result<&'r str> {
     let body = match &request.body {
         Some(Value::Sensitive(secret)) => secret.reveal().as_str(),
         body => body.as_ref().and_then(Value::as_str),
@@ -98,15 +98,15 @@ impl Changed {
             confirmed,
             saved,
         } = self;
-        let told = [
+        let reported = [
             ("committed", committed),
             ("confirmed", confirmed),
             ("saved", saved),
         ];
-        let told = told
+        let reported = reported
             .into_iter()
             .map(|(key, value)| (key, Value::from(value)));
-        Value::Hash(told.collect::<Hash>())
+        Value::Hash(reported.collect::<Hash>())
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn requests_that_say_no_change_are_refused_before_anything_is_sent() {
-        let request = |what: &str, method: Option<&str>, body: Option<&str>| Request {
+        let request = |what: &str, method: Option<&str>, body: Option<&str>| DataRequest {
             what: what.to_owned(),
             method: method.map(str::to_owned),
             body: body.map(Value::from),

@@ -16,7 +16,7 @@ use super::reply::{Message, Reply};
 use super::rpc_error::refused;
 use super::xml::{BASE, Element};
 use crate::error::{Interrupted, Interruption, Phase};
-use crate::held::Held;
+use crate::held::HeldBytes;
 use crate::pauses::wait;
 use crate::ssh::Ssh;
 use crate::{Context, Error, Result};
@@ -112,7 +112,7 @@ impl Client {
                 return Err(Error::Closed {
                     peer,
                     phase: Phase::Hello,
-                    said: client.partial(),
+                    message: client.partial(),
                 });
             }
             Ok(Err(NoMessage::Framing(error))) => Err(error.as_str().to_owned()),
@@ -179,7 +179,7 @@ impl Client {
         self.usable = false;
         self.last_id += 1;
         let id = self.last_id.to_string();
-        let rpc = Element::within(BASE, "rpc")
+        let rpc = Element::in_namespace(BASE, "rpc")
             .attribute("message-id", &id)
             .with([operation.element.clone()]);
         let asking = async {
@@ -197,9 +197,9 @@ impl Client {
         }
         self.usable = true;
         for warning in &reply.warnings {
-            let (name, said) = (operation.name(), warning.summary());
+            let (name, message) = (operation.name(), warning.summary());
             ctx.warning(format!(
-                "{} warns at `{name}`: {said}",
+                "{} warns at `{name}`: {message}",
                 self.client_settings.peer
             ));
         }
@@ -312,7 +312,7 @@ impl Client {
 
     async fn receive(&mut self) -> std::result::Result<String, NoMessage> {
         let mut bytes = vec![0; 16 * 1024];
-        let mut held = Held::default();
+        let mut held = HeldBytes::default();
         loop {
             if let Some(message) = self.decoder.next().map_err(NoMessage::Framing)? {
                 let most = self.client_settings.answer_limit;
@@ -324,7 +324,7 @@ impl Client {
             match self.carrier.read(&mut bytes).await {
                 Ok(0) | Err(_) => return Err(NoMessage::Ended),
                 Ok(count) => {
-                    held.more(count).map_err(NoMessage::TooMuch)?;
+                    held.reserve(count).map_err(NoMessage::TooMuch)?;
                     self.decoder.push(&bytes[..count]);
                 }
             }
@@ -343,7 +343,7 @@ impl Client {
         let was_sent = why != Interruption::Broken;
         Error::Interrupted(Box::new(Interrupted {
             peer: self.client_settings.peer.clone(),
-            doing: format!("`{}`", operation.name()),
+            operation: format!("`{}`", operation.name()),
             changing: operation.changing && was_sent,
             why,
             partial: self.partial(),

@@ -23,11 +23,11 @@ pub(super) async fn collect(
     session: &NetconfSession,
     facts: &mut Facts,
 ) -> Result<()> {
-    let hostname = Element::within(SYSTEM, "system").with([Element::new("hostname")]);
+    let hostname = Element::in_namespace(SYSTEM, "system").with([Element::new("hostname")]);
     if let Some(system) = state(ctx, session, hostname).await? {
         set(facts, "networking.hostname", text(&system, &["hostname"]));
     }
-    let platform = Element::within(SYSTEM, "system-state");
+    let platform = Element::in_namespace(SYSTEM, "system-state");
     if let Some(state) = state(ctx, session, platform).await? {
         system(facts, &state);
     } else {
@@ -36,7 +36,7 @@ pub(super) async fn collect(
     // Devices from before NMDA (RFC 8342) separate the state of interfaces from their configuration.
     let mut shown = false;
     for name in ["interfaces-state", "interfaces"] {
-        if let Some(list) = state(ctx, session, Element::within(INTERFACES, name)).await? {
+        if let Some(list) = state(ctx, session, Element::in_namespace(INTERFACES, name)).await? {
             let entries = list.children().filter(|child| child.name() == "interface");
             for entry in entries {
                 shown |= interface(facts, entry);

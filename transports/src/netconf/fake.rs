@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::client::{Client, ClientSettings};
 use super::framing::{Decoder, Framing, frame};
 use super::xml::{BASE, Element};
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::pauses::wait;
 use crate::{Error, Result};
 
@@ -54,7 +54,7 @@ impl Fake {
     /// Opens a session. `answer` returns the reaction to each operation.
     pub(super) async fn open(
         &self,
-        bench: &Bench,
+        bench: &TestBench,
         answer: impl FnMut(&str) -> Answer + Send + 'static,
     ) -> Result<Client> {
         let (near, far) = duplex(64 * 1024);
@@ -69,10 +69,10 @@ impl Fake {
     }
 
     /// Opens a session with a device that sends this first, and then ends or goes silent. Returns the error.
-    pub(super) async fn says(bench: &Bench, first: &str, then: Answer) -> Error {
+    pub(super) async fn says(bench: &TestBench, first: &str, end: Answer) -> Error {
         let (near, mut far) = duplex(64 * 1024);
         far.write_all(first.as_bytes()).await.expect("it fits");
-        if let Answer::End = then {
+        if let Answer::End = end {
             drop(far);
             open(bench, near).await.expect_err("no session")
         } else {
@@ -83,7 +83,7 @@ impl Fake {
     }
 }
 
-async fn open(bench: &Bench, near: DuplexStream) -> Result<Client> {
+async fn open(bench: &TestBench, near: DuplexStream) -> Result<Client> {
     let terms = ClientSettings {
         peer: "192.0.2.1:830".to_owned(),
         user: "admin".to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn hello(capabilities: &[&str]) -> String {
     };
     let capabilities = Element::new("capabilities").with(capabilities.iter().map(uri));
     let id = Element::new("session-id").text("4");
-    let hello = Element::within(BASE, "hello").with([capabilities, id]);
+    let hello = Element::in_namespace(BASE, "hello").with([capabilities, id]);
     hello.to_string()
 }
 
@@ -137,11 +137,11 @@ async fn run(
             }
             let id = message.attribute_value("message-id").expect("an id");
             let operation = message.children().next().expect("an operation");
-            let mut told = operation.name().to_owned();
+            let mut reported = operation.name().to_owned();
             for part in ["target", "confirmed"] {
                 let part = operation.child(part);
                 let part = part.map(|part| part.children().next().unwrap_or(part).name());
-                told.extend(part.into_iter().flat_map(|part| [" ", part]));
+                reported.extend(part.into_iter().flat_map(|part| [" ", part]));
             }
             let reply = |inside: &str| {
                 format!(
@@ -149,8 +149,8 @@ async fn run(
                      </r:rpc-reply>"
                 )
             };
-            let answer = answer(&told);
-            asked.lock().expect("no poison").push(told);
+            let answer = answer(&reported);
+            asked.lock().expect("no poison").push(reported);
             let bytes = match answer {
                 Answer::Inside(inside) => frame(framing, &reply(inside)),
                 Answer::Refusal(tag) => frame(

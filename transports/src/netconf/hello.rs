@@ -20,7 +20,7 @@ pub(super) struct Hello {
 /// Returns our hello.
 pub(super) fn ours() -> Element {
     let capabilities = OURS.map(|uri| Element::new("capability").text(uri));
-    Element::within(BASE, "hello").with([Element::new("capabilities").with(capabilities)])
+    Element::in_namespace(BASE, "hello").with([Element::new("capabilities").with(capabilities)])
 }
 
 impl Hello {
@@ -31,13 +31,13 @@ impl Hello {
     pub(super) fn read(message: &str) -> Result<Self, String> {
         // Some devices print text for people first.
         let start = message.find('<').unwrap_or(message.len());
-        let (said, message) = message.split_at(start);
+        let (preamble, message) = message.split_at(start);
         let hello = Element::received(message).map_err(|error| {
-            let said = said.trim().lines().last().unwrap_or_default();
-            if said.is_empty() {
+            let preamble = preamble.trim().lines().last().unwrap_or_default();
+            if preamble.is_empty() {
                 format!("its first message is no well-formed XML: {error}")
             } else {
-                format!("it says `{said}`")
+                format!("it says `{preamble}`")
             }
         })?;
         if !hello.is_base("hello") {

@@ -60,8 +60,8 @@ fn question(library: Library, names: &[String]) -> Operation {
         Element::new("module").with([name, Element::new("namespace")])
     });
     let filter = match library {
-        Library::ModulesState => Element::within(LIBRARY, "modules-state").with(modules),
-        Library::YangLibrary => Element::within(LIBRARY, "yang-library")
+        Library::ModulesState => Element::in_namespace(LIBRARY, "modules-state").with(modules),
+        Library::YangLibrary => Element::in_namespace(LIBRARY, "yang-library")
             .with([Element::new("module-set").with(modules)]),
     };
     Operation::get(&Filter::Subtree(vec![filter]))

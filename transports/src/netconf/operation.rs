@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn operations_are_written_as_the_rfc_shows_them() {
-        let users = Element::within("urn:x", "users");
+        let users = Element::in_namespace("urn:x", "users");
         let edit = Operation::edit_config(&Edit {
             target: Datastore::Running,
             default_operation: DefaultOperation::None,

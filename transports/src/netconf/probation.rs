@@ -18,7 +18,7 @@ use super::change::{Change, Changed};
 use super::client::Client;
 use super::operation::{Datastore, Operation};
 use super::procedure::ChangeProcedure;
-use crate::error::Aftermath;
+use crate::error::ChangeOutcome;
 use crate::{Error, Result};
 
 /// The part of the timeout within which the device is certainly still waiting, measured from the last commit
@@ -99,8 +99,8 @@ impl Probation {
         // This gives the check the full time.
         self.commit(procedure, client).await?;
         let confirmed = procedure.confirm(client, self.limit).await;
-        if let Err(Error::Unconfirmed(unconfirmed)) = &confirmed
-            && unconfirmed.then == Aftermath::TakenBack
+        if let Err(Error::UnconfirmedChange(unconfirmed)) = &confirmed
+            && unconfirmed.outcome == ChangeOutcome::RolledBack
         {
             self.since = None;
         }
@@ -116,7 +116,7 @@ impl Probation {
         match self.since {
             None => true,
             Some(_) if self.is_lost => false,
-            Some(_) => procedure.take_back(client, self.limit).await == Aftermath::TakenBack,
+            Some(_) => procedure.take_back(client, self.limit).await == ChangeOutcome::RolledBack,
         }
     }
 
@@ -130,7 +130,7 @@ impl Probation {
         self.holds(procedure)?;
         let sent = Instant::now();
         let committed = procedure.commit_for(client, self.limit).await;
-        if let Err(Error::Unconfirmed(_)) = &committed {
+        if let Err(Error::UnconfirmedChange(_)) = &committed {
             // It is unknown whether the commit was made, so the device may be waiting.
             self.since.get_or_insert(sent);
         }
@@ -150,7 +150,7 @@ impl Probation {
     /// Fails with [`Error::Unconfirmed`], which gives the reason.
     fn holds(&self, procedure: &ChangeProcedure<'_>) -> Result<()> {
         let Self { limit, since, .. } = *self;
-        let then = Aftermath::WillBeTakenBack(limit);
+        let then = ChangeOutcome::WillRollBack(limit);
         if self.is_lost {
             let peer = procedure.peer.to_owned();
             let why = "the session ended, and with it the probation of what was changed".into();

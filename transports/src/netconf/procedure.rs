@@ -12,7 +12,7 @@ use super::capabilities::Capability;
 use super::change::{Change, Changed, Check};
 use super::client::Client;
 use super::operation::{Commit, Datastore, Edit, ErrorOption, Operation, TestOption};
-use crate::error::{Aftermath, Phase, Unconfirmed};
+use crate::error::{ChangeOutcome, Phase, UnconfirmedChange};
 use crate::{Context, Error, Result};
 
 /// The procedure of changes through one session.
@@ -87,7 +87,7 @@ impl ChangeProcedure<'_> {
             Ok(_) => Ok(()),
             // Whether or not the commit was made, the device reverts it.
             Err(error @ Error::Interrupted(_)) => {
-                Err(self.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))
+                Err(self.unconfirmed(error, ChangeOutcome::WillRollBack(limit)))
             }
             Err(error) => Err(error),
         }
@@ -127,7 +127,7 @@ impl ChangeProcedure<'_> {
         if let (Ok(_), Some(limit)) = (&result, self.confirm_timeout)
             && let Err(error) = self.tried(client, limit).await
         {
-            result = Err(self.unconfirmed(error, Aftermath::Stands));
+            result = Err(self.unconfirmed(error, ChangeOutcome::InEffect));
         }
         self.unlock(client, unlock).await;
         result
@@ -148,7 +148,7 @@ impl ChangeProcedure<'_> {
         let mut attempts = self.ctx.retry_budget().attempts(self.ctx, what);
         let lock = Operation::lock(datastore);
         loop {
-            match attempts.within(client.perform(self.ctx, &lock)).await {
+            match attempts.attempt(client.perform(self.ctx, &lock)).await {
                 Ok(_) => return Ok(Some(Operation::unlock(datastore))),
                 Err(Error::Refused(refused)) if refused.status == "operation-not-supported" => {
                     self.ctx.notice(format!(
@@ -205,16 +205,16 @@ impl ChangeProcedure<'_> {
     }
 
     /// Reverts an unconfirmed commit. If it cannot be cancelled, ending the session reverts it.
-    pub(super) async fn take_back(&self, client: &mut Client, limit: Duration) -> Aftermath {
+    pub(super) async fn take_back(&self, client: &mut Client, limit: Duration) -> ChangeOutcome {
         let cancels = client.capabilities().has(Capability::ConfirmedCommit11);
         if cancels && client.is_usable() {
             let cancelled = client.perform(self.ctx, &Operation::cancel_commit()).await;
             if cancelled.is_ok() {
-                return Aftermath::TakenBack;
+                return ChangeOutcome::RolledBack;
             }
         }
         client.end(self.ctx).await;
-        Aftermath::WillBeTakenBack(limit)
+        ChangeOutcome::WillRollBack(limit)
     }
 
     /// Performs a cleanup operation at the end of a change. A failure no longer affects the result.
@@ -224,11 +224,11 @@ impl ChangeProcedure<'_> {
         }
     }
 
-    pub(super) fn unconfirmed(&self, why: Error, then: Aftermath) -> Error {
-        Error::Unconfirmed(Box::new(Unconfirmed {
+    pub(super) fn unconfirmed(&self, why: Error, outcome: ChangeOutcome) -> Error {
+        Error::UnconfirmedChange(Box::new(UnconfirmedChange {
             peer: self.peer.to_owned(),
             why: Box::new(why),
-            then,
+            outcome,
         }))
     }
 }

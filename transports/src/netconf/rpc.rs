@@ -5,7 +5,7 @@ use super::change::xml;
 use super::operation::Operation;
 use super::reply::Reply;
 use super::xml::Element;
-use crate::{Document, Error, Request, Result};
+use crate::{DataRequest, Document, Error, Result};
 
 /// The method of a request for an RPC, in place of a default operation.
 pub(super) const METHOD: &str = "rpc";
@@ -16,7 +16,7 @@ pub(super) const METHOD: &str = "rpc";
 ///
 /// # Errors
 /// Fails with [`Error::Unsupported`], which says what is expected.
-pub(super) fn requested(request: &Request) -> Result<Operation> {
+pub(super) fn requested(request: &DataRequest) -> Result<Operation> {
     let text = xml(request, "RPC", "one element, such as `<get-schema>`")?;
     let unfit = |problem: &str| {
         Error::Unsupported(format!(
@@ -53,9 +53,9 @@ mod tests {
     use crate::netconf::xml::BASE;
 
     fn asked(text: &str) -> Result<String> {
-        let request = Request {
+        let request = DataRequest {
             body: Some(Value::from(text)),
-            ..Request::default()
+            ..DataRequest::default()
         };
         requested(&request).map(|operation| operation.element.to_string())
     }
@@ -79,7 +79,7 @@ mod tests {
             let error = asked(text).expect_err("no RPC").to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let nothing = requested(&Request::default()).expect_err("no RPC");
+        let nothing = requested(&DataRequest::default()).expect_err("no RPC");
         assert!(nothing.to_string().contains("expected one element"));
     }
 
@@ -99,7 +99,7 @@ mod tests {
             let Ok(Message::Reply { reply, .. }) = Message::read(&text) else {
                 panic!("it is a reply")
             };
-            let Document::Text(told) = answer(&reply) else {
+            let Document::Text(reported) = answer(&reply) else {
                 panic!("it is a text")
             };
             let base = format!(" xmlns:b=\"{BASE}\"");
@@ -108,7 +108,7 @@ mod tests {
             } else {
                 ""
             };
-            assert_eq!(told.replace(&base, "").replace(j, ""), expected);
+            assert_eq!(reported.replace(&base, "").replace(j, ""), expected);
         }
     }
 }

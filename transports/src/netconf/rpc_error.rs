@@ -109,11 +109,11 @@ pub(super) fn refused(peer: &str, user: &str, request: &str, errors: &[RpcError]
         // RFC 6241 requires a tag.
         "operation-failed".clone_into(&mut first.tag);
     }
-    let said: Vec<String> = errors.iter().map(RpcError::summary).collect();
+    let message: Vec<String> = errors.iter().map(RpcError::summary).collect();
     Refused {
         peer: peer.to_owned(),
         request: request.to_owned(),
-        said: said.join("; "),
+        message: message.join("; "),
         hint: hint(&first, user),
         busy: matches!(first.tag.as_str(), "lock-denied" | "in-use"),
         details: Some(Value::Array(

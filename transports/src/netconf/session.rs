@@ -103,12 +103,12 @@ impl NetconfSession {
                     .await;
             }
             let result = client.perform(ctx, operation).await;
-            ctx.retry_budget().note(&result);
+            ctx.retry_budget().record_result(&result);
             match result {
                 Err(error @ Error::Interrupted(_)) if error.is_transient() => {
                     if again {
                         // Only the first try may have spent its time with work.
-                        attempts.lost(started.elapsed());
+                        attempts.deduct(started.elapsed());
                     }
                     again = true;
                     attempts.pause(error).await?;
@@ -189,9 +189,7 @@ impl NetconfSession {
     /// Connects, logs in and exchanges hellos. Retries transient errors.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Client> {
         let what = format!("open a session with {}", self.client_settings.peer);
-        let persisting = ctx
-            .retry_budget()
-            .persist(ctx, what, || self.reach_once(ctx));
+        let persisting = ctx.retry_budget().retry(ctx, what, || self.reach_once(ctx));
         persisting.await
     }
 
@@ -210,7 +208,7 @@ impl NetconfSession {
                            has no subsystem `netconf`); enable it on the device, or set `port` to \
                            where it is, which is usually 830"
                         .to_owned(),
-                    said: String::new(),
+                    message: String::new(),
                     busy: false,
                 });
             }
@@ -219,7 +217,7 @@ impl NetconfSession {
                 return Err(Error::Closed {
                     peer,
                     phase: Phase::Channel,
-                    said: why,
+                    message: why,
                 });
             }
             Err(error) => return Err(error),

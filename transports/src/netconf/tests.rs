@@ -10,7 +10,7 @@ use super::fake::{Answer, Fake, OK, hello};
 use super::framing::{Framing, frame};
 use super::operation::{Commit, Datastore, Filter, Operation};
 use super::xml::BASE;
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::error::Interruption;
 use crate::{Error, ProtocolSession};
 
@@ -36,7 +36,7 @@ async fn both_versions_are_spoken_and_chunked_only_where_both_sides_know_it() {
         (&["base:1.1"], "1.1"),
         (&["base:1.0", "base:1.1"], "1.1"),
     ] {
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let fake = Fake::new(capabilities);
         let answer = |_: &str| Answer::Inside("<data><a xmlns=\"urn:a\"/></data>");
         let mut client = fake.open(&bench, answer).await.expect("a session");
@@ -56,7 +56,7 @@ async fn both_versions_are_spoken_and_chunked_only_where_both_sides_know_it() {
 
 #[tokio::test]
 async fn an_answer_in_chunks_of_one_byte_behind_a_notification_is_read() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let answer = |_: &str| {
         let notification =
             "<notification xmlns='urn:ietf:params:xml:ns:netconf:notification:1.0'/>";
@@ -75,7 +75,7 @@ async fn an_answer_in_chunks_of_one_byte_behind_a_notification_is_read() {
 
 #[tokio::test]
 async fn characters_that_xml_cannot_have_are_shown_as_such_and_told() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let answer = |_: &str| {
         let mut bytes = frame(Framing::EndOfMessage, &reply(1, "<data>caf\x08|</data>"));
         let bar = bytes.iter().position(|byte| *byte == b'|');
@@ -85,12 +85,15 @@ async fn characters_that_xml_cannot_have_are_shown_as_such_and_told() {
     };
     let fake = Fake::new(&["base:1.0"]);
     let mut client = fake.open(&bench, answer).await.expect("a session");
-    let told = client.perform(&bench.ctx(), &get()).await.expect("a reply");
-    assert_eq!(told.data().expect("data").content(), "caf\u{fffd}\u{fffd}");
-    let said = bench.said(Level::Warning);
+    let reported = client.perform(&bench.ctx(), &get()).await.expect("a reply");
+    assert_eq!(
+        reported.data().expect("data").content(),
+        "caf\u{fffd}\u{fffd}"
+    );
+    let message = bench.messages(Level::Warning);
     assert!(
-        said.len() == 1 && said[0].contains("XML can have"),
-        "{said:?}"
+        message.len() == 1 && message[0].contains("XML can have"),
+        "{message:?}"
     );
     // Data behind the end of the message is not part of the next reply.
     let error = client
@@ -105,7 +108,7 @@ async fn characters_that_xml_cannot_have_are_shown_as_such_and_told() {
 
 #[tokio::test]
 async fn an_answer_of_too_many_values_is_not_read_and_ends_the_session() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new(&["base:1.1"]);
     let many = format!("<data>{}</data>", "<a/>".repeat(400));
     let bytes = frame(Framing::Chunked, &reply(1, &many));
@@ -128,7 +131,7 @@ async fn after_any_doubt_the_session_is_not_used_again() {
         (b"\n#3\n\xff\xfe\xfd\n##\n".to_vec(), "no `rpc-reply`"),
         (b"<rpc-reply/>]]>]]>".to_vec(), "a chunk should begin"),
     ] {
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let fake = Fake::new(&["base:1.1"]);
         let answer = move |_: &str| Answer::Bytes(bytes.clone());
         let mut client = fake.open(&bench, answer).await.expect("a session");
@@ -152,7 +155,7 @@ async fn after_any_doubt_the_session_is_not_used_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_told_at_once_and_the_session_goes_on() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut answers = vec![OK, Answer::Refusal("in-use")];
     let answer = move |_: &str| answers.pop().unwrap_or(Answer::Silence);
     let fake = Fake::new(&["base:1.1", "candidate:1.0"]);
@@ -170,7 +173,7 @@ async fn a_refusal_is_told_at_once_and_the_session_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_device_is_given_up_and_what_may_have_changed_it_is_told() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new(&["base:1.1", "candidate:1.0"]);
     let mut client = fake
         .open(&bench, |_| Answer::Silence)
@@ -198,7 +201,7 @@ async fn a_silent_device_is_given_up_and_what_may_have_changed_it_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_was_left_in_its_middle_ends_the_session() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new(&["base:1.1"]);
     let mut client = fake
         .open(&bench, |_| Answer::Silence)
@@ -211,7 +214,7 @@ async fn a_request_that_was_left_in_its_middle_ends_the_session() {
 
 #[tokio::test]
 async fn a_read_that_lost_its_device_may_be_asked_again_and_a_commit_may_not() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new(&["base:1.1", "candidate:1.0"]);
     for (operation, transient) in [
         (get(), true),
@@ -229,7 +232,7 @@ async fn a_read_that_lost_its_device_may_be_asked_again_and_a_commit_may_not() {
 
 #[tokio::test]
 async fn what_a_device_cannot_do_is_not_asked_for() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new(&["base:1.0"]);
     let mut client = fake.open(&bench, |_| OK).await.expect("a session");
     let xpath = Filter::XPath {
@@ -252,7 +255,7 @@ async fn what_a_device_cannot_do_is_not_asked_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_speaks_something_else_is_told_what_it_says() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     for (first, then, expected) in [
         (
             "% Permission denied]]>]]>",

@@ -9,7 +9,7 @@ use super::query::{self, Query};
 use super::session::{NetconfSession, probe};
 use super::{facts, modules, rpc};
 use crate::error::Phase;
-use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{Context, DataRequest, DataStore, Document, Error, Result, Transport};
 
 #[async_trait]
 impl Transport for NetconfSession {
@@ -76,7 +76,7 @@ impl DataStore for NetconfSession {
         Ok(Document::Text(data.to_pretty()))
     }
 
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         if request.method.as_deref() == Some(rpc::METHOD) {
             let reply = self.perform(ctx, &rpc::requested(request)?).await?;
             return Ok(rpc::answer(&reply));

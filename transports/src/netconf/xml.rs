@@ -12,7 +12,7 @@ pub use read::XmlError;
 pub(crate) const BASE: &str = "urn:ietf:params:xml:ns:netconf:base:1.0";
 
 /// The maximum depth of nested elements.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// An XML element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Element {
     }
 
     /// Creates an empty element in a namespace, which it declares.
-    pub fn within(namespace: &str, name: &str) -> Self {
+    pub fn in_namespace(namespace: &str, name: &str) -> Self {
         Self {
             namespace: Some(namespace.to_owned()),
             ..Self::new(name).attribute("xmlns", namespace)

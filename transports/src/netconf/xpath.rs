@@ -18,7 +18,7 @@ pub(super) struct Prefixed {
 }
 
 /// The maximum depth of nested parentheses and predicates.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 impl Prefixed {
     /// Parses an XPath and adds the missing prefixes.
@@ -114,9 +114,9 @@ impl<'p> Reader<'p> {
     /// Parses paths with operators between them (XPath 1.0, 3.3 to 3.5). Precedence does not matter here.
     fn expression(&mut self, place: &Place) -> Result<(), String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(format!(
-                "more than {DEEPEST} parentheses are inside each other"
+                "more than {MAX_DEPTH} parentheses are inside each other"
             ));
         }
         loop {

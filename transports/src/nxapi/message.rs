@@ -8,7 +8,7 @@ use crate::command_list::{Ran, RefusedCommand};
 
 /// The message format for commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Message {
+pub(super) enum MessageFormat {
     /// JSON-RPC, with one call for each command.
     JsonRpc,
     /// `ins_api`, with all commands in one text.
@@ -17,7 +17,7 @@ pub(super) enum Message {
 
 /// The purpose of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum CommandKind<'a> {
     /// Showing text.
     Text,
     /// Showing structured data.
@@ -28,12 +28,12 @@ pub(super) enum Kind<'a> {
 
 /// An answer without the outcome of any command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unclear {
+pub(super) struct UnclearError {
     pub(super) code: String,
-    pub(super) said: String,
+    pub(super) message: String,
 }
 
-impl Message {
+impl MessageFormat {
     pub(super) fn media_type(self) -> &'static str {
         match self {
             Self::JsonRpc => "application/json-rpc",
@@ -42,7 +42,7 @@ impl Message {
     }
 
     /// Returns the request body for these commands.
-    pub(super) fn body(self, commands: &[Line], kind: Kind<'_>) -> Json {
+    pub(super) fn body(self, commands: &[Line], kind: CommandKind<'_>) -> Json {
         match self {
             Self::JsonRpc => {
                 let calls = commands.iter().zip(1..);
@@ -53,7 +53,11 @@ impl Message {
     }
 
     /// Reads the answer to `count` commands. Returns `None` if it is not an answer of NX-API.
-    pub(super) fn read(self, answer: Json, count: usize) -> Option<Result<Ran<Json>, Unclear>> {
+    pub(super) fn read(
+        self,
+        answer: Json,
+        count: usize,
+    ) -> Option<Result<Ran<Json>, UnclearError>> {
         match self {
             Self::JsonRpc => read_calls(answer),
             Self::InsApi => read_ins_api(answer, count),
@@ -61,8 +65,8 @@ impl Message {
     }
 }
 
-fn call(command: &Line, id: usize, kind: Kind<'_>) -> Json {
-    let method = if kind == Kind::Text {
+fn call(command: &Line, id: usize, kind: CommandKind<'_>) -> Json {
+    let method = if kind == CommandKind::Text {
         "cli_ascii"
     } else {
         "cli"
@@ -73,13 +77,13 @@ fn call(command: &Line, id: usize, kind: Kind<'_>) -> Json {
         "params": { "cmd": command.text(), "version": 1 },
         "id": id,
     });
-    if let Kind::Configuration { rollback } = kind {
+    if let CommandKind::Configuration { rollback } = kind {
         call["rollback"] = rollback.into();
     }
     call
 }
 
-fn read_calls(answer: Json) -> Option<Result<Ran<Json>, Unclear>> {
+fn read_calls(answer: Json) -> Option<Result<Ran<Json>, UnclearError>> {
     let answers = match answer {
         Json::Array(answers) => answers,
         one => vec![one],
@@ -90,18 +94,21 @@ fn read_calls(answer: Json) -> Option<Result<Ran<Json>, Unclear>> {
     };
     for (position, mut answer) in answers.into_iter().enumerate() {
         if let Some(error) = answer.get("error") {
-            let said = [&error["data"]["msg"], &error["data"], &error["message"]];
-            let said = said.into_iter().find_map(Json::as_str).unwrap_or_default();
-            let said = said.trim().to_owned();
+            let message = [&error["data"]["msg"], &error["data"], &error["message"]];
+            let message = message
+                .into_iter()
+                .find_map(Json::as_str)
+                .unwrap_or_default();
+            let message = message.trim().to_owned();
             let Some(id) = answer["id"]
                 .as_u64()
                 .and_then(|id| usize::try_from(id).ok())
             else {
                 let code = error["code"].to_string();
-                return Some(Err(Unclear { code, said }));
+                return Some(Err(UnclearError { code, message }));
             };
             let at = id.checked_sub(1).unwrap_or(position);
-            ran.refused = Some(RefusedCommand { at, said });
+            ran.refused = Some(RefusedCommand { at, message });
             break;
         }
         let result = answer.get_mut("result")?.take();
@@ -120,12 +127,12 @@ fn output(mut result: Json) -> Json {
     result
 }
 
-fn ins_api(commands: &[Line], kind: Kind<'_>) -> Json {
+fn ins_api(commands: &[Line], kind: CommandKind<'_>) -> Json {
     let input: Vec<&str> = commands.iter().map(Line::text).collect();
     let kind_name = match kind {
-        Kind::Text => "cli_show_ascii",
-        Kind::Data => "cli_show",
-        Kind::Configuration { .. } => "cli_conf",
+        CommandKind::Text => "cli_show_ascii",
+        CommandKind::Data => "cli_show",
+        CommandKind::Configuration { .. } => "cli_conf",
     };
     let mut message = json!({
         "version": "1.0",
@@ -135,7 +142,7 @@ fn ins_api(commands: &[Line], kind: Kind<'_>) -> Json {
         "input": input.join(SEPARATOR),
         "output_format": "json",
     });
-    if let Kind::Configuration { rollback } = kind {
+    if let CommandKind::Configuration { rollback } = kind {
         message["rollback"] = rollback.into();
     }
     json!({ "ins_api": message })
@@ -144,7 +151,7 @@ fn ins_api(commands: &[Line], kind: Kind<'_>) -> Json {
 /// The separator between commands in an `ins_api` message.
 pub(super) const SEPARATOR: &str = " ;";
 
-fn read_ins_api(mut answer: Json, count: usize) -> Option<Result<Ran<Json>, Unclear>> {
+fn read_ins_api(mut answer: Json, count: usize) -> Option<Result<Ran<Json>, UnclearError>> {
     let answers = match answer.pointer_mut("/ins_api/outputs/output")?.take() {
         Json::Array(answers) => answers,
         one => vec![one],
@@ -164,16 +171,16 @@ fn read_ins_api(mut answer: Json, count: usize) -> Option<Result<Ran<Json>, Uncl
             ran.outputs.push(body.unwrap_or_default());
             continue;
         }
-        let said = ["clierror", "body", "msg"].into_iter();
-        let said = said
+        let message = ["clierror", "body", "msg"].into_iter();
+        let message = message
             .filter_map(|key| answer[key].as_str().map(str::trim))
-            .find(|said| !said.is_empty())
+            .find(|message| !message.is_empty())
             .unwrap_or_default()
             .to_owned();
         if !told_apart {
-            return Some(Err(Unclear { code, said }));
+            return Some(Err(UnclearError { code, message }));
         }
-        ran.refused = Some(RefusedCommand { at, said });
+        ran.refused = Some(RefusedCommand { at, message });
         break;
     }
     Some(Ok(ran))
@@ -191,10 +198,10 @@ mod tests {
 
     #[test]
     fn json_rpc_has_a_call_for_each_command() {
-        let configuration = Kind::Configuration {
+        let configuration = CommandKind::Configuration {
             rollback: "rollback-on-error",
         };
-        let body = Message::JsonRpc.body(&commands(), configuration);
+        let body = MessageFormat::JsonRpc.body(&commands(), configuration);
         assert_eq!(
             body[1],
             json!({
@@ -202,7 +209,7 @@ mod tests {
                 "params": { "cmd": "shutdown", "version": 1 },
             })
         );
-        let body = Message::JsonRpc.body(&commands(), Kind::Text);
+        let body = MessageFormat::JsonRpc.body(&commands(), CommandKind::Text);
         assert_eq!(
             (&body[0]["method"], &body[0]["rollback"]),
             (&json!("cli_ascii"), &Json::Null)
@@ -211,7 +218,7 @@ mod tests {
 
     #[test]
     fn ins_api_has_all_commands_in_one_text() {
-        let body = Message::InsApi.body(&commands(), Kind::Text);
+        let body = MessageFormat::InsApi.body(&commands(), CommandKind::Text);
         let message = &body["ins_api"];
         assert_eq!(message["type"], "cli_show_ascii");
         assert_eq!(message["input"], "interface Ethernet1/1 ;shutdown");
@@ -224,13 +231,13 @@ mod tests {
             { "jsonrpc": "2.0", "id": 2, "error": {
                 "code": -32602, "message": "Invalid params", "data": { "msg": "% Invalid command\n" } } },
         ]);
-        let ran = Message::JsonRpc
+        let ran = MessageFormat::JsonRpc
             .read(answer, 3)
             .expect("an answer")
             .expect("it is clear");
         assert_eq!(ran.outputs, [Json::Null]);
-        let said = "% Invalid command".to_owned();
-        assert_eq!(ran.refused, Some(RefusedCommand { at: 1, said }));
+        let message = "% Invalid command".to_owned();
+        assert_eq!(ran.refused, Some(RefusedCommand { at: 1, message }));
     }
 
     #[test]
@@ -240,9 +247,9 @@ mod tests {
         let older = json!({ "ins_api": { "outputs": { "output": {
             "input": "show x", "msg": "Success", "code": "200", "body": { "a": 1 } } } } });
         for (message, answer, expected) in [
-            (Message::JsonRpc, text, json!("text\n")),
-            (Message::JsonRpc, data, json!({ "a": 1 })),
-            (Message::InsApi, older, json!({ "a": 1 })),
+            (MessageFormat::JsonRpc, text, json!("text\n")),
+            (MessageFormat::JsonRpc, data, json!({ "a": 1 })),
+            (MessageFormat::InsApi, older, json!({ "a": 1 })),
         ] {
             let ran = message
                 .read(answer, 1)
@@ -256,25 +263,27 @@ mod tests {
     fn one_output_for_many_lines_does_not_say_which_failed() {
         let answer = json!({ "ins_api": { "outputs": { "output": {
             "msg": "Input CLI command error", "code": "400", "clierror": "% Invalid command\n" } } } });
-        let read = Message::InsApi.read(answer.clone(), 2).expect("an answer");
-        let said = "% Invalid command".to_owned();
+        let read = MessageFormat::InsApi
+            .read(answer.clone(), 2)
+            .expect("an answer");
+        let message = "% Invalid command".to_owned();
         assert_eq!(
             read,
-            Err(Unclear {
+            Err(UnclearError {
                 code: "400".to_owned(),
-                said: said.clone()
+                message: message.clone()
             })
         );
-        let read = Message::InsApi
+        let read = MessageFormat::InsApi
             .read(answer, 1)
             .expect("an answer")
             .expect("it is clear");
-        assert_eq!(read.refused, Some(RefusedCommand { at: 0, said }));
+        assert_eq!(read.refused, Some(RefusedCommand { at: 0, message }));
     }
 
     #[test]
-    fn what_is_no_answer_of_the_message_is_none() {
-        for message in [Message::JsonRpc, Message::InsApi] {
+    fn answers_of_another_format_are_rejected() {
+        for message in [MessageFormat::JsonRpc, MessageFormat::InsApi] {
             for other in [json!({}), json!("x"), json!([{}])] {
                 assert_eq!(message.read(other, 1), None);
             }

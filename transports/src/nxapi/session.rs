@@ -4,21 +4,21 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use serde_json::Value as Json;
 
-use super::message::{Kind, Message, SEPARATOR, Unclear};
+use super::message::{CommandKind, MessageFormat, SEPARATOR, UnclearError};
 use crate::Line;
 use crate::command_list::{Ran, configured, failed};
 use crate::error::Refused;
 use crate::fact_rows::{self, FactRow};
-use crate::http::{Http, Repeat, Settings};
-use crate::rpc::{post, strange};
+use crate::http::{Http, HttpSettings, Repeat};
+use crate::rpc::{post, protocol_error};
 use crate::{
-    CommandLine, Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport,
-    http,
+    CommandLine, Context, DataRequest, DataStore, Document, Error, ProtocolSession, Result,
+    Transport, http,
 };
 
 const PROTOCOL: &str = "NX-API";
 const PATH: &str = "/ins";
-const STOP: &str = "stop-on-error";
+const STOP_ON_ERROR: &str = "stop-on-error";
 
 /// The names differ between releases.
 const VERSION: &[FactRow] = &[
@@ -34,7 +34,7 @@ const VERSION: &[FactRow] = &[
 #[derive(Debug)]
 pub struct NxapiSession {
     http: Http,
-    message: Message,
+    message: MessageFormat,
     rollback: String,
 }
 
@@ -45,12 +45,12 @@ impl ProtocolSession for NxapiSession {
 
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         Ok(Self {
-            http: Http::new(Settings::read(ctx, info)?, None)?,
+            http: Http::new(HttpSettings::read(ctx, info)?, None)?,
             message: match info.text("message") {
-                Some("ins_api") => Message::InsApi,
-                _ => Message::JsonRpc,
+                Some("ins_api") => MessageFormat::InsApi,
+                _ => MessageFormat::JsonRpc,
             },
-            rollback: info.text("rollback").unwrap_or(STOP).to_owned(),
+            rollback: info.text("rollback").unwrap_or(STOP_ON_ERROR).to_owned(),
         })
     }
 }
@@ -60,7 +60,7 @@ impl NxapiSession {
         &self,
         ctx: &Context<'_>,
         commands: &[Line],
-        kind: Kind<'_>,
+        kind: CommandKind<'_>,
         repeat: Repeat,
     ) -> Result<Ran<Json>> {
         self.check(commands)?;
@@ -73,11 +73,11 @@ impl NxapiSession {
         let answer = post(&self.http, ctx, PROTOCOL, PATH, media_type, &body, repeat).await?;
         match self.message.read(answer, commands.len()) {
             Some(Ok(ran)) => Ok(ran),
-            Some(Err(Unclear { code, said })) => Err(Error::Refused(Box::new(Refused {
+            Some(Err(UnclearError { code, message })) => Err(Error::Refused(Box::new(Refused {
                 peer: self.http.peer().to_owned(),
                 request: shown,
                 status: format!("code {code}"),
-                said,
+                message,
                 hint: if commands.len() > 1 {
                     "it does not say at which line it stopped: read the configuration back"
                         .to_owned()
@@ -87,7 +87,7 @@ impl NxapiSession {
                 details: None,
                 busy: false,
             }))),
-            None => Err(strange(
+            None => Err(protocol_error(
                 &self.http,
                 PROTOCOL,
                 "an answer to commands (is `feature nxapi` on?)",
@@ -98,7 +98,7 @@ impl NxapiSession {
     /// Refuses commands that the device would split or interpret in another way.
     fn check(&self, commands: &[Line]) -> Result<()> {
         commands.iter().try_for_each(Line::check)?;
-        if self.message == Message::JsonRpc {
+        if self.message == MessageFormat::JsonRpc {
             return Ok(());
         }
         match commands
@@ -113,30 +113,37 @@ impl NxapiSession {
         }
     }
 
-    async fn one(
+    async fn run_one(
         &self,
         ctx: &Context<'_>,
         command: &Line,
-        kind: Kind<'_>,
+        kind: CommandKind<'_>,
         repeat: Repeat,
     ) -> Result<Json> {
         let ran = self
             .run(ctx, std::slice::from_ref(command), kind, repeat)
             .await?;
         if let Some(refused) = ran.refused {
-            return Err(failed(self.http.peer(), Some(command), refused.said));
+            return Err(failed(self.http.peer(), Some(command), refused.message));
         }
         let output = ran.outputs.into_iter().next();
-        output.ok_or_else(|| strange(&self.http, PROTOCOL, "an output for each command"))
+        output.ok_or_else(|| protocol_error(&self.http, PROTOCOL, "an output for each command"))
     }
 
     async fn text(&self, ctx: &Context<'_>, command: &Line, repeat: Repeat) -> Result<String> {
-        match self.one(ctx, command, Kind::Text, repeat).await? {
+        match self
+            .run_one(ctx, command, CommandKind::Text, repeat)
+            .await?
+        {
             Json::String(text) => Ok(text),
             Json::Null => Ok(String::new()),
             // The output of a command without output is an empty object.
             Json::Object(empty) if empty.is_empty() => Ok(String::new()),
-            _ => Err(strange(&self.http, PROTOCOL, "an output that is text")),
+            _ => Err(protocol_error(
+                &self.http,
+                PROTOCOL,
+                "an output that is text",
+            )),
         }
     }
 }
@@ -160,17 +167,27 @@ impl CommandLine for NxapiSession {
                 .cloned(),
         );
         let lines = 1..list.len();
-        let kind = Kind::Configuration {
+        let kind = CommandKind::Configuration {
             rollback: &self.rollback,
         };
         let ran = self.run(ctx, &list, kind, Repeat::Never).await;
-        configured(self.http.peer(), &list, lines, ran, self.rollback != STOP)
+        configured(
+            self.http.peer(),
+            &list,
+            lines,
+            ran,
+            self.rollback != STOP_ON_ERROR,
+        )
     }
 
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         let save = Line::new("copy running-config startup-config");
-        let kind = Kind::Configuration { rollback: STOP };
-        self.one(ctx, &save, kind, Repeat::Never).await.map(drop)
+        let kind = CommandKind::Configuration {
+            rollback: STOP_ON_ERROR,
+        };
+        self.run_one(ctx, &save, kind, Repeat::Never)
+            .await
+            .map(drop)
     }
 }
 
@@ -178,12 +195,12 @@ impl CommandLine for NxapiSession {
 impl DataStore for NxapiSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let output = self
-            .one(ctx, &Line::new(what), Kind::Data, Repeat::Allowed)
+            .run_one(ctx, &Line::new(what), CommandKind::Data, Repeat::Allowed)
             .await?;
         Ok(Document::Data(Value::from(output)))
     }
 
-    async fn set(&self, _: &Context<'_>, _: &Request) -> Result<Document> {
+    async fn set(&self, _: &Context<'_>, _: &DataRequest) -> Result<Document> {
         Err(Error::Unsupported(
             "nxapi changes nothing but by configuration: send lines of it instead".to_owned(),
         ))
@@ -199,10 +216,10 @@ impl Transport for NxapiSession {
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = Facts::new();
         let command = "show version";
-        let asked = self
-            .one(ctx, &Line::new(command), Kind::Data, Repeat::Allowed)
+        let result = self
+            .run_one(ctx, &Line::new(command), CommandKind::Data, Repeat::Allowed)
             .await;
-        if let Some(answer) = fact_rows::unless_refused(ctx, asked, "of `show version`")? {
+        if let Some(answer) = fact_rows::unless_refused(ctx, result, "of `show version`")? {
             fact_rows::set_facts(ctx, &mut facts, &answer, VERSION, command);
         }
         Ok(facts)

@@ -8,7 +8,7 @@ use super::edit::Edits;
 use super::query::Query;
 use super::session::OvsdbSession;
 use crate::{Context, Error, Result};
-use crate::{DataStore, Document, Request};
+use crate::{DataRequest, DataStore, Document};
 
 #[async_trait]
 impl DataStore for OvsdbSession {
@@ -22,7 +22,7 @@ impl DataStore for OvsdbSession {
 
     /// The body contains the operations of a transaction, or edits (`Edits`) with the method `edit`.
     /// `what` can name another database than the session's.
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         match request.method.as_deref() {
             None | Some("transact") => {}
             Some("edit") => return self.edit(ctx, request).await,
@@ -49,7 +49,7 @@ impl DataStore for OvsdbSession {
 }
 
 impl OvsdbSession {
-    async fn edit(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn edit(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         if !request.what.trim().is_empty() {
             let problem = "edits go to the session's own database: name no other";
             return Err(Error::Unsupported(problem.to_owned()));

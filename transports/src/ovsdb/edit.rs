@@ -97,7 +97,7 @@ impl Edits {
         if part == Part::Wait {
             // The edit says which row was searched for, but it may contain secrets.
             refused.status = "no such row".to_owned();
-            refused.said = format!("`{table}` has no row that the edit is for");
+            refused.message = format!("`{table}` has no row that the edit is for");
         }
         let count = self.owners.last().map_or(0, |(last, _)| last + 1);
         refused.request = format!("edit {table} (edit {} of {count})", edit + 1);
@@ -283,7 +283,7 @@ mod tests {
             peer: "peer".to_owned(),
             request: "wait Port (operation 2 of 3)".to_owned(),
             status: "timed out".to_owned(),
-            said: String::new(),
+            message: String::new(),
             hint: String::new(),
             details: Some(json!({ "operation": 1, "table": "Port" }).into()),
             busy: false,

@@ -77,11 +77,11 @@ impl Rpc {
     pub(super) fn start(stream: Box<dyn ByteStream>, peer: String, most: usize) -> Self {
         let (calls, waiting) = mpsc::channel(1);
         let ended = Arc::new(OnceLock::new());
-        let told = Arc::clone(&ended);
+        let reported = Arc::clone(&ended);
         let task = tokio::spawn(async move {
             let end = serve(stream, waiting, &peer, most).await;
             // Only this task sets it.
-            let _ = told.set(end);
+            let _ = reported.set(end);
         });
         Self {
             calls,
@@ -253,7 +253,7 @@ mod tests {
         )
     }
 
-    async fn hear(server: &mut DuplexStream) -> Json {
+    async fn read_message(server: &mut DuplexStream) -> Json {
         let mut scanner = Scanner::new(LONGEST);
         loop {
             if let Some(object) = scanner.next().expect("we send objects") {
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    async fn say(server: &mut DuplexStream, message: &str) {
+    async fn write_message(server: &mut DuplexStream, message: &str) {
         server
             .write_all(message.as_bytes())
             .await
@@ -275,23 +275,23 @@ mod tests {
     #[tokio::test]
     async fn an_echo_is_answered_while_nobody_asks_and_while_somebody_waits() {
         let (mut rpc, mut server) = pair();
-        say(
+        write_message(
             &mut server,
             r#"{"method":"echo","params":[1,"x"],"id":"echo"}"#,
         )
         .await;
         let expected = json!({ "result": [1, "x"], "error": null, "id": "echo" });
-        assert_eq!(hear(&mut server).await, expected);
+        assert_eq!(read_message(&mut server).await, expected);
         let serving = async {
-            let asked = hear(&mut server).await;
+            let asked = read_message(&mut server).await;
             assert_eq!(
                 asked,
                 json!({ "method": "list_dbs", "params": [], "id": 1 })
             );
             // The ids of the two sides are independent.
-            say(&mut server, r#"{"method":"echo","params":[],"id":1}"#).await;
-            assert_eq!(hear(&mut server).await["id"], 1);
-            say(&mut server, r#"{"id":1,"result":["a"],"error":null}"#).await;
+            write_message(&mut server, r#"{"method":"echo","params":[],"id":1}"#).await;
+            assert_eq!(read_message(&mut server).await["id"], 1);
+            write_message(&mut server, r#"{"id":1,"result":["a"],"error":null}"#).await;
         };
         let (answer, ()) = tokio::join!(rpc.call("list_dbs", json!([])), serving);
         assert_eq!(answer.expect("answered"), Ok(json!(["a"])));
@@ -301,14 +301,14 @@ mod tests {
     async fn late_answers_and_notifications_are_nobodys_answer() {
         let (mut rpc, mut server) = pair();
         let serving = async {
-            hear(&mut server).await;
-            say(&mut server, r#"{"id":0,"result":"late","error":null}"#).await;
-            say(
+            read_message(&mut server).await;
+            write_message(&mut server, r#"{"id":0,"result":"late","error":null}"#).await;
+            write_message(
                 &mut server,
                 r#"{"id":null,"method":"update","params":["v",{}]}"#,
             )
             .await;
-            say(
+            write_message(
                 &mut server,
                 r#"{"id":1,"error":{"error":"no"},"result":null}"#,
             )
@@ -322,7 +322,7 @@ mod tests {
     async fn a_request_that_was_never_sent_is_told_from_one_without_answer() {
         let (mut rpc, mut server) = pair();
         let serving = async {
-            hear(&mut server).await;
+            read_message(&mut server).await;
             drop(server);
         };
         let (answer, ()) = tokio::join!(rpc.call("transact", json!([])), serving);
@@ -333,7 +333,7 @@ mod tests {
         assert!(!rpc.is_open());
 
         let (mut rpc, mut server) = pair();
-        say(&mut server, "SSH-2.0-x\r\n").await;
+        write_message(&mut server, "SSH-2.0-x\r\n").await;
         while rpc.is_open() {
             tokio::task::yield_now().await;
         }
@@ -352,8 +352,8 @@ mod tests {
             "0,".repeat(1000)
         );
         let serving = async {
-            hear(&mut server).await;
-            say(&mut server, &many).await;
+            read_message(&mut server).await;
+            write_message(&mut server, &many).await;
         };
         let (answer, ()) = tokio::join!(rpc.call("transact", json!([])), serving);
         let Err(Unanswered::Sent(End::Nonsense(problem))) = answer else {

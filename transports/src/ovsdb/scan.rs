@@ -34,12 +34,12 @@ pub(crate) enum Unreadable {
     NoObject(String),
     /// An object is longer than this many bytes.
     TooLong(usize),
-    /// An object is nested deeper than [`DEEPEST`].
+    /// An object is nested deeper than [`MAX_DEPTH`].
     TooDeep,
 }
 
 /// The maximum nesting depth, which is also that of the JSON parser.
-const DEEPEST: usize = 127;
+const MAX_DEPTH: usize = 127;
 
 impl Scanner {
     /// Creates a scanner that fails at an object of more than `limit` bytes.
@@ -110,7 +110,7 @@ impl Scanner {
             return Ok(());
         }
         match byte {
-            b'{' | b'[' if self.depth == DEEPEST => return Err(Unreadable::TooDeep),
+            b'{' | b'[' if self.depth == MAX_DEPTH => return Err(Unreadable::TooDeep),
             b'{' | b'[' => self.depth += 1,
             b'}' | b']' => self.depth -= 1,
             _ => {}
@@ -132,7 +132,7 @@ impl fmt::Display for Unreadable {
                 write!(f, "a JSON object should begin where it sent {found:?}")
             }
             Self::TooLong(limit) => write!(f, "it sent a JSON object of more than {limit} bytes"),
-            Self::TooDeep => write!(f, "it sent JSON nested deeper than {DEEPEST}"),
+            Self::TooDeep => write!(f, "it sent JSON nested deeper than {MAX_DEPTH}"),
         }
     }
 }
@@ -256,7 +256,7 @@ mod tests {
         scanner.push(b"\"}");
         assert_eq!(scanner.next(), Err(Unreadable::TooLong(100)));
 
-        let deep = "{\"a\":".repeat(DEEPEST + 1);
+        let deep = "{\"a\":".repeat(MAX_DEPTH + 1);
         assert_eq!(scan(&[deep.as_bytes()]).1, Some(Unreadable::TooDeep));
     }
 

@@ -194,7 +194,7 @@ impl OvsdbSession {
             *open = None;
             if again {
                 // Only the first try may have spent its time with work.
-                attempts.lost(started.elapsed());
+                attempts.deduct(started.elapsed());
             }
             again = true;
             attempts.pause(error).await?;
@@ -217,9 +217,7 @@ impl OvsdbSession {
 
     async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
         let what = format!("open a session with {}", self.settings.peer());
-        let persisting = ctx
-            .retry_budget()
-            .persist(ctx, what, || self.reach_once(ctx));
+        let persisting = ctx.retry_budget().retry(ctx, what, || self.reach_once(ctx));
         persisting.await
     }
 
@@ -243,7 +241,7 @@ impl OvsdbSession {
                     End::Lost => Error::Closed {
                         peer,
                         phase: Phase::Hello,
-                        said: String::new(),
+                        message: String::new(),
                     },
                     End::Tls(problem) => Error::Tls(Box::new(problem)),
                     End::Nonsense(problem) => self.nonsense(Phase::Hello, problem),
@@ -281,7 +279,7 @@ impl OvsdbSession {
 
     /// Returns the error for a request that the server refuses as a whole (RFC 7047, 3.1, `<error>`).
     fn refused(&self, method: &str, error: Json) -> Error {
-        let (status, said) = match &error {
+        let (status, message) = match &error {
             Json::String(status) => (status.as_str(), ""),
             error => (
                 error["error"].as_str().unwrap_or("error"),
@@ -292,7 +290,7 @@ impl OvsdbSession {
             peer: self.settings.peer(),
             request: method.to_owned(),
             status: status.to_owned(),
-            said: said.to_owned(),
+            message: message.to_owned(),
             hint: String::new(),
             details: Some(error.into()),
             busy: false,
@@ -313,7 +311,7 @@ impl OvsdbSession {
     fn interrupted(&self, method: &str, why: Interruption, changing: bool) -> Error {
         Error::Interrupted(Box::new(Interrupted {
             peer: self.settings.peer(),
-            doing: format!("`{method}`"),
+            operation: format!("`{method}`"),
             changing,
             why,
             partial: String::new(),

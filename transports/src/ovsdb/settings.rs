@@ -57,7 +57,7 @@ impl Settings {
     /// Returns whether the server uses TLS although it is not expected.
     pub(super) async fn finds_tls(&self, ctx: &Context<'_>) -> bool {
         match &self.endpoint {
-            Endpoint::Tcp { host, port } => tls::is_spoken(ctx, host, *port).await,
+            Endpoint::Tcp { host, port } => tls::is_supported(ctx, host, *port).await,
             Endpoint::Tls { .. } | Endpoint::Unix(_) => false,
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn outcome(
         peer: peer.to_owned(),
         request,
         hint: hint(&status),
-        said: text(result, "details"),
+        message: text(result, "details"),
         details: Some(
             json!({
                 "operation": operation.map(|_| index),
@@ -103,7 +103,7 @@ mod tests {
         let refused = refused(json!([failed, null]));
         assert_eq!(refused.request, "insert Bridge (operation 1 of 2)");
         assert_eq!(refused.status, "unknown column");
-        assert_eq!(refused.said, "no column named x");
+        assert_eq!(refused.message, "no column named x");
         let details = refused.details.as_ref().expect("details").to_json();
         assert_eq!(details["operation"], 0);
         assert!(!format!("{refused:?}").contains("canary"));

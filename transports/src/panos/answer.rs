@@ -5,7 +5,7 @@ use crate::xml::Element;
 
 /// A device's answer.
 #[derive(Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum PanosAnswer {
     /// The request succeeded. Contains the whole `response`.
     Success(Element),
     /// The request failed.
@@ -13,62 +13,64 @@ pub(super) enum Answer {
         /// The error code of the API; empty if there is none.
         code: String,
         /// The device's message.
-        said: String,
+        message: String,
     },
 }
 
 /// The state of a job.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Job {
+pub(super) enum JobState {
     /// It is queued or running. Contains the progress in percent.
     Runs(Option<u8>),
     /// It has succeeded, with this message.
-    Well(String),
+    Succeeded(String),
     /// It has failed, with this message.
     Failed(String),
 }
 
 /// Reads an answer. Returns `None` if it is not an answer of the XML API.
-pub(super) fn read(text: &str) -> Option<Answer> {
+pub(super) fn read(text: &str) -> Option<PanosAnswer> {
     let response = Element::read(text).filter(|root| root.name == "response")?;
     if response.attribute("status")? == "success" {
-        return Some(Answer::Success(response));
+        return Some(PanosAnswer::Success(response));
     }
-    Some(Answer::Error {
+    Some(PanosAnswer::Error {
         code: response.attribute("code").unwrap_or_default().to_owned(),
-        said: said(&response),
+        message: message_of(&response),
     })
 }
 
 /// Returns the message in a response.
-pub(super) fn said(response: &Element) -> String {
+pub(super) fn message_of(response: &Element) -> String {
     response.find("msg").map(Element::texts).unwrap_or_default()
 }
 
 /// Returns the state of the job that a response describes; `None` if it describes none.
-pub(super) fn job(response: &Element) -> Option<Job> {
+pub(super) fn job(response: &Element) -> Option<JobState> {
     let job = response.at("result/job")?;
-    if job.text_at("status")? != "FIN" {
-        let progress = job.text_at("progress").and_then(|text| text.parse().ok());
-        return Some(Job::Runs(progress));
+    if job.text_at_path("status")? != "FIN" {
+        let progress = job
+            .text_at_path("progress")
+            .and_then(|text| text.parse().ok());
+        return Some(JobState::Runs(progress));
     }
-    let said: Vec<String> = ["details", "warnings"]
+    let message: Vec<String> = ["details", "warnings"]
         .iter()
         .filter_map(|part| Some(job.at(part)?.texts()))
         .filter(|texts| !texts.is_empty())
         .collect();
-    let said = said.join("\n");
-    Some(if job.text_at("result")? == "OK" {
-        Job::Well(said)
+    let message = message.join("\n");
+    Some(if job.text_at_path("result")? == "OK" {
+        JobState::Succeeded(message)
     } else {
-        Job::Failed(said)
+        JobState::Failed(message)
     })
 }
 
 /// Returns whether a message means that the device is busy: it does one commit at a time.
-pub(super) fn is_busy(said: &str) -> bool {
-    let said = said.to_lowercase();
-    said.contains("commit") && (said.contains("in progress") || said.contains("pending"))
+pub(super) fn is_busy(message: &str) -> bool {
+    let message = message.to_lowercase();
+    message.contains("commit") && (message.contains("in progress") || message.contains("pending"))
 }
 
 #[cfg(test)]
@@ -77,17 +79,17 @@ mod tests {
 
     fn success(text: &str) -> Element {
         match read(text) {
-            Some(Answer::Success(response)) => response,
+            Some(PanosAnswer::Success(response)) => response,
             other => panic!("expected a success, not {other:?}"),
         }
     }
 
     #[test]
-    fn an_error_has_a_code_and_words() {
-        let said = "one\ntwo".to_owned();
+    fn an_error_has_a_code_and_a_message() {
+        let message = "one\ntwo".to_owned();
         let code = "12".to_owned();
         let text = "<response status='error' code=\"12\"><msg><line>one</line><line>two</line></msg></response>";
-        assert_eq!(read(text), Some(Answer::Error { code, said }));
+        assert_eq!(read(text), Some(PanosAnswer::Error { code, message }));
         for other in ["", "<html/>", "{}", "<response/>"] {
             assert_eq!(read(other), None, "{other}");
         }
@@ -102,19 +104,19 @@ mod tests {
         };
         assert_eq!(
             of("<status>ACT</status><result>PEND</result><progress>55</progress>"),
-            Some(Job::Runs(Some(55)))
+            Some(JobState::Runs(Some(55)))
         );
-        assert_eq!(of("<status>PEND</status>"), Some(Job::Runs(None)));
+        assert_eq!(of("<status>PEND</status>"), Some(JobState::Runs(None)));
         let details = "<details><line>saved</line></details><warnings/>";
         assert_eq!(
             of(&format!("<status>FIN</status><result>OK</result>{details}")),
-            Some(Job::Well("saved".to_owned()))
+            Some(JobState::Succeeded("saved".to_owned()))
         );
         assert_eq!(
             of(&format!(
                 "<status>FIN</status><result>FAIL</result>{details}"
             )),
-            Some(Job::Failed("saved".to_owned()))
+            Some(JobState::Failed("saved".to_owned()))
         );
         assert_eq!(of(""), None);
     }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use devgate_schemas::Value;
 use serde_json::json;
 
-use super::answer::{self, Job};
+use super::answer::{self, JobState};
 use super::session::PanosSession;
 use crate::error::{Interrupted, Interruption, Refused};
 use crate::http::Repeat;
-use crate::pauses::look;
+use crate::pauses::poll;
 use crate::{Context, Document, Error, Result};
 
 /// Commits with a command (`<commit></commit>`), and waits for the end, at most for `limit`.
@@ -25,18 +25,18 @@ pub(super) async fn commit(
 ) -> Result<Document> {
     let fields = [("type", "commit"), ("cmd", command)];
     let response = session.call(ctx, &fields, Repeat::Never).await?.1;
-    let Some(job) = response.text_at("result/job") else {
-        let done = json!({ "committed": false, "said": answer::said(&response) });
+    let Some(job) = response.text_at_path("result/job") else {
+        let done = json!({ "committed": false, "said": answer::message_of(&response) });
         return Ok(Document::Data(Value::from(done)));
     };
     ctx.debug(format!("commit: job {job} was begun"));
     let show = format!("<show><jobs><id>{job}</id></jobs></show>");
     let fields = [("type", "op"), ("cmd", show.as_str())];
-    let ended = look(limit, async || {
+    let ended = poll(limit, async || {
         let response = session.call(ctx, &fields, Repeat::Allowed).await?.1;
         match answer::job(&response) {
-            None => Err(session.strange("the state of a job")),
-            Some(Job::Runs(progress)) => {
+            None => Err(session.protocol_error("the state of a job")),
+            Some(JobState::Runs(progress)) => {
                 let progress = progress.map_or_else(String::new, |part| format!(", {part} %"));
                 ctx.info(format!("commit: job {job} runs{progress}"));
                 Ok(None)
@@ -50,22 +50,22 @@ pub(super) async fn commit(
         ));
     })?;
     match ended {
-        Some(Job::Failed(said)) => Err(Error::Refused(Box::new(Refused {
+        Some(JobState::Failed(message)) => Err(Error::Refused(Box::new(Refused {
             peer: session.peer().to_owned(),
             request: "commit".to_owned(),
             status: format!("job {job} FAIL"),
-            said,
+            message,
             hint: "the candidate configuration stays as it is, the running one too".to_owned(),
             details: None,
             busy: false,
         }))),
-        Some(Job::Well(said)) => {
-            let done = json!({ "committed": true, "job": job, "said": said });
+        Some(JobState::Succeeded(message)) => {
+            let done = json!({ "committed": true, "job": job, "said": message });
             Ok(Document::Data(Value::from(done)))
         }
-        Some(Job::Runs(_)) | None => Err(Error::Interrupted(Box::new(Interrupted {
+        Some(JobState::Runs(_)) | None => Err(Error::Interrupted(Box::new(Interrupted {
             peer: session.peer().to_owned(),
-            doing: format!("commit, job {job}"),
+            operation: format!("commit, job {job}"),
             changing: true,
             why: Interruption::TooLong(limit),
             partial: String::new(),

@@ -7,16 +7,16 @@ use devgate_schemas::{ConnectionInfo, Facts, Sensitive, TransportSchema, Value};
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 
-use super::answer::{self, Answer};
+use super::answer::{self, PanosAnswer};
 use super::commit::commit;
 use crate::error::{AuthenticationProblem, Refused};
 use crate::fact_rows;
-use crate::http::{Carried, Http, HttpRequest, Login, Repeat, Settings};
+use crate::http::{Http, HttpLogin, HttpRequest, HttpSettings, Repeat, SessionProof};
 use crate::info::{duration, problem};
-use crate::rpc::strange;
+use crate::rpc::protocol_error;
 use crate::xml::Element;
 use crate::{
-    Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport, http,
+    Context, DataRequest, DataStore, Document, Error, ProtocolSession, Result, Transport, http,
 };
 
 pub(super) const PROTOCOL: &str = "the PAN-OS XML API";
@@ -56,18 +56,18 @@ impl ProtocolSession for PanosSession {
             let why = "is not given, nor `user` and `password` to ask for one";
             return Err(problem("apikey", why));
         }
-        let login = user.as_ref().map(|_| Login {
+        let login = user.as_ref().map(|_| HttpLogin {
             method: Method::POST,
             path: PATH.to_owned(),
             body: Some(Value::from("type=keygen&user={user}&password={password}")),
-            carried: Carried::Token {
+            session_proof: SessionProof::Token {
                 at: "/result/key".to_owned(),
                 header: HeaderName::from_static("x-pan-key"),
                 value: "{token}".to_owned(),
             },
         });
         let session = Self {
-            http: Http::new(Settings::read(ctx, info)?, login)?,
+            http: Http::new(HttpSettings::read(ctx, info)?, login)?,
             user,
             reading: match info.text("configuration") {
                 Some("running") => "show",
@@ -85,11 +85,11 @@ impl PanosSession {
         self.http.peer()
     }
 
-    pub(super) fn strange(&self, expected: &str) -> Error {
-        strange(&self.http, PROTOCOL, expected)
+    pub(super) fn protocol_error(&self, expected: &str) -> Error {
+        protocol_error(&self.http, PROTOCOL, expected)
     }
 
-    fn key_refused(&self, said: String) -> Error {
+    fn key_refused(&self, message: String) -> Error {
         let setting = if self.user.is_some() {
             "password"
         } else {
@@ -100,7 +100,7 @@ impl PanosSession {
             user: self.user.clone().unwrap_or_else(|| setting.to_owned()),
             tried: "header x-pan-key".to_owned(),
             offered: Vec::new(),
-            said,
+            message,
             next: format!("check `{setting}`"),
         }))
     }
@@ -116,15 +116,17 @@ impl PanosSession {
         repeat: Repeat,
     ) -> Result<(String, Element)> {
         let mut renewed = self.user.is_none();
-        let ask = request(fields, repeat);
+        let http_request = request(fields, repeat);
         loop {
-            let answer = self.http.answer(ctx, &ask).await?;
+            let answer = self.http.answer(ctx, &http_request).await?;
             let text = answer.text();
-            let (code, said) = match answer::read(&text) {
-                Some(Answer::Success(response)) => return Ok((text, response)),
-                Some(Answer::Error { code, said }) => (code, said),
-                None if answer.status.is_success() => return Err(self.strange("a `response`")),
-                None => return Err(self.http.refused(&ask, &answer, "")),
+            let (code, message) = match answer::read(&text) {
+                Some(PanosAnswer::Success(response)) => return Ok((text, response)),
+                Some(PanosAnswer::Error { code, message }) => (code, message),
+                None if answer.status.is_success() => {
+                    return Err(self.protocol_error("a `response`"));
+                }
+                None => return Err(self.http.refused(&http_request, &answer, "")),
             };
             if code == "403" && !renewed {
                 renewed = true;
@@ -132,18 +134,18 @@ impl PanosSession {
                 continue;
             }
             if code == "403" {
-                return Err(self.key_refused(said));
+                return Err(self.key_refused(message));
             }
-            let shown = fields
+            let parts = fields
                 .iter()
                 .take_while(|(name, _)| ["type", "action"].contains(name));
-            let shown: Vec<&str> = shown.map(|(_, value)| *value).collect();
+            let parts: Vec<&str> = parts.map(|(_, value)| *value).collect();
             return Err(Error::Refused(Box::new(Refused {
                 peer: self.peer().to_owned(),
-                request: shown.join(" "),
+                request: parts.join(" "),
                 status: format!("code {code}"),
-                busy: answer::is_busy(&said),
-                said,
+                busy: answer::is_busy(&message),
+                message,
                 hint: String::new(),
                 details: None,
             })));
@@ -156,8 +158,8 @@ fn request(fields: &[(&str, &str)], repeat: Repeat) -> HttpRequest {
     let mut url = Url::parse("http://form").expect("it is a URL");
     url.query_pairs_mut().extend_pairs(fields);
     let form = url.query().unwrap_or_default().to_owned();
-    let ask = HttpRequest::new(Method::POST, PATH).repeat(repeat);
-    ask.header(CONTENT_TYPE, FORM).body(form)
+    let http_request = HttpRequest::new(Method::POST, PATH).repeat(repeat);
+    http_request.header(CONTENT_TYPE, FORM).body(form)
 }
 
 #[async_trait]
@@ -177,7 +179,7 @@ impl DataStore for PanosSession {
         Ok(Document::Text(answer))
     }
 
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         let body = match &request.body {
             None => None,
             Some(body) => match body.reveal_json() {
@@ -228,11 +230,11 @@ impl Transport for PanosSession {
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = Facts::new();
         let fields = [("type", "op"), ("cmd", SYSTEM)];
-        let asked = self.call(ctx, &fields, Repeat::Allowed).await;
+        let result = self.call(ctx, &fields, Repeat::Allowed).await;
         let what = "of `show system info`";
-        if let Some((_, response)) = fact_rows::unless_refused(ctx, asked, what)? {
+        if let Some((_, response)) = fact_rows::unless_refused(ctx, result, what)? {
             for (name, fact) in FACTS {
-                match response.text_at(&format!("result/system/{name}")) {
+                match response.text_at_path(&format!("result/system/{name}")) {
                     Some(text) => facts.set(fact, Value::from(text)),
                     None => ctx.notice(format!(
                         "`show system info` does not provide the fact {fact}"

@@ -5,12 +5,12 @@ use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
 use super::RestSession;
-use crate::error::{Interrupted, Interruption, Phase, saying};
-use crate::http::{HttpRequest, HttpResponse, MOST};
+use crate::error::{Interrupted, Interruption, Phase, quoted_message};
+use crate::http::{HttpRequest, HttpResponse, MAX_BODY_SIZE};
 use crate::{Context, Document, Error, Result};
 
 /// The maximum number of pages in an answer.
-const MOST_PAGES: usize = 1000;
+const MAX_PAGES: usize = 1000;
 
 /// That limit, as messages name it.
 const PAGES: &str = "1000 pages";
@@ -18,10 +18,14 @@ const PAGES: &str = "1000 pages";
 impl RestSession {
     /// Returns the items of an answer and of its following pages, or the answer as it is. The limits of time
     /// and size for one answer apply to all pages together.
-    pub(super) async fn all_pages(&self, ctx: &Context<'_>, ask: HttpRequest) -> Result<Document> {
+    pub(super) async fn all_pages(
+        &self,
+        ctx: &Context<'_>,
+        http_request: HttpRequest,
+    ) -> Result<Document> {
         let limit = self.http.command_timeout();
         let end = Instant::now() + limit;
-        let first = self.ask(ctx, &ask).await?;
+        let first = self.send(ctx, &http_request).await?;
         let Some((mut items, mut next)) = self.page(&first) else {
             return Ok(first.document());
         };
@@ -29,38 +33,38 @@ impl RestSession {
         drop(first);
         let mut pages = 1;
         while let Some(address) = next {
-            let following = self.http.at(&ask, &address)?;
+            let next_request = self.http.request_at(&http_request, &address)?;
             pages += 1;
-            let doing = format!("`{}`, on page {pages}", ask.shown());
-            let interrupted = |doing: String, why| {
+            let operation = format!("`{}`, on page {pages}", http_request.shown());
+            let interrupted = |operation: String, why| {
                 Error::Interrupted(Box::new(Interrupted {
                     peer: self.http.peer().to_owned(),
-                    doing,
+                    operation,
                     changing: false,
                     why,
                     partial: String::new(),
                 }))
             };
-            if pages > MOST_PAGES {
-                let doing = format!("`{}`", ask.shown());
-                return Err(interrupted(doing, Interruption::TooMuchOf(PAGES)));
+            if pages > MAX_PAGES {
+                let operation = format!("`{}`", http_request.shown());
+                return Err(interrupted(operation, Interruption::TooMuchOf(PAGES)));
             }
             // A server may name a next page forever, so one limit applies to all pages.
-            let asking = timeout_at(end, self.ask(ctx, &following)).await;
-            let answer =
-                asking.map_err(|_| interrupted(doing.clone(), Interruption::TooLong(limit)))??;
+            let next_page = timeout_at(end, self.send(ctx, &next_request)).await;
+            let answer = next_page
+                .map_err(|_| interrupted(operation.clone(), Interruption::TooLong(limit)))??;
             bytes += answer.body.len();
             count += values(&answer.body);
-            if bytes > MOST {
-                return Err(interrupted(doing, Interruption::TooMuch(MOST)));
+            if bytes > MAX_BODY_SIZE {
+                return Err(interrupted(operation, Interruption::TooMuch(MAX_BODY_SIZE)));
             }
             let most = self.http.answer_limit();
             if count > most {
-                return Err(interrupted(doing, Interruption::TooManyValues(most)));
+                return Err(interrupted(operation, Interruption::TooManyValues(most)));
             }
             let (more, after) = self
                 .page(&answer)
-                .ok_or_else(|| self.no_page(&doing, &answer))?;
+                .ok_or_else(|| self.no_page(&operation, &answer))?;
             items.extend(more);
             next = after;
         }
@@ -86,7 +90,7 @@ impl RestSession {
     }
 
     /// Returns the error for a page that is not a list: the items so far must not be taken for the whole list.
-    fn no_page(&self, doing: &str, answer: &HttpResponse) -> Error {
+    fn no_page(&self, operation: &str, answer: &HttpResponse) -> Error {
         let expected = match &self.settings.paging {
             Some(paging) => format!("with a list at `{}`", paging.items),
             None => "that is a list".to_owned(),
@@ -102,9 +106,9 @@ impl RestSession {
             protocol: "HTTP",
             phase: Phase::Request,
             problem: format!(
-                "{doing}, it answers {found}{}; expected JSON {expected}, and nothing of the pages before \
+                "{operation}, it answers {found}{}; expected JSON {expected}, and nothing of the pages before \
                  is given",
-                saying(&answer.said())
+                quoted_message(&answer.error_message())
             ),
         }
     }

@@ -6,17 +6,17 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use reqwest::{Url, Version};
 use serde_json::Value as Json;
 
-use super::settings::{Settings, login};
+use super::settings::{RestSettings, login};
 use crate::error::Refused;
 use crate::http::{self, Http, HttpRequest, HttpResponse, Repeat, method};
 use crate::tls::fingerprint_of;
-use crate::{Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport};
+use crate::{Context, DataRequest, DataStore, Document, Error, ProtocolSession, Result, Transport};
 
 /// A session with an API over HTTP.
 #[derive(Debug)]
 pub struct RestSession {
     pub(super) http: Http,
-    pub(super) settings: Settings,
+    pub(super) settings: RestSettings,
 }
 
 impl ProtocolSession for RestSession {
@@ -26,8 +26,8 @@ impl ProtocolSession for RestSession {
 
     /// Opens a session. Nothing is sent except a login, if it is a separate request.
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
-        let settings = Settings::read(info)?;
-        let http = Http::new(http::Settings::read(ctx, info)?, login(info)?)?;
+        let settings = RestSettings::read(info)?;
+        let http = Http::new(http::HttpSettings::read(ctx, info)?, login(info)?)?;
         http.log_in(ctx).await?;
         Ok(Self { http, settings })
     }
@@ -35,21 +35,25 @@ impl ProtocolSession for RestSession {
 
 impl RestSession {
     /// Sends a request. Fails as well when the answer's body reports a failure.
-    pub(super) async fn ask(&self, ctx: &Context<'_>, ask: &HttpRequest) -> Result<HttpResponse> {
-        let answer = self.http.request(ctx, ask).await?;
+    pub(super) async fn send(
+        &self,
+        ctx: &Context<'_>,
+        http_request: &HttpRequest,
+    ) -> Result<HttpResponse> {
+        let answer = self.http.request(ctx, http_request).await?;
         if let Some(etag) = answer.header("etag") {
-            ctx.info(format!("the ETag of `{}` is {etag}", ask.shown()));
+            ctx.info(format!("the ETag of `{}` is {etag}", http_request.shown()));
         }
         let failure = self.settings.failure.as_ref();
-        let failure = failure.and_then(|failure| failure.found(&answer.json()?));
-        let Some((result, said)) = failure else {
+        let failure = failure.and_then(|failure| failure.failure_in(&answer.json()?));
+        let Some((result, message)) = failure else {
             return Ok(answer);
         };
         Err(Error::Refused(Box::new(Refused {
             peer: self.http.peer().to_owned(),
-            request: ask.shown(),
+            request: http_request.shown(),
             status: format!("result {result}"),
-            said,
+            message,
             hint: String::new(),
             details: answer.json().map(Value::from),
             busy: false,
@@ -57,7 +61,7 @@ impl RestSession {
     }
 
     /// Parses a request: a path, optionally followed by headers, one on each line.
-    pub(super) fn read_ask(&self, method: reqwest::Method, what: &str) -> Result<HttpRequest> {
+    pub(super) fn new_request(&self, method: reqwest::Method, what: &str) -> Result<HttpRequest> {
         let mut lines = what.lines().map(str::trim);
         let path = lines.next().unwrap_or_default();
         if Url::parse(path).is_ok_and(|url| url.has_host()) {
@@ -65,24 +69,25 @@ impl RestSession {
             let problem = "a URL is no path: expected `/…`; whose it is, the inventory says";
             return Err(Error::Unsupported(problem.to_owned()));
         }
-        let mut ask = HttpRequest::new(method, path).header(ACCEPT, self.settings.accept.clone());
+        let mut http_request =
+            HttpRequest::new(method, path).header(ACCEPT, self.settings.accept.clone());
         for line in lines.filter(|line| !line.is_empty()) {
             let (name, value) = header(line)?;
             if name == IF_MATCH {
                 // A repetition would no longer match after the first request has changed the resource.
-                ask = ask.repeat(Repeat::Never);
+                http_request = http_request.repeat(Repeat::Never);
             }
-            ask = ask.header(name, value);
+            http_request = http_request.header(name, value);
         }
-        Ok(ask)
+        Ok(http_request)
     }
 
     /// Requests `verify_path`, which shows that the API answers. Facts are taken from the headers of the answer.
-    async fn greet(&self, ctx: &Context<'_>) -> Result<HttpResponse> {
-        let ask = self.read_ask(reqwest::Method::GET, &self.settings.verify_path)?;
-        let answer = self.http.answer(ctx, &ask).await?;
+    async fn request_verify_path(&self, ctx: &Context<'_>) -> Result<HttpResponse> {
+        let http_request = self.new_request(reqwest::Method::GET, &self.settings.verify_path)?;
+        let answer = self.http.answer(ctx, &http_request).await?;
         match answer.status.as_u16() {
-            403 | 500.. => Err(self.http.refused(&ask, &answer, "")),
+            403 | 500.. => Err(self.http.refused(&http_request, &answer, "")),
             _ => Ok(answer),
         }
     }
@@ -103,11 +108,11 @@ fn header(line: &str) -> Result<(HeaderName, HeaderValue)> {
 }
 
 /// Returns the error for a body that should be JSON. It describes the problem without quoting the body.
-fn no_json(text: &str) -> Error {
-    let wrong = serde_json::from_str::<Json>(text).err();
-    let wrong = wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
+fn invalid_json_error(text: &str) -> Error {
+    let error = serde_json::from_str::<Json>(text).err();
+    let error = error.map(|error| error.to_string()).unwrap_or_default();
     Error::Unsupported(format!(
-        "the body begins as JSON does, but is none ({wrong}): nothing was sent; a text is sent as it \
+        "the body begins as JSON does, but is none ({error}): nothing was sent; a text is sent as it \
          is with a line `Content-Type: text/plain` behind the path"
     ))
 }
@@ -115,17 +120,17 @@ fn no_json(text: &str) -> Error {
 #[async_trait]
 impl DataStore for RestSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
-        let ask = self.read_ask(reqwest::Method::GET, what)?;
-        self.all_pages(ctx, ask).await
+        let http_request = self.new_request(reqwest::Method::GET, what)?;
+        self.all_pages(ctx, http_request).await
     }
 
     /// The default method is POST. PUT and DELETE are sent again when the connection was lost (RFC 9110,
     /// 9.2.2), unless `If-Match` is among their headers.
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         let method = method(request.method.as_deref().unwrap_or("POST"))?;
-        let mut ask = self.read_ask(method, &request.what)?;
+        let mut http_request = self.new_request(method, &request.what)?;
         if let Some(body) = &request.body {
-            let is_typed = self.settings.content_type.is_some() || ask.has(&CONTENT_TYPE);
+            let is_typed = self.settings.content_type.is_some() || http_request.has(&CONTENT_TYPE);
             let (kind, body) = match body {
                 Value::String(text) if text.trim_start().starts_with('<') => {
                     ("application/xml", text.clone())
@@ -135,23 +140,23 @@ impl DataStore for RestSession {
                     ("application/json", text.clone())
                 }
                 Value::String(text) if !is_typed && text.trim_start().starts_with(['{', '[']) => {
-                    return Err(no_json(text));
+                    return Err(invalid_json_error(text));
                 }
                 Value::String(text) => ("text/plain", text.clone()),
                 data => ("application/json", data.reveal_json().to_string()),
             };
             let wished = self.settings.content_type.clone();
             let kind = wished.unwrap_or_else(|| HeaderValue::from_static(kind));
-            ask = ask.header_if_none(CONTENT_TYPE, kind).body(body);
+            http_request = http_request.header_if_none(CONTENT_TYPE, kind).body(body);
         }
-        Ok(self.ask(ctx, &ask).await?.document())
+        Ok(self.send(ctx, &http_request).await?.document())
     }
 }
 
 #[async_trait]
 impl Transport for RestSession {
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
-        self.greet(ctx).await.map(drop)
+        self.request_verify_path(ctx).await.map(drop)
     }
 
     fn leaves_credentials_open(&self) -> Option<&'static str> {
@@ -162,7 +167,7 @@ impl Transport for RestSession {
     }
 
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
-        let answer = self.greet(ctx).await?;
+        let answer = self.request_verify_path(ctx).await?;
         let mut facts = Facts::new();
         if let Some(server) = answer.header("server") {
             facts.set("http.server", Value::from(server));

@@ -6,27 +6,27 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
 use crate::Result;
-use crate::http::{Carried, Login, method};
+use crate::http::{HttpLogin, SessionProof, method};
 use crate::info::problem;
 
 /// The default of `verify_path`. Many servers show it without credentials.
-const ANYBODYS: &str = "/";
+const DEFAULT_VERIFY_PATH: &str = "/";
 
 /// The peculiarities of an API.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct RestSettings {
     pub(super) accept: HeaderValue,
     pub(super) content_type: Option<HeaderValue>,
     pub(super) verify_path: String,
     /// Whether an open session with an answer from `verify_path` proves that the credentials are right.
     pub(super) tests_credentials: bool,
-    pub(super) failure: Option<Failure>,
-    pub(super) paging: Option<Paging>,
+    pub(super) failure: Option<FailureRule>,
+    pub(super) paging: Option<PagingRule>,
 }
 
 /// How an answer reports a failure that its status does not show.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct FailureRule {
     at: String,
     ok: Vec<Json>,
     text: Option<String>,
@@ -34,31 +34,31 @@ pub(super) struct Failure {
 
 /// The positions of items and next page in an answer.
 #[derive(Debug)]
-pub(super) struct Paging {
+pub(super) struct PagingRule {
     pub(super) next: String,
     pub(super) items: String,
 }
 
-impl Settings {
+impl RestSettings {
     pub(super) fn read(info: &ConnectionInfo) -> Result<Self> {
         let header = |setting: &'static str| {
             let value = info.text(setting).map(HeaderValue::from_str);
             let value = value.transpose();
             value.map_err(|_| problem(setting, "holds a character that no header may hold"))
         };
-        let verify_path = info.text("verify_path").unwrap_or(ANYBODYS);
+        let verify_path = info.text("verify_path").unwrap_or(DEFAULT_VERIFY_PATH);
         Ok(Self {
-            tests_credentials: verify_path != ANYBODYS || hash(info, "login").is_some(),
+            tests_credentials: verify_path != DEFAULT_VERIFY_PATH || hash(info, "login").is_some(),
             verify_path: verify_path.to_owned(),
             accept: header("accept")?.unwrap_or(HeaderValue::from_static("*/*")),
             content_type: header("content_type")?,
-            failure: hash(info, "failure").map(Failure::read).transpose()?,
-            paging: hash(info, "paging").map(Paging::read).transpose()?,
+            failure: hash(info, "failure").map(FailureRule::read).transpose()?,
+            paging: hash(info, "paging").map(PagingRule::read).transpose()?,
         })
     }
 }
 
-impl Failure {
+impl FailureRule {
     fn read(failure: &Hash) -> Result<Self> {
         let ok = match failure.get("ok") {
             Some(Value::Array(ok)) => ok.iter().map(Value::to_json).collect(),
@@ -72,7 +72,7 @@ impl Failure {
     }
 
     /// Returns the result value that means a failure, and the message.
-    pub(super) fn found(&self, answer: &Json) -> Option<(String, String)> {
+    pub(super) fn failure_in(&self, answer: &Json) -> Option<(String, String)> {
         let result = answer
             .pointer(&self.at)
             .filter(|result| !self.ok.contains(result))?;
@@ -85,7 +85,7 @@ impl Failure {
     }
 }
 
-impl Paging {
+impl PagingRule {
     fn read(paging: &Hash) -> Result<Self> {
         Ok(Self {
             next: pointer("paging", paging, "next")?.unwrap_or_default(),
@@ -95,14 +95,14 @@ impl Paging {
 }
 
 /// Returns the separate login request, if there is one.
-pub(super) fn login(info: &ConnectionInfo) -> Result<Option<Login>> {
+pub(super) fn login(info: &ConnectionInfo) -> Result<Option<HttpLogin>> {
     let Some(login) = hash(info, "login") else {
         return Ok(None);
     };
     let text = |name: &str| login.get(name).and_then(Value::as_str);
-    let carried = match text("token") {
-        None => Carried::Cookies,
-        Some(at) => Carried::Token {
+    let session_proof = match text("token") {
+        None => SessionProof::Cookies,
+        Some(at) => SessionProof::Token {
             at: at.to_owned(),
             header: text("header")
                 .map_or(Ok(AUTHORIZATION), HeaderName::try_from)
@@ -110,11 +110,11 @@ pub(super) fn login(info: &ConnectionInfo) -> Result<Option<Login>> {
             value: text("value").unwrap_or("Bearer {token}").to_owned(),
         },
     };
-    Ok(Some(Login {
+    Ok(Some(HttpLogin {
         method: text("method").map_or(Ok(Method::POST), method)?,
         path: text("path").unwrap_or("/").to_owned(),
         body: login.get("body").cloned(),
-        carried,
+        session_proof,
     }))
 }
 

@@ -7,10 +7,10 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
 use super::*;
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::error::{Interruption, Phase};
-use crate::http::fake::{Do, Server};
-use crate::{DataStore, Document, Error, ProtocolSession, Request, Result, Transport};
+use crate::http::fake::{FakeReaction, Server};
+use crate::{DataRequest, DataStore, Document, Error, ProtocolSession, Result, Transport};
 
 /// Returns connection info for the server with additional attributes.
 fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
@@ -26,13 +26,13 @@ fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
     read.expect("it fits")
 }
 
-async fn open(bench: &Bench, server: &Server, more: serde_json::Value) -> Result<RestSession> {
+async fn open(bench: &TestBench, server: &Server, more: serde_json::Value) -> Result<RestSession> {
     RestSession::open(&bench.ctx(), &info(server, more)).await
 }
 
 /// Returns the answer to a GET in a new session.
 async fn get(server: &Server, more: serde_json::Value, what: &str) -> Result<Document> {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let session = open(&bench, server, more).await?;
     session.get(&bench.ctx(), what).await
 }
@@ -41,10 +41,11 @@ fn data(json: serde_json::Value) -> Document {
     Document::Data(Value::from(json))
 }
 
-const OK: Do = Do::Answer(200, "content-type: application/json\r\n", "{\"a\": 1}");
+const OK: FakeReaction =
+    FakeReaction::Answer(200, "content-type: application/json\r\n", "{\"a\": 1}");
 
 #[tokio::test(start_paused = true)]
-async fn what_only_asks_or_sets_all_is_sent_again_when_the_connection_is_lost_and_nothing_else() {
+async fn only_reads_and_idempotent_changes_are_repeated_after_a_lost_connection() {
     for (method, again) in [
         ("GET", true),
         ("PUT", true),
@@ -52,16 +53,20 @@ async fn what_only_asks_or_sets_all_is_sent_again_when_the_connection_is_lost_an
         ("POST", false),
         ("PATCH", false),
     ] {
-        let server = Server::start([Do::Close, OK]).await;
-        let bench = Bench::default();
+        let server = Server::start([FakeReaction::Close, OK]).await;
+        let bench = TestBench::default();
         let session = open(&bench, &server, json!({})).await.expect("a session");
-        let request = Request {
+        let request = DataRequest {
             what: "/x".into(),
             method: Some(method.into()),
             body: None,
         };
         let result = session.set(&bench.ctx(), &request).await;
-        assert_eq!(server.lines().len(), 1 + usize::from(again), "{method}");
+        assert_eq!(
+            server.request_lines().len(),
+            1 + usize::from(again),
+            "{method}"
+        );
         assert_eq!(bench.notices().len(), usize::from(again), "{method}");
         match result {
             Ok(_) => assert!(again),
@@ -78,27 +83,27 @@ async fn what_only_asks_or_sets_all_is_sent_again_when_the_connection_is_lost_an
 
 #[tokio::test(start_paused = true)]
 async fn a_put_with_if_match_is_sent_once() {
-    let server = Server::start([Do::Close, OK]).await;
-    let bench = Bench::default();
+    let server = Server::start([FakeReaction::Close, OK]).await;
+    let bench = TestBench::default();
     let session = open(&bench, &server, json!({})).await.expect("a session");
     let what = "/x\nIf-Match: \"1\"".to_owned();
-    let request = Request {
+    let request = DataRequest {
         what,
         method: Some("PUT".into()),
         body: Some(Value::from(1)),
     };
     let error = session.set(&bench.ctx(), &request).await.expect_err("lost");
     assert!(matches!(error, Error::Interrupted(_)), "{error:?}");
-    let asked = server.asked();
+    let requests = server.requests();
     assert!(
-        asked.len() == 1 && asked[0].contains("if-match: \"1\""),
-        "{asked:?}"
+        requests.len() == 1 && requests[0].contains("if-match: \"1\""),
+        "{requests:?}"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_server_is_waited_for_as_long_as_it_asks_within_patience() {
-    let busy = |headers| Do::Answer(503, headers, "{\"error\": \"restarting\"}");
+async fn a_busy_server_gets_the_time_it_requests_within_the_retry_budget() {
+    let busy = |headers| FakeReaction::Answer(503, headers, "{\"error\": \"restarting\"}");
     // The same wait as a date, relative to the server's own clock.
     let date =
         "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:44 GMT\r\n";
@@ -116,24 +121,29 @@ async fn a_busy_server_is_waited_for_as_long_as_it_asks_within_patience() {
         text.contains("restarting") && text.contains("asks to wait 120 s"),
         "{text}"
     );
-    assert_eq!(server.lines().len(), 1);
+    assert_eq!(server.request_lines().len(), 1);
     let server = Server::start([busy("retry-after: 1\r\n"), OK]).await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let session = open(&bench, &server, json!({})).await.expect("a session");
-    let request = Request {
+    let request = DataRequest {
         what: "/x".into(),
-        ..Request::default()
+        ..DataRequest::default()
     };
     session
         .set(&bench.ctx(), &request)
         .await
         .expect_err("it may have begun");
-    assert_eq!(server.lines(), ["POST /x"]);
+    assert_eq!(server.request_lines(), ["POST /x"]);
 }
 
 #[tokio::test]
-async fn what_a_server_says_of_an_error_is_told() {
-    let server = Server::start([Do::Answer(404, "", r#"{"error": "no such zone"}"#)]).await;
+async fn the_error_message_of_a_server_is_reported() {
+    let server = Server::start([FakeReaction::Answer(
+        404,
+        "",
+        r#"{"error": "no such zone"}"#,
+    )])
+    .await;
     let error = get(&server, json!({ "base_path": "api/v1/" }), "/x y")
         .await
         .expect_err("refused");
@@ -143,7 +153,7 @@ async fn what_a_server_says_of_an_error_is_told() {
         text.contains("refuses `GET /x y` (404 Not Found): no such zone"),
         "{text}"
     );
-    assert_eq!(server.lines(), ["GET /api/v1/x%20y"]);
+    assert_eq!(server.request_lines(), ["GET /api/v1/x%20y"]);
     let Error::Refused(refused) = error else {
         panic!("{error:?}")
     };
@@ -152,11 +162,11 @@ async fn what_a_server_says_of_an_error_is_told() {
 }
 
 #[tokio::test]
-async fn a_failure_that_is_told_with_200_is_one() {
+async fn a_failure_reported_with_200_is_an_error() {
     let settings = json!({ "failure": { "at": "/0/result", "ok": [0, 3], "text": "/0/text" } });
     for (result, fails) in [(0, false), (3, false), (1, true)] {
         let body = format!(r#"[{{"result": {result}, "text": "unknown"}}]"#);
-        let server = Server::start([Do::Answer(200, "", body.leak())]).await;
+        let server = Server::start([FakeReaction::Answer(200, "", body.leak())]).await;
         let result = get(&server, settings.clone(), "/").await;
         assert_eq!(result.is_err(), fails);
         if let Err(error) = result {
@@ -168,16 +178,20 @@ async fn a_failure_that_is_told_with_200_is_one() {
 #[tokio::test]
 async fn pages_are_put_together_by_link_or_by_pointer() {
     let link = "link: </x?page=2>; rel=\"next\"\r\n";
-    let server = Server::start([Do::Answer(200, link, "[1, 2]"), Do::Answer(200, "", "[3]")]).await;
+    let server = Server::start([
+        FakeReaction::Answer(200, link, "[1, 2]"),
+        FakeReaction::Answer(200, "", "[3]"),
+    ])
+    .await;
     assert_eq!(
         get(&server, json!({}), "/x").await.expect("all"),
         data(json!([1, 2, 3]))
     );
-    assert_eq!(server.lines(), ["GET /x", "GET /x?page=2"]);
+    assert_eq!(server.request_lines(), ["GET /x", "GET /x?page=2"]);
 }
 
 #[tokio::test]
-async fn a_list_of_which_a_page_is_none_is_not_given() {
+async fn a_list_with_an_invalid_page_is_an_error() {
     let link = "link: </x?page=2>; rel=\"next\"\r\n";
     for (second, found) in [
         (r#"{"error": "gone"}"#, "another object, saying `gone`"),
@@ -185,7 +199,10 @@ async fn a_list_of_which_a_page_is_none_is_not_given() {
         ("", "nothing"),
         ("[3, 4", "no whole JSON"),
     ] {
-        let script = [Do::Answer(200, link, "[1, 2]"), Do::Answer(200, "", second)];
+        let script = [
+            FakeReaction::Answer(200, link, "[1, 2]"),
+            FakeReaction::Answer(200, "", second),
+        ];
         let server = Server::start(script).await;
         let error = get(&server, json!({}), "/x").await;
         let error = error.expect_err("it is not whole").to_string();
@@ -196,21 +213,26 @@ async fn a_list_of_which_a_page_is_none_is_not_given() {
 }
 
 #[tokio::test]
-async fn an_encoding_that_nobody_asked_for_is_named_and_not_read() {
+async fn an_unrequested_encoding_is_named_and_not_read() {
     let encoded = "content-encoding: gzip\r\n";
     for status in [200, 404] {
-        let server = Server::start([Do::Answer(status, encoded, "xyz")]).await;
+        let server = Server::start([FakeReaction::Answer(status, encoded, "xyz")]).await;
         let error = get(&server, json!({}), "/x").await;
         let error = error.expect_err("it is not read").to_string();
         assert!(error.contains("`Content-Encoding: gzip`"), "{error}");
     }
-    let server = Server::start([Do::Answer(200, "content-encoding: identity\r\n", "[1]")]).await;
+    let server = Server::start([FakeReaction::Answer(
+        200,
+        "content-encoding: identity\r\n",
+        "[1]",
+    )])
+    .await;
     let list = get(&server, json!({}), "/x").await;
     assert_eq!(list.expect("it is plain"), data(json!([1])));
 }
 
 #[tokio::test]
-async fn the_limit_of_what_stands_around_an_answer_is_named_and_it_is_not_asked_again() {
+async fn the_exceeded_limit_of_headers_is_named_and_the_request_is_not_repeated() {
     let head = "HTTP/1.1 200 x\r\n";
     let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n");
     let many = "x: y\r\n".repeat(101);
@@ -228,21 +250,21 @@ async fn the_limit_of_what_stands_around_an_answer_is_named_and_it_is_not_asked_
         (format!("{chunked}0\r\nx: {long}"), "16 KiB of trailers"),
         (format!("{chunked}0\r\n{many}"), "100 trailers"),
     ] {
-        let server = Server::start([Do::Write(answer.leak())]).await;
+        let server = Server::start([FakeReaction::Write(answer.leak())]).await;
         let error = get(&server, json!({}), "/x").await;
         let error = error.expect_err("it is too much").to_string();
         assert!(
             error.contains(&format!("sent more than {limit}")),
             "{error}"
         );
-        assert_eq!(server.lines(), ["GET /x"]);
+        assert_eq!(server.request_lines(), ["GET /x"]);
     }
 }
 
 #[tokio::test]
-async fn a_list_of_too_many_pages_is_named_so() {
+async fn a_list_of_too_many_pages_is_an_error() {
     let link = "link: </x>; rel=\"next\"\r\n";
-    let server = Server::start((0..1001).map(|_| Do::Answer(200, link, "[1]"))).await;
+    let server = Server::start((0..1001).map(|_| FakeReaction::Answer(200, link, "[1]"))).await;
     let error = get(&server, json!({}), "/x").await;
     let error = error.expect_err("it does not end").to_string();
     assert!(
@@ -252,9 +274,9 @@ async fn a_list_of_too_many_pages_is_named_so() {
 }
 
 #[tokio::test]
-async fn all_pages_together_have_the_time_and_the_room_of_one_answer() {
+async fn all_pages_together_share_the_limits_of_one_answer() {
     let link = "link: </x>; rel=\"next\"\r\n";
-    let server = Server::start((0..20).map(|_| Do::Late(200, link, "[1]"))).await;
+    let server = Server::start((0..20).map(|_| FakeReaction::Late(200, link, "[1]"))).await;
     let error = get(&server, json!({ "command_timeout": 0.5 }), "/x").await;
     let error = error.expect_err("they do not end").to_string();
     assert!(
@@ -263,7 +285,11 @@ async fn all_pages_together_have_the_time_and_the_room_of_one_answer() {
     );
 
     let page: &str = Box::leak(format!("[{}0]", "0,".repeat(900)).into_boxed_str());
-    let server = Server::start([Do::Answer(200, link, page), Do::Answer(200, link, page)]).await;
+    let server = Server::start([
+        FakeReaction::Answer(200, link, page),
+        FakeReaction::Answer(200, link, page),
+    ])
+    .await;
     let error = get(&server, json!({ "answer_limit": 1000 }), "/x").await;
     let error = error.expect_err("they are too many").to_string();
     assert!(
@@ -273,7 +299,7 @@ async fn all_pages_together_have_the_time_and_the_room_of_one_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_of_too_many_values_is_not_read_and_a_setting_says_how_many_it_may_have() {
+async fn an_answer_of_too_many_values_is_not_read_and_the_error_names_the_setting() {
     for body in ["[0,0,0]", "<a><b/><b/></a>", "{\"a\":{\"b\":{\"c\":[]}}}"] {
         let many: &str =
             Box::leak(format!("[{}{body}]", format!("{body},").repeat(400)).into_boxed_str());
@@ -281,7 +307,11 @@ async fn an_answer_of_too_many_values_is_not_read_and_a_setting_says_how_many_it
             Some(_) => Box::leak(format!("<x>{}</x>", body.repeat(400)).into_boxed_str()),
             None => many,
         };
-        let server = Server::start([Do::Answer(200, "", many), Do::Answer(200, "", many)]).await;
+        let server = Server::start([
+            FakeReaction::Answer(200, "", many),
+            FakeReaction::Answer(200, "", many),
+        ])
+        .await;
         let error = get(&server, json!({ "answer_limit": 1000 }), "/x").await;
         let error = error.expect_err("it is too much").to_string();
         assert!(
@@ -296,17 +326,17 @@ async fn an_answer_of_too_many_values_is_not_read_and_a_setting_says_how_many_it
 #[tokio::test]
 async fn nothing_goes_to_another_server() {
     let server = Server::start([
-        Do::Answer(302, "location: /there\r\n", ""),
+        FakeReaction::Answer(302, "location: /there\r\n", ""),
         OK,
-        Do::Answer(302, "location: http://192.0.2.1/\r\n", ""),
-        Do::Answer(200, "link: <http://192.0.2.1/>; rel=next\r\n", "[1]"),
+        FakeReaction::Answer(302, "location: http://192.0.2.1/\r\n", ""),
+        FakeReaction::Answer(200, "link: <http://192.0.2.1/>; rel=next\r\n", "[1]"),
     ])
     .await;
     let settings = json!({ "token": "canary" });
     get(&server, settings.clone(), "/here")
         .await
         .expect("followed");
-    assert_eq!(server.lines(), ["GET /here", "GET /there"]);
+    assert_eq!(server.request_lines(), ["GET /here", "GET /there"]);
     for what in ["/redirected", "/paged"] {
         let error = get(&server, settings.clone(), what)
             .await
@@ -317,8 +347,8 @@ async fn nothing_goes_to_another_server() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_or_no_whole_answer_is_told() {
-    let server = Server::start([Do::Write("SSH-2.0-x\r\n")]).await;
+async fn answers_that_are_not_http_or_incomplete_are_errors() {
+    let server = Server::start([FakeReaction::Write("SSH-2.0-x\r\n")]).await;
     let error = get(&server, json!({}), "/x").await.expect_err("no HTTP");
     assert!(
         matches!(
@@ -330,16 +360,18 @@ async fn what_is_no_http_or_no_whole_answer_is_told() {
         ),
         "{error}"
     );
-    let server =
-        Server::start([Do::Write("HTTP/1.1 200 x\r\ncontent-length: 9\r\n\r\nhalf")]).await;
-    let bench = Bench::default();
+    let server = Server::start([FakeReaction::Write(
+        "HTTP/1.1 200 x\r\ncontent-length: 9\r\n\r\nhalf",
+    )])
+    .await;
+    let bench = TestBench::default();
     let session = open(&bench, &server, json!({})).await.expect("a session");
     let error = session
-        .set(&bench.ctx(), &Request::default())
+        .set(&bench.ctx(), &DataRequest::default())
         .await
         .expect_err("half");
     assert_eq!(error.partial_output(), Some("half"), "{error}");
-    let server = Server::start([Do::Hang]).await;
+    let server = Server::start([FakeReaction::Hang]).await;
     let error = get(
         &server,
         json!({ "idle_timeout": 0.1, "timeout": 0.1 }),
@@ -351,7 +383,7 @@ async fn what_is_no_http_or_no_whole_answer_is_told() {
 }
 
 #[tokio::test]
-async fn who_is_asked_for_http2_alone_and_knows_none_is_told() {
+async fn a_server_without_http2_is_reported_if_only_http2_is_allowed() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -361,7 +393,7 @@ async fn who_is_asked_for_http2_alone_and_knows_none_is_told() {
         stream.write_all(answer).await.expect("written");
         std::future::pending::<()>().await
     };
-    let (bench, server) = (Bench::default(), Server::start([]).await);
+    let (bench, server) = (TestBench::default(), Server::start([]).await);
     let ctx = bench.ctx();
     let settings = json!({ "port": port, "http2_only": true });
     let session = open(&bench, &server, settings).await.expect("a session");
@@ -373,7 +405,7 @@ async fn who_is_asked_for_http2_alone_and_knows_none_is_told() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_of_a_request_that_is_none() {
+async fn invalid_requests_are_not_sent() {
     let server = Server::start([]).await;
     for what in [
         "/a\tb",
@@ -383,12 +415,12 @@ async fn nothing_is_sent_of_a_request_that_is_none() {
     ] {
         get(&server, json!({}), what).await.expect_err("refused");
     }
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let session = open(&bench, &server, json!({})).await.expect("a session");
-    let request = |what: &str| Request {
+    let request = |what: &str| DataRequest {
         what: what.into(),
         body: Some(Value::from("{\"key\": canary}")),
-        ..Request::default()
+        ..DataRequest::default()
     };
     let error = session.set(&bench.ctx(), &request("/a")).await;
     let error = error.expect_err("no JSON").to_string();
@@ -396,10 +428,10 @@ async fn nothing_is_sent_of_a_request_that_is_none() {
         error.contains("line 1 column 9") && !error.contains("canary"),
         "{error}"
     );
-    assert!(server.lines().is_empty());
-    let request = Request {
+    assert!(server.request_lines().is_empty());
+    let request = DataRequest {
         method: Some("ge t".into()),
-        ..Request::default()
+        ..DataRequest::default()
     };
     let error = session
         .set(&bench.ctx(), &request)
@@ -407,11 +439,11 @@ async fn nothing_is_sent_of_a_request_that_is_none() {
         .expect_err("no method")
         .to_string();
     assert!(error.contains("`GE T` is not an HTTP method"), "{error}");
-    assert_eq!(server.lines(), [""; 0]);
+    assert_eq!(server.request_lines(), [""; 0]);
 }
 
 #[tokio::test]
-async fn a_server_is_verified_by_any_answer_that_is_its_own() {
+async fn any_answer_of_the_api_verifies_a_server() {
     for (status, well) in [
         (200, true),
         (404, true),
@@ -420,13 +452,13 @@ async fn a_server_is_verified_by_any_answer_that_is_its_own() {
         (403, false),
         (500, false),
     ] {
-        let server = Server::start([Do::Answer(status, "server: x/1\r\n", "")]).await;
-        let bench = Bench::default();
+        let server = Server::start([FakeReaction::Answer(status, "server: x/1\r\n", "")]).await;
+        let bench = TestBench::default();
         let session = open(&bench, &server, json!({})).await.expect("a session");
         assert_eq!(session.verify(&bench.ctx()).await.is_ok(), well, "{status}");
     }
-    let server = Server::start([Do::Answer(404, "server: x/1\r\n", "")]).await;
-    let bench = Bench::default();
+    let server = Server::start([FakeReaction::Answer(404, "server: x/1\r\n", "")]).await;
+    let bench = TestBench::default();
     let session = open(&bench, &server, json!({})).await.expect("a session");
     let facts = session.facts(&bench.ctx()).await.expect("facts");
     let expected: Hash = [

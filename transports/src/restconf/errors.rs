@@ -10,7 +10,7 @@ pub(super) struct Errors {
     /// The `error-tag` of the first error (RFC 8040, 7).
     pub(super) tag: String,
     /// The messages, one on each line, with the paths that they concern.
-    pub(super) said: String,
+    pub(super) message: String,
 }
 
 impl Errors {
@@ -43,7 +43,8 @@ impl Errors {
 
     fn read_xml(body: &str) -> Option<Self> {
         let errors = Element::read(body).filter(|root| root.name == "errors")?;
-        let text = |error: &Element, name: &str| error.text_at(name).unwrap_or_default().to_owned();
+        let text =
+            |error: &Element, name: &str| error.text_at_path(name).unwrap_or_default().to_owned();
         let errors: Vec<_> = errors
             .all("error")
             .map(|error| {
@@ -56,7 +57,7 @@ impl Errors {
 
     fn of(errors: impl IntoIterator<Item = [String; 4]>) -> Option<Self> {
         let mut read = Self::default();
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for [tag, message, path, app_tag] in errors {
             let mut text = [message, app_tag, tag.clone()]
                 .into_iter()
@@ -65,13 +66,13 @@ impl Errors {
             if !path.is_empty() {
                 text = format!("{text} (at {path})");
             }
-            said.push(text);
+            messages.push(text);
             if read.tag.is_empty() {
                 read.tag = tag;
             }
         }
-        read.said = said.join("\n");
-        (!said.is_empty()).then_some(read)
+        read.message = messages.join("\n");
+        (!messages.is_empty()).then_some(read)
     }
 
     /// Returns whether the target is only busy or locked (RFC 8040, 7; RFC 6241, appendix A).
@@ -98,16 +99,19 @@ mod tests {
         ] {
             let errors = Errors::read(body).expect("it has errors");
             assert_eq!(errors.tag, "data-exists");
-            assert_eq!(errors.said, "is there (at /a:b)");
+            assert_eq!(errors.message, "is there (at /a:b)");
             assert!(!errors.busy());
         }
     }
 
     #[test]
-    fn an_error_without_words_says_its_tag() {
+    fn an_error_without_a_message_shows_its_tag() {
         let body = r#"{"ietf-restconf:errors": {"error": [{"error-tag": "lock-denied"}]}}"#;
         let errors = Errors::read(body).expect("it has errors");
-        assert_eq!((errors.said.as_str(), errors.busy()), ("lock-denied", true));
+        assert_eq!(
+            (errors.message.as_str(), errors.busy()),
+            ("lock-denied", true)
+        );
     }
 
     #[test]

@@ -6,15 +6,15 @@ use serde_json::Value as Json;
 use crate::xml::Element;
 
 /// A resource, and the facts in its leaves.
-pub(super) struct Source {
+pub(super) struct FactSource {
     /// The resource's path, as for `get`.
     pub(super) path: &'static str,
     /// The names of leaves, and their facts.
     pub(super) leaves: &'static [(&'static str, &'static str)],
 }
 
-pub(super) const SOURCES: &[Source] = &[
-    Source {
+pub(super) const FACT_SOURCES: &[FactSource] = &[
+    FactSource {
         path: "ietf-system:system-state/platform",
         leaves: &[
             ("os-name", "os.name"),
@@ -22,17 +22,17 @@ pub(super) const SOURCES: &[Source] = &[
             ("machine", "os.architecture"),
         ],
     },
-    Source {
+    FactSource {
         path: "ietf-system:system/hostname",
         leaves: &[("hostname", "networking.hostname")],
     },
 ];
 
-impl Source {
+impl FactSource {
     /// Sets the facts in an answer, and returns the names of the missing ones.
     ///
     /// Some servers answer with the resource alone, others with all its ancestors.
-    pub(super) fn take(&self, answer: &str, facts: &mut Facts) -> Vec<&'static str> {
+    pub(super) fn set_facts(&self, answer: &str, facts: &mut Facts) -> Vec<&'static str> {
         let json: Option<Json> = serde_json::from_str(answer).ok();
         let xml = json.is_none().then(|| Element::read(answer)).flatten();
         let mut absent = Vec::new();
@@ -80,7 +80,7 @@ mod tests {
             "<platform xmlns='urn:x'><os-name>Linux</os-name><os-release>6.1</os-release></platform>",
         ] {
             let mut facts = Facts::new();
-            let absent = SOURCES[0].take(answer, &mut facts);
+            let absent = FACT_SOURCES[0].set_facts(answer, &mut facts);
             assert_eq!(facts.get("os.name"), Some(&Value::from("Linux")));
             assert_eq!(facts.get("os.release.full"), Some(&Value::from("6.1")));
             assert_eq!(absent, ["os.architecture"]);

@@ -6,10 +6,10 @@ use crate::xml::Element;
 pub(super) const HOST_META: &str = "/.well-known/host-meta";
 
 /// The default root if the server names none. RFC 8040 uses it in all of its examples.
-pub(super) const USUAL: &str = "/restconf";
+pub(super) const DEFAULT_ROOT: &str = "/restconf";
 
 /// Returns the path of the root resource from an XRD document, without a trailing slash.
-pub(super) fn named_by(xrd: &str) -> Option<String> {
+pub(super) fn root_in(xrd: &str) -> Option<String> {
     let document = Element::read(xrd)?;
     let link = document
         .all("Link")
@@ -70,9 +70,9 @@ mod tests {
             ("<Link rel='restconf' href='/'/>", Some("")),
             ("<Link rel='lrdd' href='/x'/>", None),
         ] {
-            assert_eq!(named_by(&xrd(link)).as_deref(), expected, "{link}");
+            assert_eq!(root_in(&xrd(link)).as_deref(), expected, "{link}");
         }
-        assert_eq!(named_by("<html>"), None);
+        assert_eq!(root_in("<html>"), None);
     }
 
     #[test]

@@ -10,13 +10,13 @@ use reqwest::{Method, StatusCode};
 use serde_json::Value as Json;
 
 use super::errors::Errors;
-use super::facts::{SOURCES, leaf_of};
+use super::facts::{FACT_SOURCES, leaf_of};
 use super::root::{self, HOST_META};
 use crate::fact_rows;
-use crate::http::{Http, HttpRequest, HttpResponse, Repeat, Settings, method};
+use crate::http::{Http, HttpRequest, HttpResponse, HttpSettings, Repeat, method};
 use crate::xml::Element;
 use crate::{
-    Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport, http,
+    Context, DataRequest, DataStore, Document, Error, ProtocolSession, Result, Transport, http,
 };
 
 const JSON: &str = "application/yang-data+json";
@@ -44,7 +44,7 @@ impl ProtocolSession for RestconfSession {
 
     /// Finds the root and the supported media type.
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
-        let http = Http::new(Settings::read(ctx, info)?, None)?;
+        let http = Http::new(HttpSettings::read(ctx, info)?, None)?;
         let root = match info.text("root") {
             Some(root) => root::normalized(root),
             None => discover(ctx, &http).await?,
@@ -68,13 +68,13 @@ impl ProtocolSession for RestconfSession {
         for probe in probes {
             for media_type in [JSON, XML] {
                 session.media_type = media_type;
-                let ask = session.ask(Method::GET, &probe, None);
-                let answer = session.http.answer(ctx, &ask).await?;
+                let http_request = session.new_request(Method::GET, &probe, None);
+                let answer = session.http.answer(ctx, &http_request).await?;
                 if answer.status.is_success() {
                     session.probe = probe;
                     return Ok(session);
                 }
-                refused.get_or_insert_with(|| session.refusal(&ask, &answer));
+                refused.get_or_insert_with(|| session.refusal(&http_request, &answer));
                 let unfit = [
                     StatusCode::NOT_ACCEPTABLE,
                     StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -95,18 +95,23 @@ impl ProtocolSession for RestconfSession {
 
 impl RestconfSession {
     /// Creates a request in the server's media type. A change carries the entity-tag of the resource as it was read.
-    fn ask(&self, method: Method, path: &str, body: Option<(&'static str, String)>) -> HttpRequest {
+    fn new_request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(&'static str, String)>,
+    ) -> HttpRequest {
         let repeat = if method == Method::GET {
             Repeat::Allowed
         } else {
             Repeat::Never
         };
         let accept = HeaderValue::from_static(self.media_type);
-        let mut ask = HttpRequest::new(method, path)
+        let mut http_request = HttpRequest::new(method, path)
             .repeat(repeat)
             .header(ACCEPT, accept);
         if let Some((media_type, body)) = body {
-            ask = ask
+            http_request = http_request
                 .header(CONTENT_TYPE, HeaderValue::from_static(media_type))
                 .body(body);
         }
@@ -115,49 +120,49 @@ impl RestconfSession {
             .get(path)
             .and_then(|tag| HeaderValue::from_str(tag).ok());
         match tag {
-            Some(tag) if repeat == Repeat::Never => ask.header(IF_MATCH, tag),
-            _ => ask,
+            Some(tag) if repeat == Repeat::Never => http_request.header(IF_MATCH, tag),
+            _ => http_request,
         }
     }
 
-    async fn answer(&self, ctx: &Context<'_>, ask: &HttpRequest) -> Result<HttpResponse> {
-        let answer = self.http.answer(ctx, ask).await?;
+    async fn answer(&self, ctx: &Context<'_>, http_request: &HttpRequest) -> Result<HttpResponse> {
+        let answer = self.http.answer(ctx, http_request).await?;
         if answer.status.is_success() {
             Ok(answer)
         } else {
-            Err(self.refusal(ask, &answer))
+            Err(self.refusal(http_request, &answer))
         }
     }
 
     /// Reads a resource. A refusal because of a lock is transient.
     async fn read(&self, ctx: &Context<'_>, path: &str) -> Result<HttpResponse> {
-        let ask = self.ask(Method::GET, path, None);
+        let http_request = self.new_request(Method::GET, path, None);
         let what = format!("read `{path}` of {}", self.http.peer());
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
         loop {
-            match self.answer(ctx, &ask).await {
+            match self.answer(ctx, &http_request).await {
                 Err(error) => attempts.pause(error).await?,
                 answer => return answer,
             }
         }
     }
 
-    fn refusal(&self, ask: &HttpRequest, answer: &HttpResponse) -> Error {
+    fn refusal(&self, http_request: &HttpRequest, answer: &HttpResponse) -> Error {
         let hint = match answer.status {
             StatusCode::PRECONDITION_FAILED => {
                 "it was changed since it was read here: read it again"
             }
-            StatusCode::METHOD_NOT_ALLOWED if ask.method == Method::PATCH => {
+            StatusCode::METHOD_NOT_ALLOWED if http_request.method == Method::PATCH => {
                 "it may not know how to merge: read it, and replace it with `--method PUT`"
             }
             _ => "",
         };
         let errors = Errors::read(&answer.text());
-        let mut error = self.http.refused(ask, answer, hint);
+        let mut error = self.http.refused(http_request, answer, hint);
         if let (Error::Refused(refused), Some(errors)) = (&mut error, errors) {
             refused.busy |= errors.busy();
             refused.status = format!("{}, {}", refused.status, errors.tag);
-            refused.said = errors.said;
+            refused.message = errors.message;
         }
         error
     }
@@ -171,20 +176,20 @@ impl RestconfSession {
 
 /// Asks the server for the path of its root.
 async fn discover(ctx: &Context<'_>, http: &Http) -> Result<String> {
-    let ask = HttpRequest::new(Method::GET, HOST_META)
+    let http_request = HttpRequest::new(Method::GET, HOST_META)
         .header(ACCEPT, HeaderValue::from_static("application/xrd+xml"));
-    let named = match http.answer(ctx, &ask).await {
-        Ok(answer) if answer.status.is_success() => root::named_by(&answer.text()),
+    let root = match http.answer(ctx, &http_request).await {
+        Ok(answer) if answer.status.is_success() => root::root_in(&answer.text()),
         // After a refusal, for example because of a redirect, the root may still be here.
         Ok(_) | Err(Error::Refused(_)) => None,
         Err(error) => return Err(error),
     };
-    Ok(named.unwrap_or_else(|| {
+    Ok(root.unwrap_or_else(|| {
         ctx.debug(format!(
             "the server does not say where its root is: `{}` is tried",
-            root::USUAL
+            root::DEFAULT_ROOT
         ));
-        root::USUAL.to_owned()
+        root::DEFAULT_ROOT.to_owned()
     }))
 }
 
@@ -203,7 +208,7 @@ impl DataStore for RestconfSession {
 
     /// A resource that was read before in this session is changed only if nobody else has changed it meanwhile,
     /// provided that the server supports entity-tags.
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
         let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
         let path = root::path_of(&self.root, &request.what);
         let body = request.body.as_ref().map(|body| match body.reveal_json() {
@@ -211,10 +216,12 @@ impl DataStore for RestconfSession {
             Json::String(text) => (JSON, text),
             data => (JSON, data.to_string()),
         });
-        let asked = self.answer(ctx, &self.ask(method, &path, body)).await;
+        let result = self
+            .answer(ctx, &self.new_request(method, &path, body))
+            .await;
         // A tag may stand for the whole datastore, so a change makes all tags invalid.
         self.tags().clear();
-        Ok(asked?.document())
+        Ok(result?.document())
     }
 }
 
@@ -236,15 +243,15 @@ impl Transport for RestconfSession {
             facts.set("restconf.yang_library_version", Value::from(version));
         }
         facts.set("restconf.root", Value::from(self.root.as_str()));
-        for source in SOURCES {
+        for source in FACT_SOURCES {
             let path = root::path_of(&self.root, source.path);
-            let asked = self.read(ctx, &path).await;
+            let result = self.read(ctx, &path).await;
             let Some(answer) =
-                fact_rows::unless_refused(ctx, asked, &format!("of {}", source.path))?
+                fact_rows::unless_refused(ctx, result, &format!("of {}", source.path))?
             else {
                 continue;
             };
-            let absent = source.take(&answer.text(), &mut facts);
+            let absent = source.set_facts(&answer.text(), &mut facts);
             if !absent.is_empty() {
                 ctx.notice(format!(
                     "{} does not provide the facts {}",

@@ -33,7 +33,7 @@ pub struct Block<'c> {
     ctx: Context<'c>,
     titles: Vec<&'c str>,
     subject: String,
-    doing: ResourceAction<'c>,
+    operation: ResourceAction<'c>,
     /// ` processing swp1`; empty where the messages only say that something began or ended.
     what: String,
     /// The previous and the desired state of the resource, if the block covers the whole change.
@@ -62,7 +62,7 @@ impl<'m> ResourceAction<'m> {
     }
 
     /// Returns the same action with another message text.
-    pub const fn saying(self, message: &str) -> ResourceAction<'_> {
+    pub const fn quoted_message(self, message: &str) -> ResourceAction<'_> {
         ResourceAction {
             message,
             fails: self.fails,
@@ -72,13 +72,13 @@ impl<'m> ResourceAction<'m> {
 
 impl Context<'_> {
     /// Opens a block about one or more resources.
-    pub fn block<'c>(&'c self, doing: ResourceAction<'c>, titles: &[&'c str]) -> Block<'c> {
-        let what = if doing.fails { " failing" } else { "" };
+    pub fn block<'c>(&'c self, operation: ResourceAction<'c>, titles: &[&'c str]) -> Block<'c> {
+        let what = if operation.fails { " failing" } else { "" };
         let block = Block {
             ctx: *self,
             titles: titles.to_vec(),
             subject: self.subject_of(titles),
-            doing,
+            operation,
             what: what.to_owned(),
             states: None,
             started: Instant::now(),
@@ -99,7 +99,7 @@ impl Context<'_> {
             ctx: *self,
             titles: vec![title],
             subject: self.subject_of(&[title]),
-            doing: ResourceAction::new("Processing"),
+            operation: ResourceAction::new("Processing"),
             what: format!(" processing {title}"),
             states,
             started: Instant::now(),
@@ -111,17 +111,17 @@ impl Context<'_> {
 
     /// Reports that a resource was created.
     pub fn created(&self, title: &str) {
-        self.acted("Created", &[title]);
+        self.report_action("Created", &[title]);
     }
 
     /// Reports that a resource was updated.
     pub fn updated(&self, title: &str) {
-        self.acted("Updated", &[title]);
+        self.report_action("Updated", &[title]);
     }
 
     /// Reports that a resource was deleted.
     pub fn deleted(&self, title: &str) {
-        self.acted("Deleted", &[title]);
+        self.report_action("Deleted", &[title]);
     }
 
     /// Reports that resources are in their desired state and were not changed.
@@ -131,7 +131,7 @@ impl Context<'_> {
     }
 
     /// Reports an action on resources in the provider's words: `Created: swp1`.
-    pub fn acted(&self, message: &str, titles: &[&str]) {
+    pub fn report_action(&self, message: &str, titles: &[&str]) {
         self.settle(titles);
         self.notice(format!("{message}: {}", listed(titles)));
     }
@@ -146,11 +146,11 @@ impl Context<'_> {
 
     /// Reports each attribute that differs as changed, unless its change was reported already.
     fn attributes_changed(&self, title: &str, is: Option<&Resource>, should: Option<&Resource>) {
-        let told = self.resources.map(|resources| resources.changes());
-        let told = told.unwrap_or_default();
+        let messages_of = self.resources.map(|resources| resources.changes());
+        let messages_of = messages_of.unwrap_or_default();
         let is_told = |name: &str| {
-            let mut told = told.iter();
-            told.any(|change| change.title == title && change.attribute == name)
+            let mut messages_of = messages_of.iter();
+            messages_of.any(|change| change.title == title && change.attribute == name)
         };
         for (attribute, value) in should.into_iter().flat_map(Resource::iter) {
             let was = is.and_then(|is| is.get(attribute));
@@ -191,12 +191,12 @@ impl Context<'_> {
     }
 
     /// Logs a message about resources, without reporting their outcome.
-    pub fn say_of(&self, level: Level, titles: &[&str], message: impl Into<String>) {
+    pub fn log_about(&self, level: Level, titles: &[&str], message: impl Into<String>) {
         if let Some(resources) = self.resources {
-            resources.tell(titles);
+            resources.emit(titles);
         }
         let subject = self.subject_of(titles);
-        self.about(&subject).say(level, message);
+        self.about(&subject).log(level, message);
     }
 
     /// Records that a resource could not be brought to its desired state, and logs the reason.
@@ -210,7 +210,7 @@ impl Context<'_> {
             Some(_) => EventDisplay::InResult,
             None => EventDisplay::Once,
         };
-        self.about(&subject).tell(Level::Err, display, message);
+        self.about(&subject).emit(Level::Err, display, message);
     }
 
     /// Returns an attribute's value, wrapped if the attribute is sensitive: providers may hold secrets in clear text.
@@ -262,7 +262,7 @@ impl Block<'_> {
     pub fn context(&self) -> Context<'_> {
         Context {
             subject: Some(&self.subject),
-            doing: Some(self.doing.message),
+            operation: Some(self.operation.message),
             ..self.ctx
         }
     }
@@ -273,9 +273,9 @@ impl Block<'_> {
         let (ctx, what) = (self.context(), &self.what);
         let seconds = Seconds(self.started.elapsed());
         let done = match outcome {
-            Ok(_) if self.doing.fails => {
+            Ok(_) if self.operation.fails => {
                 ctx.warning(format!("Finished{what} in {seconds} seconds"));
-                Err(self.doing.message.to_owned())
+                Err(self.operation.message.to_owned())
             }
             Ok(value) => {
                 let mut result = String::new();

@@ -23,7 +23,7 @@ pub struct Context<'a> {
     pub(super) resources: Option<&'a Resources<'a>>,
     pub(super) subject: Option<&'a str>,
     /// The action of the open block: `Updating`.
-    pub(super) doing: Option<&'a str>,
+    pub(super) operation: Option<&'a str>,
 }
 
 static NOTHING: LazyLock<Environment> = LazyLock::new(Environment::default);
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
             transport: None,
             resources: None,
             subject: None,
-            doing: None,
+            operation: None,
         }
     }
 
@@ -143,13 +143,13 @@ impl<'a> Context<'a> {
     }
 
     /// Logs a message at a level.
-    pub fn say(&self, level: Level, message: impl Into<String>) {
-        self.tell(level, EventDisplay::Once, message.into());
+    pub fn log(&self, level: Level, message: impl Into<String>) {
+        self.emit(level, EventDisplay::Once, message.into());
     }
 
     /// Logs at `notice` that something is tried again. It replaces the previous message of this kind.
     pub fn retry(&self, message: impl Into<String>) {
-        self.tell(Level::Notice, EventDisplay::Again, message.into());
+        self.emit(Level::Notice, EventDisplay::Again, message.into());
     }
 
     /// Reports that retries of a request have ended.
@@ -157,13 +157,13 @@ impl<'a> Context<'a> {
         self.listen.settled(self.target);
     }
 
-    pub(super) fn tell(&self, level: Level, display: EventDisplay, message: String) {
+    pub(super) fn emit(&self, level: Level, display: EventDisplay, message: String) {
         self.listen.emit(Event {
             level,
             target: self.target.to_owned(),
             subject: self.subject.map(str::to_owned),
-            message: match self.doing {
-                Some(doing) => format!("{doing}: {message}"),
+            message: match self.operation {
+                Some(operation) => format!("{operation}: {message}"),
                 None => message,
             },
             display,
@@ -172,26 +172,26 @@ impl<'a> Context<'a> {
 
     /// Logs details that help with debugging.
     pub fn debug(&self, message: impl Into<String>) {
-        self.say(Level::Debug, message);
+        self.log(Level::Debug, message);
     }
 
     /// Logs progress of the work.
     pub fn info(&self, message: impl Into<String>) {
-        self.say(Level::Info, message);
+        self.log(Level::Info, message);
     }
 
     /// Logs something worth noting: a change, a retry.
     pub fn notice(&self, message: impl Into<String>) {
-        self.say(Level::Notice, message);
+        self.log(Level::Notice, message);
     }
 
     /// Logs a problem that does not stop the work.
     pub fn warning(&self, message: impl Into<String>) {
-        self.say(Level::Warning, message);
+        self.log(Level::Warning, message);
     }
 
     /// Logs the reason why the work failed.
     pub fn err(&self, message: impl Into<String>) {
-        self.say(Level::Err, message);
+        self.log(Level::Err, message);
     }
 }

@@ -21,7 +21,7 @@ pub struct Resources<'a> {
     pub(super) mode: Mode,
     /// The titles that the call may report on; `None` if it was not asked to change anything.
     asked: Option<HashSet<&'a str>>,
-    record: Mutex<Record>,
+    record: Mutex<CallRecord>,
 }
 
 /// A resource that could not be brought to its desired state.
@@ -49,19 +49,19 @@ pub struct AttributeChange {
 }
 
 #[derive(Debug, Default)]
-struct Record {
+struct CallRecord {
     failed: Vec<ResourceFailure>,
     changes: Vec<AttributeChange>,
-    stages: HashMap<String, Stage>,
+    stages: HashMap<String, ResourceStage>,
 }
 
 /// The state of a resource within a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Stage {
+struct ResourceStage {
     /// The number of open blocks about it.
     open: usize,
     /// Whether anything was reported about it.
-    told: bool,
+    messages_of: bool,
     /// Whether its outcome was reported.
     settled: bool,
 }
@@ -78,7 +78,7 @@ impl<'a> Resources<'a> {
     }
 
     /// Restricts the call to resources with these titles: the provider may report on no others.
-    pub fn asked(self, titles: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn restricted_to(self, titles: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             asked: Some(titles.into_iter().collect()),
             ..self
@@ -101,15 +101,15 @@ impl<'a> Resources<'a> {
         self.with(|record| record.stages.get(title).is_some_and(|stage| stage.settled))
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Record) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut CallRecord) -> T) -> T {
         work(&mut self.record.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes the stage of each of these resources, and records a failure where the change is not allowed.
-    fn note<'t>(
+    fn advance<'t>(
         &self,
         titles: impl IntoIterator<Item = &'t str>,
-        mut change: impl FnMut(&mut Stage) -> Result<(), &'static str>,
+        mut change: impl FnMut(&mut ResourceStage) -> Result<(), &'static str>,
     ) {
         for title in titles {
             self.with(|record| {
@@ -129,26 +129,26 @@ impl<'a> Resources<'a> {
         }
     }
 
-    pub(super) fn tell(&self, titles: &[&str]) {
-        self.note(titles.iter().copied(), |stage| {
-            stage.told = true;
+    pub(super) fn emit(&self, titles: &[&str]) {
+        self.advance(titles.iter().copied(), |stage| {
+            stage.messages_of = true;
             Ok(())
         });
     }
 
     pub(super) fn open(&self, titles: &[&str]) {
-        self.note(titles.iter().copied(), |stage| {
-            if stage.told && stage.open == 0 {
+        self.advance(titles.iter().copied(), |stage| {
+            if stage.messages_of && stage.open == 0 {
                 return Err("A block must be opened before anything else is said of a resource");
             }
-            stage.told = true;
+            stage.messages_of = true;
             stage.open += 1;
             Ok(())
         });
     }
 
     pub(super) fn close(&self, titles: &[&str]) {
-        self.note(titles.iter().copied(), |stage| {
+        self.advance(titles.iter().copied(), |stage| {
             stage.open = stage.open.saturating_sub(1);
             // A nested block is only a part of the resource's outcome.
             stage.settled |= stage.open == 0;
@@ -157,8 +157,8 @@ impl<'a> Resources<'a> {
     }
 
     pub(super) fn settle(&self, titles: &[&str]) {
-        self.note(titles.iter().copied(), |stage| {
-            (stage.told, stage.settled) = (true, true);
+        self.advance(titles.iter().copied(), |stage| {
+            (stage.messages_of, stage.settled) = (true, true);
             Ok(())
         });
     }
@@ -176,8 +176,8 @@ impl<'a> Resources<'a> {
     }
 
     pub(super) fn change(&self, change: AttributeChange) {
-        self.note([change.title.as_str()], |stage| {
-            stage.told = true;
+        self.advance([change.title.as_str()], |stage| {
+            stage.messages_of = true;
             if stage.settled {
                 return Err(
                     "A change of an attribute must be told before the end of the resource's action",

@@ -8,9 +8,9 @@ use super::*;
 use crate::RetryBudget;
 
 #[derive(Default)]
-struct Heard(Mutex<Vec<String>>);
+struct RecordedEvents(Mutex<Vec<String>>);
 
-impl EventSink for Heard {
+impl EventSink for RecordedEvents {
     fn emit(&self, event: Event) {
         let line = format!(
             "{} {}: {}",
@@ -18,15 +18,15 @@ impl EventSink for Heard {
             event.subject.unwrap_or_default(),
             event.message
         );
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.push(line);
+        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        events.push(line);
     }
 }
 
-impl Heard {
+impl RecordedEvents {
     /// Returns the messages, without durations.
     fn lines(self) -> Vec<String> {
-        let heard = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let events = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let timeless = |line: String| {
             let words = line.split(' ').map(|word| match word.parse::<f64>() {
                 Ok(_) if word.contains('.') => "N",
@@ -34,7 +34,7 @@ impl Heard {
             });
             words.collect::<Vec<_>>().join(" ")
         };
-        heard.into_iter().map(timeless).collect()
+        events.into_iter().map(timeless).collect()
     }
 }
 
@@ -53,16 +53,16 @@ fn resource(text: &str) -> devgate_schemas::Resource {
 }
 
 /// Returns the messages and the recorded failures of a provider's work on the resources `a` and `b`.
-fn told(work: impl FnOnce(&Context<'_>)) -> (Vec<String>, Vec<(String, String)>) {
-    let (schema, heard, retry_budget) = (schema(), Heard::default(), RetryBudget::new());
-    let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
-    let ctx = Context::new("sw1", &heard, &retry_budget);
+fn messages_of(work: impl FnOnce(&Context<'_>)) -> (Vec<String>, Vec<(String, String)>) {
+    let (schema, events, retry_budget) = (schema(), RecordedEvents::default(), RetryBudget::new());
+    let resources = Resources::new(&schema, Mode::Enforce).restricted_to(["a", "b"]);
+    let ctx = Context::new("sw1", &events, &retry_budget);
     work(&ctx.for_resources(&resources));
     let failed = resources.failed().into_iter();
     let failed = failed
         .map(|failure| (failure.title, failure.message))
         .collect();
-    (heard.lines(), failed)
+    (events.lines(), failed)
 }
 
 fn ended(outcome: Result<(), &str>) -> Result<(), String> {
@@ -71,11 +71,11 @@ fn ended(outcome: Result<(), &str>) -> Result<(), String> {
 
 #[test]
 fn a_block_has_the_lines_of_the_gem() {
-    let (lines, failed) = told(|ctx| {
+    let (lines, failed) = messages_of(|ctx| {
         let block = ctx.block(ResourceAction::CREATING, &["a"]);
         block.context().warning("nearly full");
         assert!(block.end(ended(Ok(()))).is_some());
-        let block = ctx.block(ResourceAction::UPDATING.saying("Moving"), &["b"]);
+        let block = ctx.block(ResourceAction::UPDATING.quoted_message("Moving"), &["b"]);
         assert!(block.end(ended(Err("boom"))).is_none());
     });
     assert_eq!(
@@ -93,7 +93,7 @@ fn a_block_has_the_lines_of_the_gem() {
 
 #[test]
 fn blocks_are_of_several_resources_or_fail_by_themselves() {
-    let (lines, failed) = told(|ctx| {
+    let (lines, failed) = messages_of(|ctx| {
         let block = ctx.block(ResourceAction::FAILING, &["a", "b"]);
         assert!(block.end(ended(Ok(()))).is_none());
     });
@@ -108,12 +108,12 @@ fn blocks_are_of_several_resources_or_fail_by_themselves() {
 }
 
 #[test]
-fn processing_tells_both_states_and_blocks_may_be_nested() {
+fn processing_reports_both_states_and_blocks_may_be_nested() {
     let (is, should) = (
         resource("{name: a, mtu: 1500}"),
         resource("{name: a, mtu: 9000}"),
     );
-    let (lines, failed) = told(|ctx| {
+    let (lines, failed) = messages_of(|ctx| {
         let outer = ctx.processing("a", Some(&is), Some(&should));
         let about = outer.context();
         let inner = about.block(ResourceAction::UPDATING, &["a"]);
@@ -138,11 +138,11 @@ fn processing_tells_both_states_and_blocks_may_be_nested() {
 #[test]
 fn actions_and_changes_have_the_lines_of_the_gem_and_no_secret() {
     let should = resource("{name: a, mtu: 9000, key: canary}");
-    let (lines, failed) = told(|ctx| {
+    let (lines, failed) = messages_of(|ctx| {
         ctx.processed("a", Some(&resource("{name: a}")), Some(&should));
-        ctx.acted("Moved", &["b"]);
-        ctx.acted("Counted", &["a", "b"]);
-        ctx.say_of(Level::Info, &["b"], "it is slow");
+        ctx.report_action("Moved", &["b"]);
+        ctx.report_action("Counted", &["a", "b"]);
+        ctx.log_about(Level::Info, &["b"], "it is slow");
         ctx.unchanged(&["b"]);
     });
     assert_eq!(
@@ -170,21 +170,21 @@ fn actions_and_changes_have_the_lines_of_the_gem_and_no_secret() {
 }
 
 #[test]
-fn resources_that_nobody_asked_for_are_an_error() {
-    let (_, failed) = told(|ctx| ctx.created("c"));
+fn unrequested_resources_are_an_error() {
+    let (_, failed) = messages_of(|ctx| ctx.created("c"));
     let problem = "Managing resource outside of requested set: c".to_owned();
     assert_eq!(failed, [("c".to_owned(), problem)]);
 }
 
 #[test]
-fn what_is_told_in_the_wrong_order_is_an_error() {
+fn reports_in_the_wrong_order_are_an_error() {
     let changed = |ctx: &Context<'_>| ctx.attribute_changed("a", "mtu", None, None, None);
-    let (_, failed) = told(|ctx| {
+    let (_, failed) = messages_of(|ctx| {
         changed(ctx);
         ctx.updated("a");
     });
     assert_eq!(failed, []);
-    let (_, failed) = told(|ctx| {
+    let (_, failed) = messages_of(|ctx| {
         ctx.updated("a");
         changed(ctx);
     });
@@ -194,8 +194,8 @@ fn what_is_told_in_the_wrong_order_is_an_error() {
             .contains("before the end of the resource's action"),
         "{failed:?}"
     );
-    let (_, failed) = told(|ctx| {
-        ctx.say_of(Level::Warning, &["a"], "odd");
+    let (_, failed) = messages_of(|ctx| {
+        ctx.log_about(Level::Warning, &["a"], "odd");
         ctx.block(ResourceAction::UPDATING, &["a"])
             .end(ended(Ok(())));
     });
@@ -203,9 +203,9 @@ fn what_is_told_in_the_wrong_order_is_an_error() {
 }
 
 #[test]
-fn what_became_of_a_resource_is_known_once_it_was_said() {
+fn the_outcome_of_a_resource_is_known_once_it_is_reported() {
     let (schema, retry_budget) = (schema(), RetryBudget::new());
-    let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
+    let resources = Resources::new(&schema, Mode::Enforce).restricted_to(["a", "b"]);
     let ctx = Context::new("sw1", &devgate_schemas::NullSink, &retry_budget);
     let ctx = ctx.for_resources(&resources);
     let block = ctx.block(ResourceAction::UPDATING, &["a"]);
@@ -216,7 +216,7 @@ fn what_became_of_a_resource_is_known_once_it_was_said() {
 
 #[test]
 fn messages_have_levels_and_are_about_the_type() {
-    let (lines, _) = told(|ctx| {
+    let (lines, _) = messages_of(|ctx| {
         ctx.debug("d");
         ctx.info("i");
         ctx.notice("n");
@@ -249,11 +249,11 @@ fn a_provider_sees_its_type() {
 }
 
 #[test]
-fn processing_that_goes_well_tells_each_attribute_that_differs_once() {
+fn successful_processing_reports_each_different_attribute_once() {
     let should = resource("{name: a, mtu: 9000, key: canary}");
-    let (schema, heard, retry_budget) = (schema(), Heard::default(), RetryBudget::new());
-    let resources = Resources::new(&schema, Mode::Enforce).asked(["a"]);
-    let ctx = Context::new("sw1", &heard, &retry_budget);
+    let (schema, events, retry_budget) = (schema(), RecordedEvents::default(), RetryBudget::new());
+    let resources = Resources::new(&schema, Mode::Enforce).restricted_to(["a"]);
+    let ctx = Context::new("sw1", &events, &retry_budget);
     let ctx = ctx.for_resources(&resources);
     let is = resource("{name: a}");
     let block = ctx.processing("a", Some(&is), Some(&should));
@@ -262,14 +262,14 @@ fn processing_that_goes_well_tells_each_attribute_that_differs_once() {
         .context()
         .attribute_changed("a", "mtu", None, Some(&mtu), why);
     block.end(ended(Ok(())));
-    let told = resources.changes();
-    let told: Vec<_> = told
+    let messages_of = resources.changes();
+    let messages_of: Vec<_> = messages_of
         .iter()
         .map(|change| (change.attribute.as_str(), change.message.as_deref()))
         .collect();
-    assert_eq!(told, [("mtu", why), ("key", None)]);
+    assert_eq!(messages_of, [("mtu", why), ("key", None)]);
     assert_eq!(resources.failed(), []);
-    let lines = heard.lines().join("\n");
+    let lines = events.lines().join("\n");
     assert!(
         lines.contains("a: attribute 'key' changed from nil to Sensitive"),
         "{lines}"

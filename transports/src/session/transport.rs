@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use devgate_schemas::Facts;
 
 use super::Context;
-use crate::{Document, Line, Request, Result};
+use crate::{DataRequest, Document, Line, Result};
 
 /// An open session with one target.
 ///
@@ -131,7 +131,7 @@ pub trait DataStore: Send + Sync {
     /// is unknown whether the request took effect. Fails with
     /// [`Error::Unsupported`](crate::Error::Unsupported) before anything is sent when the protocol has no
     /// such request.
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document>;
+    async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document>;
 
     /// Returns whether a refused request changes nothing at all, even if it asks for several changes.
     ///

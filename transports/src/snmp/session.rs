@@ -15,7 +15,7 @@ use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
 use crate::{Context, Destination, Error, ProtocolSession, Result, Transport, resolve};
-use crate::{DataStore, Document, Request};
+use crate::{DataRequest, DataStore, Document};
 
 /// A session with an SNMP agent. It handles one request at a time.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl ProtocolSession for SnmpSession {
         let what = format!("reach the agent at {}", settings.peer());
         let reaching = ctx
             .retry_budget()
-            .persist(ctx, what, || reach(ctx, &settings));
+            .retry(ctx, what, || reach(ctx, &settings));
         let agent = reaching.await?;
         ctx.debug(format!("the agent at {} answers", settings.peer()));
         Ok(Self {
@@ -114,7 +114,7 @@ impl SnmpSession {
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
         loop {
             let asking = ask_once(settings, &mut agent, request);
-            match attempts.within(asking).await {
+            match attempts.attempt(asking).await {
                 Ok(objects) => return Ok(objects),
                 Err(error) => attempts.pause(error).await?,
             }
@@ -124,7 +124,7 @@ impl SnmpSession {
     fn interrupted(&self, root: &Oid, why: Interruption) -> Error {
         Error::Interrupted(Box::new(Interrupted {
             peer: self.settings.peer(),
-            doing: format!("the walk below {root}"),
+            operation: format!("the walk below {root}"),
             changing: false,
             why,
             partial: String::new(),
@@ -137,7 +137,7 @@ impl SnmpSession {
             peer: self.settings.peer(),
             request: format!("get {}", object.oid),
             status: object.value.kind().to_owned(),
-            said: String::new(),
+            message: String::new(),
             hint: "there is no such object, and none below it, that the agent shows to this user"
                 .to_owned(),
             details: None,
@@ -222,7 +222,7 @@ async fn ask_once(settings: &Settings, agent: &mut Agent, request: &Pdu) -> Resu
         peer: settings.peer(),
         request: format!("get {oid}"),
         status: status(answer.first).to_owned(),
-        said: String::new(),
+        message: String::new(),
         hint: hint(answer.first).to_owned(),
         details: None,
         busy: false,
@@ -262,7 +262,7 @@ fn complained(settings: &Settings, complaint: Complaint) -> Error {
     let Credentials::User(user) = &settings.credentials else {
         unreachable!("only version 3 has reports")
     };
-    let (said, next) = match complaint {
+    let (message, next) = match complaint {
         Complaint::UnknownUserName => ("usmStatsUnknownUserNames", "check `user`"),
         Complaint::WrongDigest => (
             "usmStatsWrongDigests",
@@ -292,7 +292,7 @@ fn complained(settings: &Settings, complaint: Complaint) -> Error {
         user: user.name.clone(),
         tried: format!("SNMPv3, {}", user.level()),
         offered: Vec::new(),
-        said: said.to_owned(),
+        message: message.to_owned(),
         next: next.to_owned(),
     }))
 }
@@ -362,7 +362,7 @@ impl DataStore for SnmpSession {
         Ok(Document::Data(objects.into()))
     }
 
-    async fn set(&self, _ctx: &Context<'_>, _request: &Request) -> Result<Document> {
+    async fn set(&self, _ctx: &Context<'_>, _request: &DataRequest) -> Result<Document> {
         let refused = "`snmp` only reads: change the device by another protocol";
         Err(Error::Unsupported(refused.to_owned()))
     }

@@ -3,19 +3,19 @@
 use crate::glob::glob;
 
 /// The word that stands for the default algorithms in a list.
-const USUAL: &str = "defaults";
+const DEFAULTS: &str = "defaults";
 
 /// How a list of algorithms differs from the default list (ssh_config(5), `Ciphers`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmList {
     /// These, the most preferred first. `defaults` stands for the default ones.
-    These(Vec<String>),
+    Replace(Vec<String>),
     /// The default ones, followed by these.
-    Behind(Vec<String>),
+    Append(Vec<String>),
     /// The default ones, except those that match these patterns.
-    Without(Vec<String>),
+    Remove(Vec<String>),
     /// These, followed by the default ones.
-    Before(Vec<String>),
+    Prepend(Vec<String>),
 }
 
 impl AlgorithmList {
@@ -23,40 +23,40 @@ impl AlgorithmList {
     pub(crate) fn parse(text: &str) -> Self {
         let names = |list: &str| list.split(',').map(str::trim).map(str::to_owned).collect();
         match text.chars().next() {
-            Some('+') => Self::Behind(names(&text[1..])),
-            Some('-') => Self::Without(names(&text[1..])),
-            Some('^') => Self::Before(names(&text[1..])),
-            _ => Self::These(names(text)),
+            Some('+') => Self::Append(names(&text[1..])),
+            Some('-') => Self::Remove(names(&text[1..])),
+            Some('^') => Self::Prepend(names(&text[1..])),
+            _ => Self::Replace(names(text)),
         }
     }
 
     /// Returns the names in order of preference, each once.
-    pub(crate) fn of<'a>(&'a self, usual: &[&'a str]) -> Vec<&'a str> {
-        let usual = usual.iter().copied();
-        let wished: Vec<&str> = match self {
-            Self::These(names) => {
-                let usual: Vec<&str> = usual.collect();
+    pub(crate) fn applied_to<'a>(&'a self, defaults: &[&'a str]) -> Vec<&'a str> {
+        let defaults = defaults.iter().copied();
+        let names_in_order: Vec<&str> = match self {
+            Self::Replace(names) => {
+                let defaults: Vec<&str> = defaults.collect();
                 names
                     .iter()
                     .flat_map(|name| match name.as_str() {
-                        USUAL => usual.clone(),
+                        DEFAULTS => defaults.clone(),
                         name => vec![name],
                     })
                     .collect()
             }
-            Self::Behind(names) => usual.chain(names.iter().map(String::as_str)).collect(),
-            Self::Before(names) => names.iter().map(String::as_str).chain(usual).collect(),
-            Self::Without(patterns) => usual
+            Self::Append(names) => defaults.chain(names.iter().map(String::as_str)).collect(),
+            Self::Prepend(names) => names.iter().map(String::as_str).chain(defaults).collect(),
+            Self::Remove(patterns) => defaults
                 .filter(|name| !patterns.iter().any(|pattern| glob(pattern, name)))
                 .collect(),
         };
-        let mut once: Vec<&str> = Vec::new();
-        for name in wished {
-            if !once.contains(&name) {
-                once.push(name);
+        let mut unique: Vec<&str> = Vec::new();
+        for name in names_in_order {
+            if !unique.contains(&name) {
+                unique.push(name);
             }
         }
-        once
+        unique
     }
 }
 
@@ -64,19 +64,19 @@ impl AlgorithmList {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> String {
+    fn applied_to(text: &str) -> String {
         AlgorithmList::parse(text)
-            .of(&["a", "b-1", "b-2"])
+            .applied_to(&["a", "b-1", "b-2"])
             .join(",")
     }
 
     #[test]
     fn a_list_is_replaced_lengthened_shortened_or_reordered() {
-        assert_eq!(of("c,a"), "c,a");
-        assert_eq!(of("+c,a"), "a,b-1,b-2,c");
-        assert_eq!(of("-b-*"), "a");
-        assert_eq!(of("^b-2,c"), "b-2,c,a,b-1");
-        let inventory = AlgorithmList::These(vec!["defaults".into(), "c".into()]);
-        assert_eq!(inventory.of(&["a", "b"]), ["a", "b", "c"]);
+        assert_eq!(applied_to("c,a"), "c,a");
+        assert_eq!(applied_to("+c,a"), "a,b-1,b-2,c");
+        assert_eq!(applied_to("-b-*"), "a");
+        assert_eq!(applied_to("^b-2,c"), "b-2,c,a,b-1");
+        let inventory = AlgorithmList::Replace(vec!["defaults".into(), "c".into()]);
+        assert_eq!(inventory.applied_to(&["a", "b"]), ["a", "b", "c"]);
     }
 }

@@ -9,7 +9,7 @@ use russh::{Preferred, cipher, kex, mac};
 use super::algorithm_list::AlgorithmList;
 
 /// Key exchanges beyond russh's defaults that are still secure and common on devices.
-const MORE_KEX: [kex::Name; 3] = [
+const ADDITIONAL_KEX: [kex::Name; 3] = [
     kex::ECDH_SHA2_NISTP256,
     kex::ECDH_SHA2_NISTP384,
     kex::ECDH_SHA2_NISTP521,
@@ -55,30 +55,35 @@ impl Algorithms {
         &self,
         recorded: &[Algorithm],
         certified: bool,
-    ) -> Result<Preferred, (Kind, String)> {
+    ) -> Result<Preferred, (AlgorithmKind, String)> {
         let mut preferred = preferred(self.strength);
         if let Some(algorithm_list) = &self.kex {
             // The extension names at the end of russh's list must stay last.
-            let (usual, extensions): (Vec<kex::Name>, Vec<_>) =
+            let (defaults, extensions): (Vec<kex::Name>, Vec<_>) =
                 preferred.kex.iter().partition(|name| !is_extension(name));
-            let mut kex = wished(Kind::Kex, algorithm_list, &usual, |name| {
+            let mut kex = selected(AlgorithmKind::Kex, algorithm_list, &defaults, |name| {
                 kex::Name::try_from(name).ok()
             })?;
             kex.extend(extensions);
             preferred.kex = Cow::Owned(kex);
         }
         if let Some(algorithm_list) = &self.ciphers {
-            let known = |name: &str| cipher::Name::try_from(name).ok();
-            preferred.cipher = Cow::Owned(wished(
-                Kind::Ciphers,
+            let parse_name = |name: &str| cipher::Name::try_from(name).ok();
+            preferred.cipher = Cow::Owned(selected(
+                AlgorithmKind::Ciphers,
                 algorithm_list,
                 &preferred.cipher,
-                known,
+                parse_name,
             )?);
         }
         if let Some(algorithm_list) = &self.macs {
-            let known = |name: &str| mac::Name::try_from(name).ok();
-            preferred.mac = Cow::Owned(wished(Kind::Macs, algorithm_list, &preferred.mac, known)?);
+            let parse_name = |name: &str| mac::Name::try_from(name).ok();
+            preferred.mac = Cow::Owned(selected(
+                AlgorithmKind::Macs,
+                algorithm_list,
+                &preferred.mac,
+                parse_name,
+            )?);
         }
         let mut certificates = preferred.key.to_vec();
         if let Some(algorithm_list) = &self.host_keys {
@@ -87,13 +92,18 @@ impl Algorithms {
                 .flat_map(|end| preferred.key.iter().map(move |key| format!("{key}{end}")))
                 .collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let of = algorithm_list.of(&names);
-            let plain = of.iter().filter(|name| !name.ends_with(CERTIFICATE));
-            let keys: Vec<Algorithm> = plain.filter_map(|name| key(name)).collect();
-            let bare = of.iter().filter_map(|name| name.strip_suffix(CERTIFICATE));
-            certificates = bare.filter_map(key).collect();
+            let applied = algorithm_list.applied_to(&names);
+            let plain = applied.iter().filter(|name| !name.ends_with(CERTIFICATE));
+            let keys: Vec<Algorithm> = plain.filter_map(|name| key_algorithm(name)).collect();
+            let bare = applied
+                .iter()
+                .filter_map(|name| name.strip_suffix(CERTIFICATE));
+            certificates = bare.filter_map(key_algorithm).collect();
             if keys.is_empty() && (certificates.is_empty() || !certified) {
-                return Err((Kind::HostKeys, none_of(&of, preferred.key.iter())));
+                return Err((
+                    AlgorithmKind::HostKeys,
+                    none_supported(&applied, preferred.key.iter()),
+                ));
             }
             preferred.key = Cow::Owned(keys);
         }
@@ -101,27 +111,31 @@ impl Algorithms {
             preferred.host_key_certificates = Cow::Owned(certificates);
         }
         // Recorded key algorithms come first: a key of another algorithm would look like a changed key.
-        preferred
-            .key
-            .to_mut()
-            .sort_by_key(|offered| !recorded.iter().any(|recorded| is_same(recorded, offered)));
+        preferred.key.to_mut().sort_by_key(|offered| {
+            !recorded
+                .iter()
+                .any(|recorded| is_same_key_type(recorded, offered))
+        });
         Ok(preferred)
     }
 
     /// Returns whether the user's keys may be used with an algorithm.
-    pub(super) fn takes_user_key(&self, algorithm: &Algorithm) -> bool {
-        let usual: Vec<String> = ALL_KEY_TYPES.iter().map(ToString::to_string).collect();
-        let usual: Vec<&str> = usual.iter().map(String::as_str).collect();
+    pub(super) fn allows_user_key(&self, algorithm: &Algorithm) -> bool {
+        let defaults: Vec<String> = ALL_KEY_TYPES.iter().map(ToString::to_string).collect();
+        let defaults: Vec<&str> = defaults.iter().map(String::as_str).collect();
         let name = algorithm.to_string();
         let algorithm_list = self.user_keys.as_ref();
-        algorithm_list
-            .is_none_or(|algorithm_list| algorithm_list.of(&usual).contains(&name.as_str()))
+        algorithm_list.is_none_or(|algorithm_list| {
+            algorithm_list
+                .applied_to(&defaults)
+                .contains(&name.as_str())
+        })
     }
 }
 
 /// The kinds of algorithms that can be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AlgorithmKind {
     Kex,
     Ciphers,
     Macs,
@@ -132,31 +146,31 @@ pub(super) enum Kind {
 const CERTIFICATE: &str = "-cert-v01@openssh.com";
 
 /// Returns the supported algorithms of a configured list. It is an error if there are none.
-fn wished<T: AsRef<str> + Clone>(
-    kind: Kind,
+fn selected<T: AsRef<str> + Clone>(
+    kind: AlgorithmKind,
     algorithm_list: &AlgorithmList,
-    usual: &[T],
-    known: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<T>, (Kind, String)> {
-    let names: Vec<&str> = usual.iter().map(AsRef::as_ref).collect();
-    let of = algorithm_list.of(&names);
-    let found: Vec<T> = of.iter().filter_map(|name| known(name)).collect();
+    defaults: &[T],
+    parse_name: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, (AlgorithmKind, String)> {
+    let names: Vec<&str> = defaults.iter().map(AsRef::as_ref).collect();
+    let applied = algorithm_list.applied_to(&names);
+    let found: Vec<T> = applied.iter().filter_map(|name| parse_name(name)).collect();
     if found.is_empty() {
-        return Err((kind, none_of(&of, names.iter())));
+        return Err((kind, none_supported(&applied, names.iter())));
     }
     Ok(found)
 }
 
-fn none_of<T: ToString>(wished: &[&str], usual: impl Iterator<Item = T>) -> String {
-    let usual: Vec<String> = usual.map(|name| name.to_string()).collect();
+fn none_supported<T: ToString>(selected: &[&str], defaults: impl Iterator<Item = T>) -> String {
+    let defaults: Vec<String> = defaults.map(|name| name.to_string()).collect();
     format!(
         "none of `{}` is supported: the usual ones are {}",
-        wished.join(", "),
-        usual.join(", ")
+        selected.join(", "),
+        defaults.join(", ")
     )
 }
 
-fn key(name: &str) -> Option<Algorithm> {
+fn key_algorithm(name: &str) -> Option<Algorithm> {
     ALL_KEY_TYPES
         .iter()
         .find(|key| key.as_str() == name)
@@ -171,7 +185,7 @@ fn preferred(strength: Strength) -> Preferred {
     let (exchanges, extensions): (Vec<_>, Vec<_>) =
         default.kex.iter().partition(|name| !is_extension(name));
     let mut kex: Vec<kex::Name> = exchanges;
-    kex.splice(3..3, MORE_KEX);
+    kex.splice(3..3, ADDITIONAL_KEX);
     let mut cipher = default.cipher.to_vec();
     cipher.push(cipher::AES_128_GCM);
     let mut mac = default.mac.to_vec();
@@ -213,7 +227,7 @@ fn is_extension(name: &kex::Name) -> bool {
 }
 
 /// Returns whether a key of the recorded algorithm can be requested by the offered one.
-fn is_same(recorded: &Algorithm, offered: &Algorithm) -> bool {
+fn is_same_key_type(recorded: &Algorithm, offered: &Algorithm) -> bool {
     match (recorded, offered) {
         (Algorithm::Rsa { .. }, Algorithm::Rsa { .. }) => true,
         (recorded, offered) => recorded == offered,
@@ -230,7 +244,7 @@ mod tests {
         list.iter().map(AsRef::as_ref).collect()
     }
 
-    fn usual(strength: Strength) -> Algorithms {
+    fn default_algorithms(strength: Strength) -> Algorithms {
         Algorithms {
             strength,
             kex: None,
@@ -242,12 +256,14 @@ mod tests {
     }
 
     fn offered(strength: Strength, recorded: &[Algorithm]) -> Preferred {
-        let usual = usual(strength);
-        usual.preferred(recorded, false).expect("the usual ones")
+        let algorithms = default_algorithms(strength);
+        algorithms
+            .preferred(recorded, false)
+            .expect("the usual ones")
     }
 
     #[test]
-    fn what_is_wished_is_offered_and_what_does_not_exist_is_told() {
+    fn configured_algorithms_are_offered_and_unsupported_ones_are_reported() {
         let algorithms = Algorithms {
             kex: Some(AlgorithmList::parse("curve25519-sha256,no-such")),
             ciphers: Some(AlgorithmList::parse("+aes128-cbc")),
@@ -256,7 +272,7 @@ mod tests {
                 "^rsa-sha2-256,ssh-ed25519-cert-v01@openssh.com",
             )),
             user_keys: Some(AlgorithmList::parse("-ecdsa-*")),
-            ..usual(Strength::Sound)
+            ..default_algorithms(Strength::Sound)
         };
         let preferred = algorithms.preferred(&[], true).expect("offered");
         assert_eq!(names(&preferred.kex)[0], "curve25519-sha256");
@@ -269,16 +285,16 @@ mod tests {
         assert_eq!(names(&preferred.mac), ["hmac-sha2-512", "hmac-sha2-256"]);
         assert_eq!(preferred.key[0].as_str(), "rsa-sha2-256");
         assert_eq!(preferred.host_key_certificates[0], Algorithm::Ed25519);
-        assert!(algorithms.takes_user_key(&Algorithm::Ed25519));
+        assert!(algorithms.allows_user_key(&Algorithm::Ed25519));
         let curve = russh::keys::EcdsaCurve::NistP256;
-        assert!(!algorithms.takes_user_key(&Algorithm::Ecdsa { curve }));
+        assert!(!algorithms.allows_user_key(&Algorithm::Ecdsa { curve }));
 
         let none = Algorithms {
             ciphers: Some(AlgorithmList::parse("idea-cbc")),
             ..algorithms
         };
         let (kind, text) = none.preferred(&[], false).expect_err("none");
-        assert_eq!(kind, Kind::Ciphers);
+        assert_eq!(kind, AlgorithmKind::Ciphers);
         assert!(
             text.contains("none of `idea-cbc`") && text.contains("aes256-ctr"),
             "{text}"
@@ -327,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_algorithms_are_asked_for_first() {
+    fn recorded_algorithms_are_offered_first() {
         let rsa = Algorithm::Rsa { hash: None };
         let preferred = offered(Strength::Sound, &[rsa]);
         assert_eq!(

@@ -7,7 +7,7 @@
 //! OpenSSH would try it next.
 
 mod agent;
-mod answers;
+mod keyboard_interactive;
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use russh::{MethodKind, MethodSet};
 use tokio::time::{Instant, timeout_at};
 
 use super::algorithms::Strength;
-use super::handler::{Client, Heard};
-use super::identities::{self, Found};
+use super::handler::{EventHandler, PeerMessages};
+use super::identities::{self, FoundIdentities};
 use super::private_key;
 use super::settings::{Role, Settings};
 use crate::error::{AuthenticationProblem, Phase};
@@ -27,19 +27,19 @@ use crate::permissions::others_may_read;
 use crate::{Context, Error, Result};
 
 /// The maximum number of keys offered: hosts close the connection after about six.
-const MOST_KEYS: usize = 5;
+const MAX_KEYS: usize = 5;
 
 /// One login attempt.
 pub(super) struct Login<'a> {
     ctx: &'a Context<'a>,
-    pub(super) handle: &'a mut Handle<Client>,
+    pub(super) handle: &'a mut Handle<EventHandler>,
     pub(super) settings: &'a Settings,
-    pub(super) heard: &'a Heard,
+    pub(super) messages: &'a PeerMessages,
     pub(super) deadline: Instant,
     tried: Vec<String>,
-    keys_shown: usize,
+    keys_tried: usize,
     /// Reasons why existing keys and certificates could not be tried.
-    useless: Vec<String>,
+    unusable: Vec<String>,
     /// The methods that the host offers now.
     offered: Option<MethodSet>,
     /// The methods that it offered first: some hosts stop listing a method that has failed.
@@ -49,20 +49,20 @@ pub(super) struct Login<'a> {
 impl<'a> Login<'a> {
     pub(super) fn new(
         ctx: &'a Context<'a>,
-        handle: &'a mut Handle<Client>,
+        handle: &'a mut Handle<EventHandler>,
         settings: &'a Settings,
-        heard: &'a Heard,
+        messages: &'a PeerMessages,
         deadline: Instant,
     ) -> Self {
         Self {
             ctx,
             handle,
             settings,
-            heard,
+            messages,
             deadline,
             tried: Vec::new(),
-            keys_shown: 0,
-            useless: Vec::new(),
+            keys_tried: 0,
+            unusable: Vec::new(),
             offered: None,
             offered_first: None,
         }
@@ -74,40 +74,40 @@ impl<'a> Login<'a> {
     /// Fails with [`Error::Authentication`] when the host refuses, with [`Error::TimedOut`] when it does not answer.
     pub(super) async fn log_in(mut self) -> Result<()> {
         let settings = self.settings;
-        self.warn_of_keys();
-        if let Some((key, found)) = identities::named(settings).await? {
-            self.useless = found.useless.clone();
-            if self.by_key(Arc::new(key), &found).await? {
+        self.warn_about_key_files();
+        if let Some((key, found)) = identities::configured(settings).await? {
+            self.unusable = found.unusable.clone();
+            if self.try_key(Arc::new(key), &found).await? {
                 return Ok(());
             }
         } else if settings.password.is_none() {
-            let found = identities::others(settings).await;
-            self.useless = found.useless.clone();
+            let found = identities::default_keys(settings).await;
+            self.unusable = found.unusable.clone();
             if let Some((setting, socket)) = settings.identities.agent.socket()
-                && self.by_agent(setting, &socket, &found).await?
+                && self.try_agent(setting, &socket, &found).await?
             {
                 return Ok(());
             }
             for identity in found.keys.iter() {
                 if let Some(key) = &identity.private
-                    && self.by_key(Arc::new(key.clone()), &found).await?
+                    && self.try_key(Arc::new(key.clone()), &found).await?
                 {
                     return Ok(());
                 }
             }
-            if self.tried.is_empty() && self.by_nothing().await? {
+            if self.tried.is_empty() && self.try_none().await? {
                 return Ok(());
             }
         }
         if let Some(password) = &settings.password {
             // This first request shows which method accepts the password, so that it is sent only once.
-            if self.offered.is_none() && self.by_nothing().await? {
+            if self.offered.is_none() && self.try_none().await? {
                 return Ok(());
             }
             let let_in = if self.offers(MethodKind::Password) {
-                self.by_password(password).await?
+                self.try_password(password).await?
             } else if self.offers(MethodKind::KeyboardInteractive) {
-                self.by_answers(password).await?
+                self.try_keyboard_interactive(password).await?
             } else {
                 false
             };
@@ -119,11 +119,11 @@ impl<'a> Login<'a> {
     }
 
     /// Warns about key files that other users can read; OpenSSH refuses such keys.
-    fn warn_of_keys(&self) {
+    fn warn_about_key_files(&self) {
         let settings = self.settings;
-        let named = settings.private_key.as_ref().and_then(private_key::file);
-        let files = match (named, &settings.password) {
-            (Some(named), _) => vec![named.into()],
+        let configured = settings.private_key.as_ref().and_then(private_key::file);
+        let files = match (configured, &settings.password) {
+            (Some(configured), _) => vec![configured.into()],
             (None, None) if settings.private_key.is_none() => settings.identities.files.clone(),
             (None, _) => Vec::new(),
         };
@@ -136,43 +136,43 @@ impl<'a> Login<'a> {
     }
 
     /// Tries to log in without credentials. A refusal lists the methods that the host offers.
-    async fn by_nothing(&mut self) -> Result<bool> {
-        let trying = self.handle.authenticate_none(&self.settings.user);
-        let result = bounded(self.deadline, trying).await;
-        self.noted(result)
+    async fn try_none(&mut self) -> Result<bool> {
+        let attempt = self.handle.authenticate_none(&self.settings.user);
+        let result = with_deadline(self.deadline, attempt).await;
+        self.record_result(result)
     }
 
     /// Tries the key's certificates, then the key itself.
-    async fn by_key(&mut self, key: Arc<PrivateKey>, found: &Found) -> Result<bool> {
-        for certificate in found.of(key.public_key().key_data()) {
+    async fn try_key(&mut self, key: Arc<PrivateKey>, found: &FoundIdentities) -> Result<bool> {
+        for certificate in found.certificates_for(key.public_key().key_data()) {
             // russh signs for RSA certificates with SHA-1, which hosts refuse.
             if matches!(certificate.algorithm(), Algorithm::Rsa { .. }) {
                 let id = certificate.key_id();
-                let useless = format!("certificate `{id}` is of an RSA key: use an agent for it");
-                self.useless.push(useless);
+                let unusable = format!("certificate `{id}` is of an RSA key: use an agent for it");
+                self.unusable.push(unusable);
                 continue;
             }
-            if !self.may_try("certificate", certificate.key_id()) {
+            if !self.count_attempt("certificate", certificate.key_id()) {
                 return Ok(false);
             }
             let (user, key) = (&self.settings.user, Arc::clone(&key));
-            let trying = self
+            let attempt = self
                 .handle
                 .authenticate_openssh_cert(user, key, certificate.clone());
-            let result = bounded(self.deadline, trying).await;
-            if self.noted(result)? {
+            let result = with_deadline(self.deadline, attempt).await;
+            if self.record_result(result)? {
                 return Ok(true);
             }
         }
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
         for hash in self.hashes(&key.algorithm()).await? {
-            if !self.may_try("private key", &fingerprint) {
+            if !self.count_attempt("private key", &fingerprint) {
                 return Ok(false);
             }
             let key = PrivateKeyWithHashAlg::new(Arc::clone(&key), hash);
-            let trying = self.handle.authenticate_publickey(&self.settings.user, key);
-            let result = bounded(self.deadline, trying).await;
-            if self.noted(result)? {
+            let attempt = self.handle.authenticate_publickey(&self.settings.user, key);
+            let result = with_deadline(self.deadline, attempt).await;
+            if self.record_result(result)? {
                 return Ok(true);
             }
         }
@@ -180,11 +180,11 @@ impl<'a> Login<'a> {
     }
 
     /// Records that a key is tried. Returns `false` if the limit is reached.
-    fn may_try(&mut self, what: &str, name: &str) -> bool {
-        if self.keys_shown == MOST_KEYS {
+    fn count_attempt(&mut self, what: &str, name: &str) -> bool {
+        if self.keys_tried == MAX_KEYS {
             return false;
         }
-        self.keys_shown += 1;
+        self.keys_tried += 1;
         let tried = format!("{what} {name}");
         if !self.tried.contains(&tried) {
             self.tried.push(tried);
@@ -199,33 +199,34 @@ impl<'a> Login<'a> {
     async fn hashes(&mut self, algorithm: &Algorithm) -> Result<Vec<Option<HashAlg>>> {
         let algorithms = &self.settings.algorithms;
         if !matches!(algorithm, Algorithm::Rsa { .. }) {
-            let taken = algorithms.takes_user_key(algorithm);
+            let taken = algorithms.allows_user_key(algorithm);
             return Ok(taken.then_some(None).into_iter().collect());
         }
-        let mut hashes = match bounded(self.deadline, self.handle.best_supported_rsa_hash()).await {
-            Ok(Ok(Some(best))) => vec![best],
-            Ok(_) => vec![Some(HashAlg::Sha512), None],
-            Err(()) => return Err(self.timed_out()),
-        };
+        let mut hashes =
+            match with_deadline(self.deadline, self.handle.best_supported_rsa_hash()).await {
+                Ok(Ok(Some(best))) => vec![best],
+                Ok(_) => vec![Some(HashAlg::Sha512), None],
+                Err(()) => return Err(self.timed_out()),
+            };
         if algorithms.strength == Strength::Legacy && !hashes.contains(&None) {
             hashes.push(None);
         }
-        hashes.retain(|hash| algorithms.takes_user_key(&Algorithm::Rsa { hash: *hash }));
+        hashes.retain(|hash| algorithms.allows_user_key(&Algorithm::Rsa { hash: *hash }));
         Ok(hashes)
     }
 
-    async fn by_password(&mut self, password: &Sensitive<String>) -> Result<bool> {
+    async fn try_password(&mut self, password: &Sensitive<String>) -> Result<bool> {
         self.tried.push("password".to_owned());
         let user = &self.settings.user;
-        let trying = self
+        let attempt = self
             .handle
             .authenticate_password(user, password.reveal().as_str());
-        let result = bounded(self.deadline, trying).await;
-        self.noted(result)
+        let result = with_deadline(self.deadline, attempt).await;
+        self.record_result(result)
     }
 
     /// Records the result of a try. Returns whether the host accepted it.
-    fn noted(
+    fn record_result(
         &mut self,
         result: std::result::Result<std::result::Result<AuthResult, russh::Error>, ()>,
     ) -> Result<bool> {
@@ -262,7 +263,7 @@ impl<'a> Login<'a> {
             hint: format!(
                 ": its login server may be slow (`{}`), or it wants a new password, which has to \
                  be set by hand first",
-                self.settings.words.timeout
+                self.settings.setting_names.timeout
             ),
         }
     }
@@ -273,7 +274,7 @@ impl<'a> Login<'a> {
     fn ended(&self, why: &str) -> Error {
         let peer = self.settings.peer();
         let phase = Phase::Authentication;
-        if let Some(problem) = self.heard.breach() {
+        if let Some(problem) = self.messages.violation() {
             return Error::Protocol {
                 peer,
                 protocol: "SSH",
@@ -282,13 +283,17 @@ impl<'a> Login<'a> {
             };
         }
         if !self.tried.is_empty() {
-            if self.heard.has_disconnected() {
+            if self.messages.has_disconnected() {
                 return self.refused(why);
             }
-            self.ctx.retry_budget().login_lost();
+            self.ctx.retry_budget().record_lost_login();
         }
-        let said = self.heard.said();
-        Error::Closed { peer, phase, said }
+        let message = self.messages.last_message();
+        Error::Closed {
+            peer,
+            phase,
+            message,
+        }
     }
 
     fn refused(&self, why: &str) -> Error {
@@ -305,20 +310,20 @@ impl<'a> Login<'a> {
             .flat_map(|methods| methods.iter())
             .map(<&'static str>::from)
             .collect();
-        let key = self.settings.words.private_key;
+        let key = self.settings.setting_names.private_key;
         let check = match (role, password, private_key) {
-            (Role::OnTheWay { asked }, ..) => format!(
+            (Role::JumpHost { requested_host }, ..) => format!(
                 "a host on the way needs a key: of an agent, or as `IdentityFile` under `Host \
-                 {asked}` in ~/.ssh/config; its user stands in `proxyjump`, or as `User` there"
+                 {requested_host}` in ~/.ssh/config; its user stands in `proxyjump`, or as `User` there"
             ),
             (_, Some(_), Some(_)) => format!("check `user`, `{key}` and `password`"),
             (_, Some(_), None) => "check `user` and `password`".to_owned(),
             (_, None, Some(_)) => format!("check `user` and `{key}`, or give a `password`"),
             (_, None, None) => format!("give a `password` or a `{key}`, or start an agent"),
         };
-        let check = match self.useless.join("; ") {
-            useless if useless.is_empty() => check,
-            useless => format!("{check} ({useless})"),
+        let check = match self.unusable.join("; ") {
+            unusable if unusable.is_empty() => check,
+            unusable => format!("{check} ({unusable})"),
         };
         let separator = if why.is_empty() { "" } else { "; " };
         Error::Authentication(Box::new(AuthenticationProblem {
@@ -330,16 +335,16 @@ impl<'a> Login<'a> {
                 self.tried.join(", ")
             },
             offered,
-            said: self.heard.said(),
+            message: self.messages.last_message(),
             next: format!("{why}{separator}{check}"),
         }))
     }
 }
 
 /// Limits an operation that russh might wait for forever.
-async fn bounded<T>(
+async fn with_deadline<T>(
     deadline: Instant,
-    trying: impl Future<Output = T>,
+    attempt: impl Future<Output = T>,
 ) -> std::result::Result<T, ()> {
-    timeout_at(deadline, trying).await.map_err(|_| ())
+    timeout_at(deadline, attempt).await.map_err(|_| ())
 }

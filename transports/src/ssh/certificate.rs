@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_of_a_trusted_authority_is_for_the_hosts_that_it_names() {
+    fn a_certificate_of_a_trusted_authority_is_valid_for_its_principals() {
         assert_eq!(checked("SW1", NOW, for_sw1), Ok(()));
         assert_eq!(checked("a.example.org", NOW, for_sw1), Ok(()));
         let error = checked("sw2", NOW, for_sw1).expect_err("another host");
@@ -116,10 +116,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_certificate_is_told() {
-        let told = |now, change: fn(&mut Builder)| checked("sw1", now, change).expect_err("wrong");
-        assert!(told(NOW + 60, for_sw1).contains("expired"));
-        assert!(told(NOW - 61, for_sw1).contains("not valid yet"));
+    fn problems_of_a_certificate_are_reported() {
+        let error_of =
+            |now, change: fn(&mut Builder)| checked("sw1", now, change).expect_err("wrong");
+        assert!(error_of(NOW + 60, for_sw1).contains("expired"));
+        assert!(error_of(NOW - 61, for_sw1).contains("not valid yet"));
         let user = certificate(CertType::User, for_sw1);
         let error = check_at(&user, "sw1", &[key(5).public_key()], NOW).expect_err("wrong");
         assert!(error.contains("for a user"), "{error}");
@@ -127,7 +128,7 @@ mod tests {
             for_sw1(builder);
             builder.critical_option("x", "").expect("an option");
         };
-        assert!(told(NOW, critical).contains("critical option `x`"));
+        assert!(error_of(NOW, critical).contains("critical option `x`"));
         let other = key(6);
         let error = check_at(
             &certificate(CertType::Host, for_sw1),

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 use tokio::time::{Instant, timeout_at};
 
 use super::Ssh;
-use crate::error::{NotLedOn, Obstacle, Phase};
+use crate::error::{ForwardingObstacle, ForwardingRefused, Phase};
 use crate::terminal::{COLUMNS, ROWS};
 use crate::{Destination, Error, Result};
 
@@ -32,7 +32,7 @@ impl Ssh {
         channel.map_err(|reason| Error::ChannelRefused {
             peer: self.peer.name().to_owned(),
             what: "terminal".to_owned(),
-            said: self.peer.refusal(&reason),
+            message: self.peer.take_refusal(&reason),
             busy: matches!(
                 reason,
                 ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
@@ -94,11 +94,11 @@ impl Ssh {
         deadline: Instant,
     ) -> Result<T> {
         match self.opened(opening, deadline).await {
-            Err(Error::Closed { .. }) => Err(self.peer.lost()),
+            Err(Error::Closed { .. }) => Err(self.peer.connection_lost()),
             Err(error) => Err(error),
             Ok(Err(reason)) => Err(Error::NoMoreSessions {
                 peer: self.peer.name().to_owned(),
-                said: self.peer.refusal(&reason),
+                message: self.peer.take_refusal(&reason),
             }),
             Ok(Ok(opened)) => Ok(opened),
         }
@@ -110,7 +110,7 @@ impl Ssh {
     /// If the request is given up, its channel may stay open, so the connection has to be closed then.
     ///
     /// # Errors
-    /// Fails with [`Error::NotLedOn`] or [`Error::TimedOut`] for the other host, with [`Error::Closed`] for this one.
+    /// Fails with [`Error::ForwardingRefused`] or [`Error::TimedOut`] for the other host, with [`Error::Closed`] for this one.
     pub(crate) async fn forward(
         &self,
         host: &str,
@@ -155,14 +155,14 @@ impl Ssh {
         let (peer, via) = (to.to_string(), self.peer.name().to_owned());
         match self.opened(opening, deadline).await {
             Ok(Ok(stream)) => Ok(stream),
-            Ok(Err(reason)) => Err(Error::NotLedOn(Box::new(NotLedOn {
+            Ok(Err(reason)) => Err(Error::ForwardingRefused(Box::new(ForwardingRefused {
                 peer,
                 via,
-                said: self.peer.refusal(&reason),
+                message: self.peer.take_refusal(&reason),
                 obstacle: match reason {
-                    ChannelOpenFailure::ConnectFailed => Obstacle::ConnectFailed,
-                    ChannelOpenFailure::ResourceShortage => Obstacle::NoRoom,
-                    _ => Obstacle::Forbidden,
+                    ChannelOpenFailure::ConnectFailed => ForwardingObstacle::ConnectFailed,
+                    ChannelOpenFailure::ResourceShortage => ForwardingObstacle::ResourceShortage,
+                    _ => ForwardingObstacle::Forbidden,
                 },
             }))),
             Err(Error::TimedOut { .. }) => Err(Error::TimedOut {
@@ -191,7 +191,7 @@ impl Ssh {
             Ok(Err(_)) => Err(Error::Closed {
                 peer,
                 phase,
-                said: self.peer.said(),
+                message: self.peer.last_message(),
             }),
             Err(_) => Err(Error::TimedOut {
                 peer,

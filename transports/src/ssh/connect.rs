@@ -10,10 +10,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::algorithms::{self, Strength};
 use super::auth::Login;
-use super::handler::{Client, Failure, Heard};
+use super::handler::{EventHandler, HandlerError, PeerMessages};
 use super::host_keys::HostKeys;
 use super::settings::{Role, Settings};
-use super::socket::Owned;
+use super::socket::OwnedStream;
 use super::{Peer, Ssh};
 use crate::error::Phase;
 use crate::{Context, Error, Result, tcp};
@@ -29,27 +29,27 @@ impl Ssh {
         settings: &Settings,
         deadline: Instant,
     ) -> Result<Self> {
-        let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
-        let by = |host: &Settings| deadline.min(Instant::now() + host.timeout);
-        let mut deadline = by(way[0]);
-        let first = tcp::connect(ctx, &way[0].host, way[0].port, way[0].timeout, deadline)
+        let hosts: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
+        let deadline_of = |host: &Settings| deadline.min(Instant::now() + host.timeout);
+        let mut deadline = deadline_of(hosts[0]);
+        let first = tcp::connect(ctx, &hosts[0].host, hosts[0].port, hosts[0].timeout, deadline)
             .await
-            .map_err(|error| match way[0].role {
+            .map_err(|error| match hosts[0].role {
                 Role::Target => error,
-                Role::OnTheWay { .. } => on_the_way(way[0].peer(), error),
+                Role::JumpHost { .. } => jump_host_error(hosts[0].peer(), error),
             })?;
-        let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
-        for next in &way[1..] {
-            deadline = by(next);
-            let onward = ssh.forward(&next.host, next.port, next.timeout, deadline);
-            let beyond = match onward.await {
+        let mut ssh = Self::over(ctx, first, hosts[0], deadline).await?;
+        for next in &hosts[1..] {
+            deadline = deadline_of(next);
+            let forwarding = ssh.forward(&next.host, next.port, next.timeout, deadline);
+            let next_ssh = match forwarding.await {
                 Ok(stream) => Self::over(ctx, stream, next, deadline).await,
                 Err(error) => Err(error),
             };
-            match beyond {
-                Ok(mut beyond) => {
-                    beyond.via = Some(Box::new(ssh));
-                    ssh = beyond;
+            match next_ssh {
+                Ok(mut next_ssh) => {
+                    next_ssh.via = Some(Box::new(ssh));
+                    ssh = next_ssh;
                 }
                 Err(error) => {
                     ssh.close().await;
@@ -77,9 +77,9 @@ impl Ssh {
         }
         let preferred = settings
             .algorithms
-            .preferred(&check.algorithms(), check.takes_certificates());
+            .preferred(&check.algorithms(), check.accepts_certificates());
         let preferred = preferred.map_err(|(kind, problem)| Error::Setting {
-            setting: settings.words.of(kind),
+            setting: settings.setting_names.of_algorithms(kind),
             problem,
         })?;
         let config = client::Config {
@@ -87,22 +87,24 @@ impl Ssh {
             // Many devices support no larger group.
             gex: GexParams::new(2048, 2048, 8192).expect("2048 bits are allowed"),
             keepalive_interval: settings.keepalive.map(|keepalive| keepalive.interval),
-            keepalive_max: settings.keepalive.map_or(0, |keepalive| keepalive.most),
+            keepalive_max: settings
+                .keepalive
+                .map_or(0, |keepalive| keepalive.max_unanswered),
             ..client::Config::default()
         };
-        let heard = Arc::new(Heard::default());
-        let stuck = settings.keepalive.map(|keepalive| {
-            keepalive.interval * u32::try_from(keepalive.most + 1).unwrap_or(u32::MAX)
+        let messages = Arc::new(PeerMessages::default());
+        let write_timeout = settings.keepalive.map(|keepalive| {
+            keepalive.interval * u32::try_from(keepalive.max_unanswered + 1).unwrap_or(u32::MAX)
         });
-        let (stream, owner) = Owned::new(stream, stuck);
-        let client = Client {
+        let (stream, owner) = OwnedStream::new(stream, write_timeout);
+        let client = EventHandler {
             check,
-            heard: Arc::clone(&heard),
+            messages: Arc::clone(&messages),
         };
         let connecting = client::connect_stream(Arc::new(config), stream, client);
         let mut handle = match timeout_at(deadline, connecting).await {
             Ok(Ok(handle)) => handle,
-            Ok(Err(failure)) => return Err(not_connected(settings, &heard, failure)),
+            Ok(Err(error)) => return Err(key_exchange_error(settings, &messages, error)),
             Err(_) => {
                 return Err(Error::TimedOut {
                     peer,
@@ -112,19 +114,19 @@ impl Ssh {
                 });
             }
         };
-        if let Some(file) = heard.remembered() {
+        if let Some(file) = messages.take_recorded_in() {
             ctx.notice(format!(
                 "remembered the host key of {peer} in {}",
                 file.display()
             ));
         }
-        Login::new(ctx, &mut handle, settings, &heard, deadline)
+        Login::new(ctx, &mut handle, settings, &messages, deadline)
             .log_in()
             .await?;
         Ok(Self {
-            peer: Peer::new(&peer, heard),
+            peer: Peer::new(&peer, messages),
             limit: settings.timeout,
-            goodbye: settings.goodbye,
+            disconnect_timeout: settings.disconnect_timeout,
             handle,
             owner,
             via: None,
@@ -133,10 +135,10 @@ impl Ssh {
 }
 
 /// Returns the error for an unreachable jump host. It names another setting than the target's error does.
-fn on_the_way(peer: String, error: Error) -> Error {
+fn jump_host_error(peer: String, error: Error) -> Error {
     match error {
         Error::Unreachable { cause, .. } | Error::Resolve { cause, .. } => {
-            Error::OnTheWay { peer, cause }
+            Error::JumpHostUnreachable { peer, cause }
         }
         Error::TimedOut { phase, limit, .. } => Error::TimedOut {
             peer,
@@ -150,11 +152,11 @@ fn on_the_way(peer: String, error: Error) -> Error {
 }
 
 /// Returns the error for a failed key exchange, with advice.
-fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error {
+fn key_exchange_error(settings: &Settings, messages: &PeerMessages, error: HandlerError) -> Error {
     let (peer, phase) = (settings.peer(), Phase::KeyExchange);
-    match failure {
-        Failure::HostKey(problem) => Error::HostKey(problem),
-        Failure::Ssh(russh::Error::NoCommonAlgo { kind, theirs, .. }) => Error::Negotiation {
+    match error {
+        HandlerError::HostKey(problem) => Error::HostKey(problem),
+        HandlerError::Ssh(russh::Error::NoCommonAlgo { kind, theirs, .. }) => Error::Negotiation {
             peer,
             kind: match kind {
                 AlgorithmKind::Kex => "key exchange",
@@ -166,22 +168,24 @@ fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error 
             .to_owned(),
             legacy: (settings.algorithms.strength == Strength::Sound
                 && algorithms::is_legacy(&theirs))
-            .then_some(settings.words.algorithms),
+            .then_some(settings.setting_names.algorithms),
             theirs: theirs.join(", "),
         },
-        Failure::Ssh(russh::Error::IO(cause)) if cause.kind() != io::ErrorKind::InvalidData => {
+        HandlerError::Ssh(russh::Error::IO(cause))
+            if cause.kind() != io::ErrorKind::InvalidData =>
+        {
             Error::Closed {
                 peer,
                 phase,
-                said: heard.said(),
+                message: messages.last_message(),
             }
         }
-        Failure::Ssh(russh::Error::Disconnect | russh::Error::HUP) => Error::Closed {
+        HandlerError::Ssh(russh::Error::Disconnect | russh::Error::HUP) => Error::Closed {
             peer,
             phase,
-            said: heard.said(),
+            message: messages.last_message(),
         },
-        Failure::Ssh(error) => Error::Protocol {
+        HandlerError::Ssh(error) => Error::Protocol {
             peer,
             protocol: "SSH",
             phase,

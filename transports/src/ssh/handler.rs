@@ -12,33 +12,33 @@ use super::host_keys::HostKeyCheck;
 use crate::error::HostKeyProblem;
 
 /// Receives the events of a connection.
-pub(super) struct Client {
+pub(super) struct EventHandler {
     pub(super) check: HostKeyCheck,
-    pub(super) heard: Arc<Heard>,
+    pub(super) messages: Arc<PeerMessages>,
 }
 
 /// The messages received from the host.
 #[derive(Debug, Default)]
-pub(super) struct Heard(Mutex<Words>);
+pub(super) struct PeerMessages(Mutex<Messages>);
 
 #[derive(Debug, Default)]
-struct Words {
+struct Messages {
     version: String,
     banner: String,
-    goodbye: String,
+    disconnect_message: String,
     /// The host's description of why it refused a channel.
     refusal: String,
     end: Option<&'static str>,
     /// Whether the host ended the connection with a disconnect message.
     has_disconnected: bool,
     /// How the host violated the protocol.
-    breach: Option<String>,
-    remembered: Option<std::path::PathBuf>,
+    violation: Option<String>,
+    recorded_in: Option<std::path::PathBuf>,
 }
 
 /// Why the connection's own task ended.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum HandlerError {
     Ssh(russh::Error),
     HostKey(Box<HostKeyProblem>),
 }
@@ -48,21 +48,21 @@ const NOT_UTF8: &str = "a message of it cannot be decoded; most likely its login
                         set one there without letters like `ü`";
 
 /// The maximum length of a stored banner.
-const LONGEST_BANNER: usize = 4 * 1024;
+const MAX_BANNER_LENGTH: usize = 4 * 1024;
 
-impl Heard {
+impl PeerMessages {
     /// Returns the host's version line, without its line end.
     pub(super) fn version(&self) -> String {
-        self.words(|words| words.version.clone())
+        self.locked(|messages| messages.version.clone())
     }
 
     /// Returns the host's disconnect message, or else its banner.
-    pub(super) fn said(&self) -> String {
-        self.words(|words| {
-            if words.goodbye.is_empty() {
-                &words.banner
+    pub(super) fn last_message(&self) -> String {
+        self.locked(|messages| {
+            if messages.disconnect_message.is_empty() {
+                &messages.banner
             } else {
-                &words.goodbye
+                &messages.disconnect_message
             }
             .clone()
         })
@@ -70,49 +70,54 @@ impl Heard {
 
     /// Returns how the connection ended.
     pub(super) fn end(&self) -> String {
-        let (end, goodbye) = self.words(|words| (words.end, words.goodbye.clone()));
+        let (end, disconnect_message) =
+            self.locked(|messages| (messages.end, messages.disconnect_message.clone()));
         match end {
             Some(end) => end.to_owned(),
-            None if goodbye.trim().is_empty() => "it was closed".to_owned(),
-            None => format!("the host closed it, saying `{}`", goodbye.trim()),
+            None if disconnect_message.trim().is_empty() => "it was closed".to_owned(),
+            None => format!("the host closed it, saying `{}`", disconnect_message.trim()),
         }
     }
 
     /// Returns whether the host sent a disconnect message. Any other end may be an accident.
     pub(super) fn has_disconnected(&self) -> bool {
-        self.words(|words| words.has_disconnected)
+        self.locked(|messages| messages.has_disconnected)
     }
 
     /// Returns how the host violated the protocol, if that is why the connection ended.
-    pub(super) fn breach(&self) -> Option<String> {
-        self.words(|words| words.breach.clone())
+    pub(super) fn violation(&self) -> Option<String> {
+        self.locked(|messages| messages.violation.clone())
     }
 
     /// Takes the host's description of why it refused the last channel.
-    pub(super) fn refusal(&self) -> String {
-        self.words(|words| std::mem::take(&mut words.refusal))
+    pub(super) fn take_refusal(&self) -> String {
+        self.locked(|messages| std::mem::take(&mut messages.refusal))
     }
 
     /// Takes the path of the file in which the host key was just recorded.
-    pub(super) fn remembered(&self) -> Option<std::path::PathBuf> {
-        self.words(|words| words.remembered.take())
+    pub(super) fn take_recorded_in(&self) -> Option<std::path::PathBuf> {
+        self.locked(|messages| messages.recorded_in.take())
     }
 
-    fn words<T>(&self, read: impl FnOnce(&mut Words) -> T) -> T {
+    fn locked<T>(&self, read: impl FnOnce(&mut Messages) -> T) -> T {
         read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Handler for Client {
-    type Error = Failure;
+impl Handler for EventHandler {
+    type Error = HandlerError;
 
-    async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Failure> {
-        let remembered = self
+    async fn check_server_key(
+        &mut self,
+        key: &PublicKeyOrCertificate,
+    ) -> Result<bool, HandlerError> {
+        let recorded_in = self
             .check
-            .accept_shown(key)
+            .accept_presented(key)
             .await
-            .map_err(Failure::HostKey)?;
-        self.heard.words(|words| words.remembered = remembered);
+            .map_err(HandlerError::HostKey)?;
+        self.messages
+            .locked(|messages| messages.recorded_in = recorded_in);
         Ok(true)
     }
 
@@ -121,19 +126,20 @@ impl Handler for Client {
         _: Option<&[u8]>,
         _: &Names,
         session: &mut Session,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HandlerError> {
         let version = String::from_utf8_lossy(session.remote_sshid())
             .trim()
             .to_owned();
-        self.heard.words(|words| words.version = version);
+        self.messages.locked(|messages| messages.version = version);
         Ok(())
     }
 
-    async fn auth_banner(&mut self, banner: &str, _: &mut Session) -> Result<(), Failure> {
+    async fn auth_banner(&mut self, banner: &str, _: &mut Session) -> Result<(), HandlerError> {
         // A banner may arrive in parts, each in a message of its own.
-        self.heard.words(|words| {
-            if words.banner.chars().count() <= LONGEST_BANNER {
-                words.banner = shortened(&format!("{}{banner}", words.banner), LONGEST_BANNER);
+        self.messages.locked(|messages| {
+            if messages.banner.chars().count() <= MAX_BANNER_LENGTH {
+                messages.banner =
+                    shortened(&format!("{}{banner}", messages.banner), MAX_BANNER_LENGTH);
             }
         });
         Ok(())
@@ -146,37 +152,41 @@ impl Handler for Client {
         description: &str,
         _: &str,
         _: &mut Session,
-    ) -> Result<(), Failure> {
-        let refusal = shortened(description, LONGEST_BANNER);
-        self.heard.words(|words| words.refusal = refusal);
+    ) -> Result<(), HandlerError> {
+        let refusal = shortened(description, MAX_BANNER_LENGTH);
+        self.messages.locked(|messages| messages.refusal = refusal);
         Ok(())
     }
 
-    async fn disconnected(&mut self, reason: DisconnectReason<Failure>) -> Result<(), Failure> {
+    async fn disconnected(
+        &mut self,
+        reason: DisconnectReason<HandlerError>,
+    ) -> Result<(), HandlerError> {
         match reason {
             DisconnectReason::ReceivedDisconnect(info) => {
-                let goodbye = shortened(&info.message, LONGEST_BANNER);
-                self.heard.words(|words| {
-                    words.goodbye = goodbye;
-                    words.has_disconnected = true;
+                let disconnect_message = shortened(&info.message, MAX_BANNER_LENGTH);
+                self.messages.locked(|messages| {
+                    messages.disconnect_message = disconnect_message;
+                    messages.has_disconnected = true;
                 });
             }
-            DisconnectReason::Error(Failure::Ssh(russh::Error::KeepaliveTimeout)) => {
+            DisconnectReason::Error(HandlerError::Ssh(russh::Error::KeepaliveTimeout)) => {
                 let end = "the host has gone silent: it answers no keepalive";
-                self.heard.words(|words| words.end = Some(end));
+                self.messages.locked(|messages| messages.end = Some(end));
             }
-            DisconnectReason::Error(Failure::Ssh(russh::Error::IO(error)))
+            DisconnectReason::Error(HandlerError::Ssh(russh::Error::IO(error)))
                 if error.kind() == io::ErrorKind::TimedOut =>
             {
                 let end = "the host has gone silent: it takes nothing that is sent";
-                self.heard.words(|words| words.end = Some(end));
+                self.messages.locked(|messages| messages.end = Some(end));
             }
-            DisconnectReason::Error(Failure::Ssh(error)) if is_breach(&error) => {
-                let breach = match &error {
+            DisconnectReason::Error(HandlerError::Ssh(error)) if is_violation(&error) => {
+                let violation = match &error {
                     russh::Error::SshEncoding(_) => NOT_UTF8.to_owned(),
                     error => error.to_string().to_lowercase(),
                 };
-                self.heard.words(|words| words.breach = Some(breach));
+                self.messages
+                    .locked(|messages| messages.violation = Some(violation));
             }
             DisconnectReason::Error(_) => {}
         }
@@ -185,7 +195,7 @@ impl Handler for Client {
 }
 
 /// Returns whether an error is a protocol violation by the peer, as opposed to the end of the connection.
-fn is_breach(error: &russh::Error) -> bool {
+fn is_violation(error: &russh::Error) -> bool {
     use russh::Error;
     match error {
         Error::IO(cause) => cause.kind() == io::ErrorKind::InvalidData,
@@ -203,7 +213,7 @@ fn is_breach(error: &russh::Error) -> bool {
     }
 }
 
-impl From<russh::Error> for Failure {
+impl From<russh::Error> for HandlerError {
     fn from(error: russh::Error) -> Self {
         Self::Ssh(error)
     }

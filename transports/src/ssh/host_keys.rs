@@ -6,9 +6,9 @@ use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 use tokio::task::spawn_blocking;
 
 use super::certificate;
-use super::known_hosts::{self, KnownHosts, Record, Standing};
+use super::known_hosts::{self, KeyStatus, KnownHosts, Record};
+use super::setting_names::SettingNames;
 use super::settings::{Role, Settings};
-use super::words::Words;
 use crate::error::HostKeyProblem;
 
 /// The requirements on a host key.
@@ -19,7 +19,7 @@ pub(crate) enum HostKeys {
         /// The files to read. None is written.
         files: Vec<PathBuf>,
         /// The setting and value that turn verification off.
-        by: String,
+        disabled_by: String,
     },
     /// The key must be in one of the files, or be the first one of this host if `first_use` is set.
     Known {
@@ -40,9 +40,9 @@ pub(crate) struct HostKeyCheck {
     keys: HostKeys,
     known: KnownHosts,
     /// Why the files, and so revoked keys, could not be read.
-    unread: Option<String>,
+    read_error: Option<String>,
     role: Role,
-    words: &'static Words,
+    setting_names: &'static SettingNames,
 }
 
 impl HostKeys {
@@ -62,11 +62,11 @@ impl HostKeys {
             None => (&settings.host, settings.port),
         };
         let files = settings.host_keys.files();
-        let (known, unread) = match (KnownHosts::read(files, host, port), &settings.host_keys) {
+        let (known, read_error) = match (KnownHosts::read(files, host, port), &settings.host_keys) {
             (Ok(known), _) => (known, None),
             (Err((file, cause)), Self::Any { .. }) => {
-                let unread = format!("{} cannot be read ({cause})", file.display());
-                (KnownHosts::default(), Some(unread))
+                let read_error = format!("{} cannot be read ({cause})", file.display());
+                (KnownHosts::default(), Some(read_error))
             }
             (Err((file, cause)), Self::Known { .. }) => {
                 let what = "read";
@@ -79,9 +79,9 @@ impl HostKeys {
             port,
             keys: settings.host_keys.clone(),
             known,
-            unread,
+            read_error,
             role: settings.role.clone(),
-            words: settings.words,
+            setting_names: settings.setting_names,
         })
     }
 }
@@ -93,22 +93,22 @@ impl HostKeyCheck {
     }
 
     /// Returns whether a certificate of the host could be accepted.
-    pub(crate) fn takes_certificates(&self) -> bool {
+    pub(crate) fn accepts_certificates(&self) -> bool {
         self.is_verified() && !self.known.authorities().is_empty()
     }
 
     /// Returns the warning for a host whose key is not verified.
     pub(crate) fn warning(&self) -> Option<String> {
-        let HostKeys::Any { by, .. } = &self.keys else {
+        let HostKeys::Any { disabled_by, .. } = &self.keys else {
             return None;
         };
-        let (peer, first_use) = (&self.peer, self.words.first_use);
+        let (peer, first_use) = (&self.peer, self.setting_names.first_use);
         let mut warning = format!(
-            "the host key of {peer} is not verified (`{by}`): anyone in between can read and change \
+            "the host key of {peer} is not verified (`{disabled_by}`): anyone in between can read and change \
              what is sent, the password included; `{first_use}: true` remembers the first key instead"
         );
-        if let Some(unread) = &self.unread {
-            warning += &format!("; revoked keys are not refused either: {unread}");
+        if let Some(read_error) = &self.read_error {
+            warning += &format!("; revoked keys are not refused either: {read_error}");
         }
         Some(warning)
     }
@@ -121,12 +121,12 @@ impl HostKeyCheck {
     /// Accepts the key or certificate that the host presents, or returns why not.
     ///
     /// An unacceptable certificate still contains the host's key, which may be recorded itself.
-    pub(crate) async fn accept_shown(
+    pub(crate) async fn accept_presented(
         &self,
-        shown: &PublicKeyOrCertificate,
+        presented: &PublicKeyOrCertificate,
     ) -> Result<Option<PathBuf>, Box<HostKeyProblem>> {
-        let key = shown.public_key();
-        let Some(certificate) = shown.certificate() else {
+        let key = presented.public_key();
+        let Some(certificate) = presented.certificate() else {
             return self.accept(&key).await;
         };
         let signer = certificate.signature_key();
@@ -139,7 +139,7 @@ impl HostKeyCheck {
         }
         match certificate::check(certificate, &self.host, &self.known.authorities()) {
             Ok(()) => Ok(None),
-            Err(_) if matches!(self.known.judge(&key), Standing::Known) => Ok(None),
+            Err(_) if matches!(self.known.status_of(&key), KeyStatus::Known) => Ok(None),
             Err(problem) => Err(Box::new(HostKeyProblem::Certificate {
                 peer: self.peer.clone(),
                 id: certificate.key_id().to_owned(),
@@ -159,44 +159,44 @@ impl HostKeyCheck {
 
     /// Accepts the host's key or returns why not. Returns the file if the key was recorded now.
     async fn accept(&self, key: &PublicKey) -> Result<Option<PathBuf>, Box<HostKeyProblem>> {
-        let standing = self.known.judge(key);
+        let status = self.known.status_of(key);
         match &self.keys {
-            HostKeys::Any { .. } if !matches!(standing, Standing::Revoked(_)) => Ok(None),
+            HostKeys::Any { .. } if !matches!(status, KeyStatus::Revoked(_)) => Ok(None),
             HostKeys::Known {
                 files,
                 first_use: true,
-            } if matches!(standing, Standing::Unknown) => match self.learn(files, key).await? {
-                Standing::Unknown => Ok(files.first().cloned()),
+            } if matches!(status, KeyStatus::Unknown) => match self.record(files, key).await? {
+                KeyStatus::Unknown => Ok(files.first().cloned()),
                 // Another connection recorded a key first.
-                standing => self.refused(standing, key).map_or(Ok(None), Err),
+                status => self.refusal(status, key).map_or(Ok(None), Err),
             },
-            _ => self.refused(standing, key).map_or(Ok(None), Err),
+            _ => self.refusal(status, key).map_or(Ok(None), Err),
         }
     }
 
-    async fn learn(
+    async fn record(
         &self,
         files: &[PathBuf],
         key: &PublicKey,
-    ) -> Result<Standing, Box<HostKeyProblem>> {
+    ) -> Result<KeyStatus, Box<HostKeyProblem>> {
         let (files, host) = (files.to_owned(), self.host.clone());
         let (port, key) = (self.port, key.clone());
-        spawn_blocking(move || known_hosts::learn(&files, &host, port, &key))
+        spawn_blocking(move || known_hosts::record_key(&files, &host, port, &key))
             .await
             .expect("writing a file does not panic")
             .map_err(|(what, file, cause)| Box::new(HostKeyProblem::File { what, file, cause }))
     }
 
-    /// Returns why a key of this standing is refused, or `None` if it is the host's.
-    fn refused(&self, standing: Standing, key: &PublicKey) -> Option<Box<HostKeyProblem>> {
+    /// Returns why a key with this status is refused, or `None` if it is the host's.
+    fn refusal(&self, status: KeyStatus, key: &PublicKey) -> Option<Box<HostKeyProblem>> {
         let peer = self.peer.clone();
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
         let algorithm = key.algorithm().to_string();
-        let entry = || known_hosts::line(&self.host, self.port, key);
-        Some(Box::new(match standing {
-            Standing::Known => return None,
-            Standing::Revoked(record) => self.revoked(key, &record),
-            Standing::Changed(record) => HostKeyProblem::Changed {
+        let entry = || known_hosts::known_hosts_line(&self.host, self.port, key);
+        Some(Box::new(match status {
+            KeyStatus::Known => return None,
+            KeyStatus::Revoked(record) => self.revoked(key, &record),
+            KeyStatus::Changed(record) => HostKeyProblem::Changed {
                 peer,
                 algorithm,
                 fingerprint,
@@ -208,21 +208,21 @@ impl HostKeyCheck {
                 file: record.file,
                 line: record.line,
             },
-            Standing::OnlyAuthority(record) => HostKeyProblem::OnlyAuthority {
+            KeyStatus::OnlyAuthority(record) => HostKeyProblem::OnlyAuthority {
                 peer,
                 file: record.file,
                 line: record.line,
                 entry: entry(),
             },
-            Standing::Unknown => HostKeyProblem::Unknown {
+            KeyStatus::Unknown => HostKeyProblem::Unknown {
                 peer,
                 algorithm,
                 fingerprint,
                 line: entry(),
                 file: self.keys.files().first().cloned().unwrap_or_default(),
-                first_use: self.words.first_use,
+                first_use: self.setting_names.first_use,
                 // The setting does not apply to jump hosts.
-                verify: (self.role == Role::Target).then_some(self.words.verify),
+                verify: (self.role == Role::Target).then_some(self.setting_names.verify),
             },
         }))
     }

@@ -21,35 +21,37 @@ pub(super) struct Identity {
 
 /// The keys and certificates that may be tried, and the problems with others.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundIdentities {
     /// The keys from files, in order.
     pub(super) keys: Vec<Identity>,
     pub(super) certificates: Vec<Certificate>,
     /// Reasons why existing files cannot be used.
-    pub(super) useless: Vec<String>,
+    pub(super) unusable: Vec<String>,
 }
 
 /// Reads the key that the settings name, with its certificates: those next to it and those configured.
 ///
 /// # Errors
 /// Fails when the key cannot be read.
-pub(super) async fn named(settings: &Settings) -> Result<Option<(PrivateKey, Found)>> {
+pub(super) async fn configured(
+    settings: &Settings,
+) -> Result<Option<(PrivateKey, FoundIdentities)>> {
     let Some(key) = private_key::load(settings).await? else {
         return Ok(None);
     };
-    let mut found = Found::default();
+    let mut found = FoundIdentities::default();
     found.read_certificates(&settings.identities);
     if let Some(given) = settings.private_key.as_ref().and_then(private_key::file) {
-        found.read_certificate(&beside(Path::new(given)), false);
+        found.read_certificate(&certificate_path(Path::new(given)), false);
     }
     Ok(Some((key, found)))
 }
 
 /// Reads the keys to try if none is configured.
-pub(super) async fn others(settings: &Settings) -> Found {
+pub(super) async fn default_keys(settings: &Settings) -> FoundIdentities {
     let identities = settings.identities.clone();
     let passphrase = settings.passphrase.clone();
-    let mut found = Found::default();
+    let mut found = FoundIdentities::default();
     found.read_certificates(&identities);
     // Decrypting a key is expensive by design.
     let reading = spawn_blocking(move || {
@@ -61,9 +63,12 @@ pub(super) async fn others(settings: &Settings) -> Found {
     reading.await.expect("reading keys does not panic")
 }
 
-impl Found {
+impl FoundIdentities {
     /// Returns the certificates for a key.
-    pub(super) fn of<'f>(&'f self, key: &'f KeyData) -> impl Iterator<Item = &'f Certificate> {
+    pub(super) fn certificates_for<'f>(
+        &'f self,
+        key: &'f KeyData,
+    ) -> impl Iterator<Item = &'f Certificate> {
         self.certificates
             .iter()
             .filter(move |certificate| certificate.public_key() == key)
@@ -84,7 +89,7 @@ impl Found {
         let private = decode_secret_key(text.reveal().trim(), passphrase);
         let public = match &private {
             Ok(private) => Some(private.public_key().clone()),
-            Err(_) => reading::text(&with_end(file, ".pub"))
+            Err(_) => reading::text(&with_suffix(file, ".pub"))
                 .ok()
                 .and_then(|text| PublicKey::from_openssh(text.trim()).ok()),
         };
@@ -94,13 +99,13 @@ impl Found {
             } else {
                 "cannot be read"
             };
-            self.useless.push(format!("{} {why}", file.display()));
+            self.unusable.push(format!("{} {why}", file.display()));
         }
         if let Some(public) = public {
             let private = private.ok();
             self.keys.push(Identity { public, private });
         }
-        self.read_certificate(&beside(file), false);
+        self.read_certificate(&certificate_path(file), false);
     }
 
     fn read_certificates(&mut self, identities: &Identities) {
@@ -110,32 +115,32 @@ impl Found {
     }
 
     /// Reads a certificate. If `must` is set, a missing file is recorded as a problem.
-    fn read_certificate(&mut self, file: &Path, must: bool) {
+    fn read_certificate(&mut self, file: &Path, required: bool) {
         let text = match reading::text(file) {
             Ok(text) => text,
             Err(error) => {
-                if must {
-                    self.useless.push(format!("{}: {error}", file.display()));
+                if required {
+                    self.unusable.push(format!("{}: {error}", file.display()));
                 }
                 return;
             }
         };
         match Certificate::from_openssh(text.trim()) {
             Ok(certificate) => {
-                if let Some(problem) = out_of_date(&certificate) {
-                    self.useless.push(format!("{} {problem}", file.display()));
+                if let Some(problem) = validity_problem(&certificate) {
+                    self.unusable.push(format!("{} {problem}", file.display()));
                 } else if !self.certificates.contains(&certificate) {
                     self.certificates.push(certificate);
                 }
             }
             Err(_) => self
-                .useless
+                .unusable
                 .push(format!("{} is no certificate", file.display())),
         }
     }
 }
 
-fn out_of_date(certificate: &Certificate) -> Option<&'static str> {
+fn validity_problem(certificate: &Certificate) -> Option<&'static str> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_secs());
     if now >= certificate.valid_before() {
@@ -148,11 +153,11 @@ fn out_of_date(certificate: &Certificate) -> Option<&'static str> {
 }
 
 /// Returns where OpenSSH looks for the certificate of a key.
-fn beside(key: &Path) -> PathBuf {
-    with_end(key, "-cert.pub")
+fn certificate_path(key: &Path) -> PathBuf {
+    with_suffix(key, "-cert.pub")
 }
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
+fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)

@@ -15,14 +15,14 @@ impl Jump {
     ///
     /// # Errors
     /// Fails with [`Error::Setting`] for an entry that is not `user@host:port`.
-    pub(crate) fn list(text: &str) -> Result<Vec<Self>> {
+    pub(crate) fn parse_list(text: &str) -> Result<Vec<Self>> {
         let text = text.trim();
         if text.is_empty() || text.eq_ignore_ascii_case("none") {
             return Ok(Vec::new());
         }
         let jumps = text.split(',').map(str::trim);
         jumps
-            .map(|jump| Self::parse(jump).ok_or_else(|| wrong(jump)))
+            .map(|jump| Self::parse(jump).ok_or_else(|| invalid_entry(jump)))
             .collect()
     }
 
@@ -35,13 +35,13 @@ impl Jump {
         };
         let (host, port) = match address.strip_prefix('[') {
             Some(rest) => {
-                let (host, behind) = rest.split_once(']')?;
+                let (host, after_bracket) = rest.split_once(']')?;
                 (
                     host,
-                    if behind.is_empty() {
+                    if after_bracket.is_empty() {
                         None
                     } else {
-                        Some(behind.strip_prefix(':')?)
+                        Some(after_bracket.strip_prefix(':')?)
                     },
                 )
             }
@@ -68,7 +68,7 @@ impl Jump {
 }
 
 /// Returns the error for an invalid entry. It quotes no text that may contain a mistakenly written password.
-fn wrong(text: &str) -> Error {
+fn invalid_entry(text: &str) -> Error {
     let named = if text.contains(['@', ':']) {
         "a part of it".to_owned()
     } else {
@@ -85,13 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_on_the_way_are_read_in_order() {
+    fn jump_hosts_are_parsed_in_order() {
         let jump = |user: Option<&str>, host: &str, port| Jump {
             user: user.map(str::to_owned),
             host: host.to_owned(),
             port,
         };
-        let list = Jump::list("me@b1:2222, [2001:db8::1]:22,ssh://b3,2001:db8::2").expect("a list");
+        let list =
+            Jump::parse_list("me@b1:2222, [2001:db8::1]:22,ssh://b3,2001:db8::2").expect("a list");
         assert_eq!(
             list,
             [
@@ -101,9 +102,9 @@ mod tests {
                 jump(None, "2001:db8::2", None),
             ]
         );
-        assert_eq!(Jump::list(" none ").expect("a list"), []);
-        for wrong in ["b1,", "@b1", "b1:0", "b1:x", "a b", "me:canary@b1:x"] {
-            let error = Jump::list(wrong).expect_err(wrong).to_string();
+        assert_eq!(Jump::parse_list(" none ").expect("a list"), []);
+        for entry in ["b1,", "@b1", "b1:0", "b1:x", "a b", "me:canary@b1:x"] {
+            let error = Jump::parse_list(entry).expect_err(entry).to_string();
             assert!(
                 error.starts_with("proxyjump: ") && !error.contains("canary"),
                 "{error}"

@@ -32,7 +32,7 @@ pub(crate) struct Record {
 
 /// The status of a key according to the files.
 #[derive(Debug)]
-pub(crate) enum Standing {
+pub(crate) enum KeyStatus {
     /// It is the host's.
     Known,
     /// It is revoked.
@@ -76,31 +76,36 @@ impl KnownHosts {
     ///
     /// If another key of the host is recorded, even one of another algorithm, the key has changed: the host
     /// was asked for the recorded algorithm first, so its real key would have come.
-    pub(crate) fn judge(&self, key: &PublicKey) -> Standing {
-        let own = |record: &&Record| record.marker.is_none();
+    pub(crate) fn status_of(&self, key: &PublicKey) -> KeyStatus {
+        let has_no_marker = |record: &&Record| record.marker.is_none();
         let same = |record: &&Record| record.key.key_data() == key.key_data();
         let marked = |marker| move |record: &&Record| record.marker == Some(marker);
         if let Some(record) = self.revocation(key.key_data()) {
-            return Standing::Revoked(record.clone());
+            return KeyStatus::Revoked(record.clone());
         }
-        if self.0.iter().filter(own).any(|record| same(&record)) {
-            return Standing::Known;
+        if self
+            .0
+            .iter()
+            .filter(has_no_marker)
+            .any(|record| same(&record))
+        {
+            return KeyStatus::Known;
         }
-        let like = |record: &&Record| record.key.algorithm() == key.algorithm();
+        let has_same_algorithm = |record: &&Record| record.key.algorithm() == key.algorithm();
         let other = self
             .0
             .iter()
-            .filter(own)
-            .find(like)
-            .or_else(|| self.0.iter().find(own));
+            .filter(has_no_marker)
+            .find(has_same_algorithm)
+            .or_else(|| self.0.iter().find(has_no_marker));
         if let Some(record) = other {
-            return Standing::Changed(record.clone());
+            return KeyStatus::Changed(record.clone());
         }
         self.0
             .iter()
             .find(marked(Marker::CertAuthority))
-            .map_or(Standing::Unknown, |record| {
-                Standing::OnlyAuthority(record.clone())
+            .map_or(KeyStatus::Unknown, |record| {
+                KeyStatus::OnlyAuthority(record.clone())
             })
     }
 
@@ -129,7 +134,7 @@ impl KnownHosts {
 }
 
 /// Returns the line that records a host's key.
-pub(crate) fn line(host: &str, port: u16, key: &PublicKey) -> String {
+pub(crate) fn known_hosts_line(host: &str, port: u16, key: &PublicKey) -> String {
     let mut key = key.clone();
     key.set_comment("");
     let key = key.to_openssh().unwrap_or_default();
@@ -140,18 +145,18 @@ pub(crate) fn line(host: &str, port: u16, key: &PublicKey) -> String {
 ///
 /// The file is created (0600, its folder 0700) if it does not exist. It is locked before the files are read
 /// again: if two connections record a key at once, the second one finds the first one's key, and its
-/// status is returned instead of [`Standing::Unknown`].
+/// status is returned instead of [`KeyStatus::Unknown`].
 ///
 /// # Errors
 /// Fails with the path of a file that cannot be read or written, and which of the two failed.
-pub(crate) fn learn(
+pub(crate) fn record_key(
     files: &[PathBuf],
     host: &str,
     port: u16,
     key: &PublicKey,
-) -> Result<Standing, (&'static str, PathBuf, io::Error)> {
+) -> Result<KeyStatus, (&'static str, PathBuf, io::Error)> {
     let Some(file) = files.first() else {
-        return Ok(Standing::Unknown);
+        return Ok(KeyStatus::Unknown);
     };
     let unwritable = |cause| ("write", file.clone(), cause);
     let mut open = open(file).map_err(unwritable)?;
@@ -159,11 +164,11 @@ pub(crate) fn learn(
     // Closing the file releases the lock, also after an error.
     let known =
         KnownHosts::read(files, host, port).map_err(|(file, cause)| ("read", file, cause))?;
-    let standing = known.judge(key);
-    if matches!(standing, Standing::Unknown) {
-        write_line(&mut open, &line(host, port, key)).map_err(unwritable)?;
+    let status = known.status_of(key);
+    if matches!(status, KeyStatus::Unknown) {
+        write_line(&mut open, &known_hosts_line(host, port, key)).map_err(unwritable)?;
     }
-    Ok(standing)
+    Ok(status)
 }
 
 fn open(file: &Path) -> io::Result<File> {
@@ -231,7 +236,7 @@ fn parse(text: &str, file: &Path, name: &str, records: &mut Vec<Record>) {
         else {
             continue;
         };
-        if !concerns(hosts, name) {
+        if !matches_host(hosts, name) {
             continue;
         }
         if let Ok(key) = PublicKey::from_openssh(&format!("{algorithm} {key}")) {
@@ -245,7 +250,7 @@ fn parse(text: &str, file: &Path, name: &str, records: &mut Vec<Record>) {
     }
 }
 
-fn concerns(hosts: &str, name: &str) -> bool {
+fn matches_host(hosts: &str, name: &str) -> bool {
     match hosts.parse() {
         Ok(HostPatterns::Patterns(patterns)) => {
             let mut matched = false;

@@ -21,11 +21,11 @@ mod private_key;
 pub(crate) mod read;
 #[cfg(test)]
 pub(crate) mod server;
+pub(crate) mod setting_names;
 pub(crate) mod settings;
 mod socket;
 #[cfg(test)]
 mod tests;
-pub(crate) mod words;
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -36,9 +36,9 @@ use russh::Disconnect;
 use russh::client::Handle;
 use tokio::time::timeout;
 
-use handler::Client;
+use handler::EventHandler;
 pub(crate) use peer::Peer;
-use socket::Owner;
+use socket::StreamOwner;
 
 /// The connection settings that the schemas of all transports over SSH are built on.
 pub(crate) static SCHEMA: LazyLock<TransportSchema> =
@@ -50,9 +50,9 @@ pub(crate) struct Ssh {
     /// The limit for opening the connection, for messages.
     limit: Duration,
     /// The limit for disconnecting.
-    goodbye: Duration,
-    handle: Handle<Client>,
-    owner: Owner,
+    disconnect_timeout: Duration,
+    handle: Handle<EventHandler>,
+    owner: StreamOwner,
     /// The connection to the jump host that this connection goes through.
     via: Option<Box<Self>>,
 }
@@ -81,8 +81,8 @@ impl Ssh {
     /// Disconnects from the target, then from each jump host, the nearest last. It does not matter whether
     /// the disconnect message arrives.
     pub(crate) async fn close(self) {
-        let goodbye = self.goodbye;
-        let leaving = async {
+        let disconnect_timeout = self.disconnect_timeout;
+        let disconnecting = async {
             let mut next = Some(Box::new(self));
             while let Some(ssh) = next.take() {
                 let Self {
@@ -94,7 +94,7 @@ impl Ssh {
                 next = via;
             }
         };
-        let _ = timeout(goodbye, leaving).await;
+        let _ = timeout(disconnect_timeout, disconnecting).await;
     }
 }
 

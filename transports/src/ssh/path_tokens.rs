@@ -9,7 +9,7 @@ use crate::{Environment, Error, Result};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathTokens<'a> {
     /// The host name as the user gave it.
-    pub(crate) asked: &'a str,
+    pub(crate) requested_host: &'a str,
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) user: &'a str,
@@ -64,7 +64,7 @@ impl PathTokens<'_> {
                 Some('%') => expanded.push('%'),
                 Some('d') => expanded.push_str(&home().to_string_lossy()),
                 Some('h' | 'k') => expanded.push_str(self.host),
-                Some('n') => expanded.push_str(self.asked),
+                Some('n') => expanded.push_str(self.requested_host),
                 Some('p') => expanded.push_str(&self.port.to_string()),
                 Some('r') => expanded.push_str(self.user),
                 Some('u') => expanded.push_str(local()),
@@ -88,11 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_in_paths_stand_for_the_host_the_user_and_the_environment() {
+    fn tokens_in_paths_are_expanded() {
         let variables = [("KEYS".into(), "/keys".into())];
         let environment = Environment::new(Some("/home/me".into()), variables);
         let names = PathTokens {
-            asked: "h1",
+            requested_host: "h1",
             host: "192.0.2.1",
             port: 2222,
             user: "runner",

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use russh::ChannelOpenFailure;
 
-use super::handler::Heard;
+use super::handler::PeerMessages;
 use crate::Error;
 
 /// The other end of a connection, and the messages received from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     name: Arc<str>,
-    heard: Arc<Heard>,
+    messages: Arc<PeerMessages>,
 }
 
 impl Peer {
-    pub(super) fn new(name: &str, heard: Arc<Heard>) -> Self {
+    pub(super) fn new(name: &str, messages: Arc<PeerMessages>) -> Self {
         Self {
             name: name.into(),
-            heard,
+            messages,
         }
     }
 
@@ -28,28 +28,28 @@ impl Peer {
     }
 
     /// Returns the host's disconnect message, or else its banner.
-    pub(crate) fn said(&self) -> String {
-        self.heard.said()
+    pub(crate) fn last_message(&self) -> String {
+        self.messages.last_message()
     }
 
     /// Returns the host's version line (RFC 4253, 4.2).
     pub(crate) fn version(&self) -> String {
-        self.heard.version()
+        self.messages.version()
     }
 
     /// Returns why the host refused the last channel: its description, or else the name of the reason.
-    pub(super) fn refusal(&self, reason: &ChannelOpenFailure) -> String {
-        match self.heard.refusal() {
-            words if words.trim().is_empty() => format!("{reason:?}"),
-            words => words,
+    pub(super) fn take_refusal(&self, reason: &ChannelOpenFailure) -> String {
+        match self.messages.take_refusal() {
+            description if description.trim().is_empty() => format!("{reason:?}"),
+            description => description,
         }
     }
 
     /// Returns the error for an operation that failed because the connection ended.
-    pub(crate) fn lost(&self) -> Error {
+    pub(crate) fn connection_lost(&self) -> Error {
         Error::Lost {
             peer: self.name.to_string(),
-            why: self.heard.end(),
+            why: self.messages.end(),
         }
     }
 }

@@ -11,8 +11,8 @@ use super::algorithms::{Algorithms, Strength};
 use super::host_keys::HostKeys;
 use super::jump::Jump;
 use super::path_tokens::PathTokens;
+use super::setting_names::{self, SettingNames};
 use super::settings::{Agent, Identities, Keepalive, Role, SSH_AUTH_SOCK, Settings};
-use super::words::{self, Words};
 use crate::info::{duration, host, port, secret};
 use crate::ssh_config::{HostOptions, SshConfig, Strict};
 use crate::{Context, Environment, Error, Result};
@@ -21,10 +21,10 @@ use crate::{Context, Environment, Error, Result};
 const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
 
 /// OpenSSH's default keys, of the types that are supported here.
-const USUAL_KEYS: [&str; 3] = ["~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519"];
+const DEFAULT_KEY_FILES: [&str; 3] = ["~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519"];
 
 /// The maximum length of a chain of `ProxyJump` lists.
-const MOST_JUMPS: usize = 8;
+const MAX_JUMP_LISTS: usize = 8;
 
 impl Settings {
     /// Reads the settings for a device: from the connection info of a transport over SSH, and from the
@@ -33,7 +33,7 @@ impl Settings {
     /// # Errors
     /// Fails with [`Error::Setting`] for a problem that no schema can detect. It names the setting or the file.
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
-        Reading::of_device(ctx, info).target()
+        SettingsReader::of_device(ctx, info).target()
     }
 
     /// Reads the settings of the last jump host in `proxyjump`, including the jump hosts before it. It is for
@@ -42,44 +42,47 @@ impl Settings {
     ///
     /// # Errors
     /// Fails as [`read`](Self::read) does.
-    pub(crate) fn way_to(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Option<Self>> {
+    pub(crate) fn last_jump_host(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Option<Self>> {
         let jumps = info.text("proxyjump").unwrap_or_default();
-        let mut way = Reading::of_device(ctx, info).way(jumps, MOST_JUMPS)?;
-        let last = way.pop();
-        Ok(last.map(|last| Self { jumps: way, ..last }))
+        let mut hosts = SettingsReader::of_device(ctx, info).jump_hosts(jumps, MAX_JUMP_LISTS)?;
+        let last = hosts.pop();
+        Ok(last.map(|last| Self {
+            jumps: hosts,
+            ..last
+        }))
     }
 }
 
 /// One target's connection info, and the configuration that supplements it.
 #[derive(Debug)]
-pub(crate) struct Reading<'r> {
+pub(crate) struct SettingsReader<'r> {
     info: &'r ConnectionInfo,
     environment: &'r Environment,
     config: Option<&'r SshConfig>,
-    words: &'static Words,
+    setting_names: &'static SettingNames,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> SettingsReader<'r> {
     /// Loads OpenSSH's configuration, unless the target sets `load_config: false`. `tell` receives a message for each
     /// part of it that cannot be read.
     pub(crate) fn new(
         info: &'r ConnectionInfo,
         environment: &'r Environment,
-        tell: impl FnMut(Level, String),
-        words: &'static Words,
+        report: impl FnMut(Level, String),
+        setting_names: &'static SettingNames,
     ) -> Self {
-        let loads = info.boolean(words.load_config) != Some(false);
+        let loads = info.boolean(setting_names.load_config) != Some(false);
         Self {
             info,
             environment,
-            config: loads.then(|| environment.ssh_config(tell)),
-            words,
+            config: loads.then(|| environment.ssh_config(report)),
+            setting_names,
         }
     }
 
     fn of_device(ctx: &Context<'r>, info: &'r ConnectionInfo) -> Self {
-        let tell = |level, message| ctx.say(level, message);
-        Self::new(info, ctx.environment(), tell, &words::DEVICE)
+        let report = |level, message| ctx.log(level, message);
+        Self::new(info, ctx.environment(), report, &setting_names::DEVICE)
     }
 
     /// Returns the settings of the target and of its jump hosts.
@@ -87,18 +90,18 @@ impl<'r> Reading<'r> {
     /// # Errors
     /// Fails with [`Error::Setting`] for a problem that no schema can detect. It names the setting or the file.
     pub(crate) fn target(&self) -> Result<Settings> {
-        let asked = Jump {
+        let requested = Jump {
             user: self.info.text("user").map(str::to_owned),
             host: host(self.info)?,
             port: port(self.info)?,
         };
-        let host_options = self.host_options(&asked.host)?;
-        let mut settings = self.settings(&asked, &host_options, Role::Target)?;
+        let options = self.host_options(&requested.host)?;
+        let mut settings = self.settings(&requested, &options, Role::Target)?;
         let jumps = self
             .info
             .text("proxyjump")
-            .or(host_options.proxy_jump.as_deref());
-        settings.jumps = self.way(jumps.unwrap_or_default(), MOST_JUMPS)?;
+            .or(options.proxy_jump.as_deref());
+        settings.jumps = self.jump_hosts(jumps.unwrap_or_default(), MAX_JUMP_LISTS)?;
         Ok(settings)
     }
 
@@ -111,79 +114,79 @@ impl<'r> Reading<'r> {
 
     /// Returns the jump hosts, from the first to the last, including those that lead to the first one.
     ///
-    /// `most` limits the number of chained lists, because configurations can form a loop.
-    fn way(&self, jumps: &str, most: usize) -> Result<Vec<Settings>> {
-        let mut way = Vec::new();
-        for (index, jump) in Jump::list(jumps)?.iter().enumerate() {
-            let host_options = self.host_options(&jump.host)?;
+    /// `remaining_lists` limits the number of chained lists, because configurations can form a loop.
+    fn jump_hosts(&self, jumps: &str, remaining_lists: usize) -> Result<Vec<Settings>> {
+        let mut hosts = Vec::new();
+        for (index, jump) in Jump::parse_list(jumps)?.iter().enumerate() {
+            let options = self.host_options(&jump.host)?;
             if index == 0
-                && let Some(before) = &host_options.proxy_jump
+                && let Some(previous) = &options.proxy_jump
             {
-                if most == 0 {
+                if remaining_lists == 0 {
                     let problem = format!("`ProxyJump` leads on from `{}` without end", jump.host);
                     let setting = "proxyjump";
                     return Err(Error::Setting { setting, problem });
                 }
-                way = self.way(before, most - 1)?;
+                hosts = self.jump_hosts(previous, remaining_lists - 1)?;
             }
-            let asked = jump.host.clone();
-            way.push(self.settings(jump, &host_options, Role::OnTheWay { asked })?);
+            let requested_host = jump.host.clone();
+            hosts.push(self.settings(jump, &options, Role::JumpHost { requested_host })?);
         }
-        Ok(way)
+        Ok(hosts)
     }
 
     /// Returns the settings of one host: the target or a jump host.
-    fn settings(&self, asked: &Jump, host_options: &HostOptions, role: Role) -> Result<Settings> {
-        let (info, words) = (self.info, self.words);
+    fn settings(&self, requested: &Jump, options: &HostOptions, role: Role) -> Result<Settings> {
+        let (info, names) = (self.info, self.setting_names);
         // Credentials and weak algorithms are the target's own: jump hosts must neither receive the
         // credentials nor be reached with weak algorithms.
         let nothing = ConnectionInfo::default();
-        let own = match role {
+        let target_info = match role {
             Role::Target => info,
-            Role::OnTheWay { .. } => &nothing,
+            Role::JumpHost { .. } => &nothing,
         };
-        let host = host_options
+        let host = options
             .host_name
             .clone()
-            .unwrap_or_else(|| asked.host.clone());
-        let port = asked.port.or(host_options.port).unwrap_or(22);
-        let user = match asked.user.as_ref().or(host_options.user.as_ref()) {
+            .unwrap_or_else(|| requested.host.clone());
+        let port = requested.port.or(options.port).unwrap_or(22);
+        let user = match requested.user.as_ref().or(options.user.as_ref()) {
             Some(user) => user.clone(),
             None => self.environment.user()?,
         };
-        let names = PathTokens {
-            asked: &asked.host,
+        let tokens = PathTokens {
+            requested_host: &requested.host,
             host: &host,
             port,
             user: &user,
             environment: self.environment,
         };
-        let seconds = |host_options: Option<Duration>, usual: f64| {
-            host_options.map_or(usual, |host_options| host_options.as_secs_f64())
+        let seconds = |options: Option<Duration>, default: f64| {
+            options.map_or(default, |options| options.as_secs_f64())
         };
-        let usual = seconds(host_options.alive_interval, 15.0);
-        let interval = duration(info, words.alive_interval, usual);
-        let most = info.integer(words.alive_most);
+        let default = seconds(options.alive_interval, 15.0);
+        let interval = duration(info, names.alive_interval, default);
+        let most = info.integer(names.alive_count_max);
         let most = most.and_then(|most| usize::try_from(most).ok());
-        let usual = seconds(host_options.connect_timeout, 10.0);
+        let default = seconds(options.connect_timeout, 10.0);
         Ok(Settings {
             port,
-            password: secret(own, "password"),
-            private_key: private_key(own, self.environment, words),
-            passphrase: secret(own, words.passphrase),
-            identities: identities(host_options, &names)?,
-            host_key_alias: host_options.host_key_alias.clone(),
-            host_keys: self.host_keys(host_options, &names, &role)?,
-            algorithms: algorithms(own, host_options, words),
-            timeout: duration(info, words.timeout, usual),
-            goodbye: duration(info, words.goodbye, 5.0),
+            password: secret(target_info, "password"),
+            private_key: private_key(target_info, self.environment, names),
+            passphrase: secret(target_info, names.passphrase),
+            identities: identities(options, &tokens)?,
+            host_key_alias: options.host_key_alias.clone(),
+            host_keys: self.host_keys(options, &tokens, &role)?,
+            algorithms: algorithms(target_info, options, names),
+            timeout: duration(info, names.timeout, default),
+            disconnect_timeout: duration(info, names.disconnect_timeout, 5.0),
             keepalive: (interval > Duration::ZERO).then_some(Keepalive {
                 interval,
-                most: most.or(host_options.alive_most).unwrap_or(3),
+                max_unanswered: most.or(options.alive_count_max).unwrap_or(3),
             }),
             role,
             jumps: Vec::new(),
-            words,
+            setting_names: names,
             host,
             user,
         })
@@ -191,76 +194,76 @@ impl<'r> Reading<'r> {
 
     fn host_keys(
         &self,
-        host_options: &HostOptions,
-        names: &PathTokens<'_>,
+        options: &HostOptions,
+        tokens: &PathTokens<'_>,
         role: &Role,
     ) -> Result<HostKeys> {
-        let (info, words) = (self.info, self.words);
-        let verify = match (info.boolean(words.verify), role) {
+        let (info, names) = (self.info, self.setting_names);
+        let verify = match (info.boolean(names.verify), role) {
             // If the target's key is not verified, that does not apply to jump hosts.
-            (Some(false), Role::OnTheWay { .. }) => None,
+            (Some(false), Role::JumpHost { .. }) => None,
             (verify, _) => verify,
         };
-        let mut files = match (info.text(words.known_hosts), &host_options.known_hosts) {
+        let mut files = match (info.text(names.known_hosts), &options.known_hosts) {
             (Some(file), _) => vec![self.environment.path(file)],
-            (None, Some(files)) => names.paths("UserKnownHostsFile", files)?,
+            (None, Some(files)) => tokens.paths("UserKnownHostsFile", files)?,
             (None, None) => (self.environment.home())
                 .map(|home| home.join(".ssh/known_hosts"))
                 .into_iter()
                 .collect(),
         };
         files.push(PathBuf::from(SYSTEM_KNOWN_HOSTS));
-        let strict = match (verify, host_options.strict) {
+        let strict = match (verify, options.strict) {
             (Some(false), _) => {
-                let by = format!("{}: false", words.verify);
-                return Ok(HostKeys::Any { files, by });
+                let disabled_by = format!("{}: false", names.verify);
+                return Ok(HostKeys::Any { files, disabled_by });
             }
             (None, Some(Strict::No)) => {
-                let by = "StrictHostKeyChecking no".to_owned();
-                return Ok(HostKeys::Any { files, by });
+                let disabled_by = "StrictHostKeyChecking no".to_owned();
+                return Ok(HostKeys::Any { files, disabled_by });
             }
             (_, strict) => strict,
         };
         let accepts_new = strict == Some(Strict::AcceptNew);
-        let first_use = info.boolean(words.first_use).unwrap_or(accepts_new);
+        let first_use = info.boolean(names.first_use).unwrap_or(accepts_new);
         Ok(HostKeys::Known { files, first_use })
     }
 }
 
 /// Returns the keys to try if the inventory names no credentials.
-fn identities(host_options: &HostOptions, names: &PathTokens<'_>) -> Result<Identities> {
+fn identities(options: &HostOptions, tokens: &PathTokens<'_>) -> Result<Identities> {
     Ok(Identities {
-        files: if host_options.identity_files.is_empty() {
-            USUAL_KEYS
+        files: if options.identity_files.is_empty() {
+            DEFAULT_KEY_FILES
                 .iter()
-                .map(|file| names.environment.path(file))
+                .map(|file| tokens.environment.path(file))
                 .collect()
         } else {
-            names.paths("IdentityFile", &host_options.identity_files)?
+            tokens.paths("IdentityFile", &options.identity_files)?
         },
-        certificates: names.paths("CertificateFile", &host_options.certificate_files)?,
-        only: host_options.identities_only,
-        agent: match host_options.identity_agent.as_deref() {
+        certificates: tokens.paths("CertificateFile", &options.certificate_files)?,
+        only: options.identities_only,
+        agent: match options.identity_agent.as_deref() {
             None | Some(SSH_AUTH_SOCK) => {
-                let socket = names.environment.variable(SSH_AUTH_SOCK);
-                socket.map_or(Agent::None, |socket| Agent::Usual(socket.into()))
+                let socket = tokens.environment.variable(SSH_AUTH_SOCK);
+                socket.map_or(Agent::None, |socket| Agent::Environment(socket.into()))
             }
             Some(none) if none.eq_ignore_ascii_case("none") => Agent::None,
-            Some(socket) => Agent::At(names.path("IdentityAgent", socket)?),
+            Some(socket) => Agent::Socket(tokens.path("IdentityAgent", socket)?),
         },
     })
 }
 
-fn algorithms(info: &ConnectionInfo, host_options: &HostOptions, words: &Words) -> Algorithms {
-    let legacy = info.text(words.algorithms) == Some("legacy");
-    let configured = |host_options: &Option<String>| {
+fn algorithms(info: &ConnectionInfo, options: &HostOptions, names: &SettingNames) -> Algorithms {
+    let legacy = info.text(names.algorithms) == Some("legacy");
+    let configured = |options: &Option<String>| {
         // Many systems configure lists without weak algorithms for all hosts.
-        let host_options = host_options.as_deref().filter(|_| !legacy);
-        host_options.map(AlgorithmList::parse)
+        let options = options.as_deref().filter(|_| !legacy);
+        options.map(AlgorithmList::parse)
     };
-    let algorithm_list = |key: &str, host_options: &Option<String>| {
-        let wished = list(info, key).map(AlgorithmList::These);
-        wished.or_else(|| configured(host_options))
+    let algorithm_list = |key: &str, options: &Option<String>| {
+        let configured_list = list(info, key).map(AlgorithmList::Replace);
+        configured_list.or_else(|| configured(options))
     };
     Algorithms {
         strength: if legacy {
@@ -268,11 +271,11 @@ fn algorithms(info: &ConnectionInfo, host_options: &HostOptions, words: &Words) 
         } else {
             Strength::Sound
         },
-        kex: algorithm_list(words.kex, &host_options.kex),
-        ciphers: algorithm_list(words.ciphers, &host_options.ciphers),
-        macs: algorithm_list(words.macs, &host_options.macs),
-        host_keys: algorithm_list(words.host_keys, &host_options.host_keys),
-        user_keys: configured(&host_options.user_keys),
+        kex: algorithm_list(names.kex, &options.kex),
+        ciphers: algorithm_list(names.ciphers, &options.ciphers),
+        macs: algorithm_list(names.macs, &options.macs),
+        host_keys: algorithm_list(names.host_keys, &options.host_keys),
+        user_keys: configured(&options.user_keys),
     }
 }
 
@@ -288,9 +291,9 @@ fn list(info: &ConnectionInfo, key: &str) -> Option<Vec<String>> {
 fn private_key(
     info: &ConnectionInfo,
     environment: &Environment,
-    words: &Words,
+    names: &SettingNames,
 ) -> Option<Sensitive<String>> {
-    let text = match info.secret(words.private_key)?.reveal() {
+    let text = match info.secret(names.private_key)?.reveal() {
         Value::String(path) => path,
         Value::Hash(hash) => hash.get("key-data")?.as_str()?,
         _ => return None,
@@ -311,23 +314,25 @@ mod tests {
     use crate::{Connect, SshCli};
 
     /// Reads a device's settings from this inventory and this configuration.
-    fn read(host_options: &[(&str, Value)], config: &str) -> Settings {
+    fn read(options: &[(&str, Value)], config: &str) -> Settings {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config");
         std::fs::write(&file, config).expect("written");
-        let config = SshConfig::from_file(&file, |_, told| panic!("{told}"));
+        let config = SshConfig::from_file(&file, |_, reported| panic!("{reported}"));
         let mut raw: Hash = [("host", Value::from("core1"))].into_iter().collect();
-        for (key, value) in host_options {
+        for (key, value) in options {
             raw.insert(*key, value.clone());
         }
         let cli = SshCli::new();
         let info = cli
             .schema()
-            .read(RawConnectionInfo::new(raw), |_, told| panic!("{told}"));
+            .read(RawConnectionInfo::new(raw), |_, reported| {
+                panic!("{reported}")
+            });
         let info = info.expect("it fits");
         let environment = Environment::default().with_ssh_config(config);
-        let reading = Reading::new(&info, &environment, |_, _| {}, &words::DEVICE);
-        reading.target().expect("settings")
+        let reader = SettingsReader::new(&info, &environment, |_, _| {}, &setting_names::DEVICE);
+        reader.target().expect("settings")
     }
 
     const CONFIG: &str = "Host core1\nHostName 192.0.2.1\nPort 2222\nUser admin\nProxyJump me@hop\n\
@@ -335,7 +340,7 @@ mod tests {
         KexAlgorithms curve25519-sha256\nServerAliveInterval 7\n";
 
     #[test]
-    fn the_inventory_counts_before_the_configuration_and_that_before_what_is_usual() {
+    fn the_inventory_overrides_the_configuration_which_overrides_the_defaults() {
         let settings = read(&[], CONFIG);
         assert_eq!(settings.peer(), "192.0.2.1:2222");
         assert_eq!((settings.user.as_str(), settings.jumps.len()), ("admin", 1));
@@ -343,14 +348,14 @@ mod tests {
         let interval = |settings: &Settings| settings.keepalive.map(|alive| alive.interval);
         assert_eq!(interval(&settings), Some(Duration::from_secs(7)));
 
-        let host_options = [
+        let options = [
             ("port", Value::from(22)),
             ("user", Value::from("oper")),
             ("proxyjump", Value::from("none")),
             ("verify_hosts", Value::from(true)),
             ("keepalive_interval", Value::from(0)),
         ];
-        let settings = read(&host_options, CONFIG);
+        let settings = read(&options, CONFIG);
         assert_eq!(settings.peer(), "192.0.2.1:22");
         assert_eq!((settings.user.as_str(), settings.jumps.len()), ("oper", 0));
         assert!(matches!(settings.host_keys, HostKeys::Known { .. }));
@@ -363,8 +368,8 @@ mod tests {
     }
 
     #[test]
-    fn hosts_on_the_way_get_nothing_that_is_the_target_s_own() {
-        let host_options = [
+    fn jump_hosts_get_no_credentials_of_the_target() {
+        let options = [
             ("password", Value::from("canary")),
             ("private_key", Value::from("/keys/canary")),
             ("ssh_algorithms", Value::from("legacy")),
@@ -372,7 +377,7 @@ mod tests {
             ("timeout", Value::from(5)),
         ];
         let config = CONFIG.replace("StrictHostKeyChecking no", "");
-        let settings = read(&host_options, &config);
+        let settings = read(&options, &config);
         // Options for all hosts must not revoke options of this target.
         assert_eq!(settings.algorithms.strength, Strength::Legacy);
         assert_eq!(settings.algorithms.kex, None);
@@ -387,8 +392,8 @@ mod tests {
         assert_eq!(hop.algorithms.strength, Strength::Sound);
         assert!(hop.algorithms.kex.is_some());
         assert!(matches!(hop.host_keys, HostKeys::Known { .. }));
-        let asked = "hop".to_owned();
-        assert_eq!(hop.role, Role::OnTheWay { asked });
+        let requested_host = "hop".to_owned();
+        assert_eq!(hop.role, Role::JumpHost { requested_host });
         assert_eq!(hop.timeout, Duration::from_secs(5));
     }
 }

@@ -26,27 +26,27 @@ use crate::{Connect, SshCli};
 pub(crate) const PASSWORD: &str = "canary";
 
 /// How a server behaves.
-pub(crate) struct How {
+pub(crate) struct ServerOptions {
     pub(crate) methods: &'static [MethodKind],
     /// The banner before the login.
     pub(crate) banner: Option<&'static str>,
     /// The rounds of `keyboard-interactive`.
-    pub(crate) rounds: &'static [Round],
+    pub(crate) rounds: &'static [InteractiveRound],
     /// Whether a password is never answered. russh also stays silent after a request for a new one
     /// (RFC 4252, 8), too.
     pub(crate) is_silent: bool,
     /// Whether the connection is closed without a message when a password arrives.
-    pub(crate) is_cut: bool,
+    pub(crate) drops_at_password: bool,
     pub(crate) key: Option<PublicKey>,
     pub(crate) seed: u8,
     pub(crate) preferred: Preferred,
     pub(crate) device: fn() -> Fake,
     /// The maximum number of channels in a connection.
-    pub(crate) most_sessions: usize,
+    pub(crate) max_channels: usize,
 }
 
 /// One round of `keyboard-interactive`: the instructions, the questions, and whether answers are shown.
-pub(crate) type Round = (&'static str, &'static [(&'static str, bool)]);
+pub(crate) type InteractiveRound = (&'static str, &'static [(&'static str, bool)]);
 
 /// A server that runs until it is dropped.
 pub(crate) struct Server {
@@ -60,31 +60,31 @@ pub(crate) struct Server {
 struct Counts {
     connections: AtomicUsize,
     logins: AtomicUsize,
-    goodbyes: AtomicUsize,
+    disconnects: AtomicUsize,
 }
 
 struct Client {
-    how: Arc<How>,
+    options: Arc<ServerOptions>,
     counts: Arc<Counts>,
     /// The open channels. The value becomes `None` when a program starts on the channel.
     open: HashMap<ChannelId, Option<Channel<Msg>>>,
     /// The number of question rounds so far.
-    asked: usize,
+    rounds_sent: usize,
 }
 
-impl Default for How {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             methods: &[MethodKind::Password, MethodKind::PublicKey],
             banner: None,
             rounds: &[("", &[("Password: ", false)])],
             is_silent: false,
-            is_cut: false,
+            drops_at_password: false,
             key: None,
             seed: 1,
             preferred: Preferred::default(),
             device: || Fake::new("r1#"),
-            most_sessions: usize::MAX,
+            max_channels: usize::MAX,
         }
     }
 }
@@ -95,38 +95,38 @@ pub(crate) fn key(seed: u8) -> PrivateKey {
 }
 
 impl Server {
-    pub(crate) async fn start(how: How) -> Self {
+    pub(crate) async fn start(options: ServerOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        Self::listen(listener, how)
+        Self::listen(listener, options)
     }
 
-    pub(crate) fn listen(listener: TcpListener, how: How) -> Self {
+    pub(crate) fn listen(listener: TcpListener, options: ServerOptions) -> Self {
         let port = listener.local_addr().expect("an address").port();
-        let host_key = key(how.seed);
+        let host_key = key(options.seed);
         let config = Arc::new(Config {
             keys: vec![host_key.clone()],
-            methods: MethodSet::from(how.methods),
-            preferred: how.preferred.clone(),
+            methods: MethodSet::from(options.methods),
+            preferred: options.preferred.clone(),
             auth_rejection_time: Duration::ZERO,
             ..Config::default()
         });
         let counts = Arc::new(Counts::default());
-        let (how, counting) = (Arc::new(how), Arc::clone(&counts));
+        let (options, counting) = (Arc::new(options), Arc::clone(&counts));
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 counting.connections.fetch_add(1, Ordering::Relaxed);
                 let client = Client {
-                    how: Arc::clone(&how),
+                    options: Arc::clone(&options),
                     counts: Arc::clone(&counting),
                     open: HashMap::new(),
-                    asked: 0,
+                    rounds_sent: 0,
                 };
                 let (config, counts) = (Arc::clone(&config), Arc::clone(&counting));
                 tokio::spawn(async move {
                     if let Ok(session) = run_stream(config, stream, client).await
                         && session.await.is_ok()
                     {
-                        counts.goodbyes.fetch_add(1, Ordering::Relaxed);
+                        counts.disconnects.fetch_add(1, Ordering::Relaxed);
                     }
                 });
             }
@@ -151,13 +151,13 @@ impl Server {
     }
 
     /// Returns the number of connections that ended with a disconnect message.
-    pub(crate) fn goodbyes(&self) -> usize {
-        self.counts.goodbyes.load(Ordering::Relaxed)
+    pub(crate) fn disconnects(&self) -> usize {
+        self.counts.disconnects.load(Ordering::Relaxed)
     }
 
     /// Returns the line of a known hosts file for this server.
     pub(crate) fn known_hosts_line(&self) -> String {
-        known_hosts::line("127.0.0.1", self.port, &self.host_key)
+        known_hosts::known_hosts_line("127.0.0.1", self.port, &self.host_key)
     }
 
     /// Returns the server's connection info. `more` adds attributes or replaces them.
@@ -198,15 +198,15 @@ impl Handler for Client {
     type Error = russh::Error;
 
     async fn authentication_banner(&mut self) -> Result<Option<String>, Self::Error> {
-        Ok(self.how.banner.map(str::to_owned))
+        Ok(self.options.banner.map(str::to_owned))
     }
 
     async fn auth_password(&mut self, _: &str, password: &str) -> Result<Auth, Self::Error> {
         self.counts.logins.fetch_add(1, Ordering::Relaxed);
-        if self.how.is_cut {
+        if self.options.drops_at_password {
             return Err(russh::Error::HUP);
         }
-        if self.how.is_silent {
+        if self.options.is_silent {
             std::future::pending::<()>().await;
         }
         Ok(if password == PASSWORD {
@@ -222,7 +222,7 @@ impl Handler for Client {
         offer: russh::server::PublicKeyOffer<'_>,
     ) -> Result<Auth, Self::Error> {
         let known = self
-            .how
+            .options
             .key
             .as_ref()
             .is_some_and(|key| key == offer.public_key);
@@ -235,7 +235,7 @@ impl Handler for Client {
         key: VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
         let known = self
-            .how
+            .options
             .key
             .as_ref()
             .is_some_and(|known| known == key.public_key);
@@ -255,17 +255,17 @@ impl Handler for Client {
                 return Ok(Auth::reject());
             }
         }
-        let Some((said, questions)) = self.how.rounds.get(self.asked) else {
+        let Some((instructions, questions)) = self.options.rounds.get(self.rounds_sent) else {
             return Ok(Auth::Accept);
         };
-        self.asked += 1;
+        self.rounds_sent += 1;
         let prompts: Vec<(Cow<'static, str>, bool)> = questions
             .iter()
             .map(|(question, shown)| (Cow::Borrowed(*question), *shown))
             .collect();
         Ok(Auth::Partial {
             name: "".into(),
-            instructions: (*said).into(),
+            instructions: (*instructions).into(),
             prompts: prompts.into(),
         })
     }
@@ -276,7 +276,7 @@ impl Handler for Client {
         reply: ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), Self::Error> {
-        if self.open.len() >= self.how.most_sessions {
+        if self.open.len() >= self.options.max_channels {
             reply.reject(ChannelOpenFailure::ConnectFailed).await;
             return Ok(());
         }
@@ -302,7 +302,7 @@ impl Handler for Client {
         let Some(channel) = self.open.get_mut(&channel).and_then(Option::take) else {
             return Ok(());
         };
-        let mut device = (self.how.device)().start();
+        let mut device = (self.options.device)().start();
         tokio::spawn(async move {
             let mut stream = channel.into_stream();
             let _ = copy_bidirectional(&mut stream, &mut device).await;

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::algorithms::Algorithms;
 use super::host_keys::HostKeys;
-use super::words::Words;
+use super::setting_names::SettingNames;
 use crate::tcp;
 
 /// The environment variable with the path of the user's agent socket.
@@ -31,12 +31,12 @@ pub(crate) struct Settings {
     /// The limit for connecting and logging in together.
     pub(crate) timeout: Duration,
     /// The limit for disconnecting.
-    pub(crate) goodbye: Duration,
+    pub(crate) disconnect_timeout: Duration,
     pub(crate) keepalive: Option<Keepalive>,
     pub(crate) role: Role,
     /// The jump hosts, from the first to the last.
     pub(crate) jumps: Vec<Self>,
-    pub(crate) words: &'static Words,
+    pub(crate) setting_names: &'static SettingNames,
 }
 
 /// The role of a host.
@@ -44,9 +44,9 @@ pub(crate) struct Settings {
 pub(crate) enum Role {
     /// The target that the inventory names.
     Target,
-    /// A jump host. `asked` is the name by which OpenSSH's configuration (`Host` lines) is searched
+    /// A jump host. `requested_host` is the name by which OpenSSH's configuration (`Host` lines) is searched
     /// for it.
-    OnTheWay { asked: String },
+    JumpHost { requested_host: String },
 }
 
 /// The keys to try if the settings name neither a key nor a password, and certificates for keys.
@@ -65,8 +65,8 @@ pub(crate) struct Identities {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
     /// The agent whose socket `SSH_AUTH_SOCK` names.
-    Usual(PathBuf),
-    At(PathBuf),
+    Environment(PathBuf),
+    Socket(PathBuf),
     None,
 }
 
@@ -74,8 +74,8 @@ impl Agent {
     /// Returns the agent's socket, and the setting that names it.
     pub(super) fn socket(&self) -> Option<(&'static str, PathBuf)> {
         match self {
-            Self::Usual(socket) => Some((SSH_AUTH_SOCK, socket.clone())),
-            Self::At(socket) => Some(("IdentityAgent", socket.clone())),
+            Self::Environment(socket) => Some((SSH_AUTH_SOCK, socket.clone())),
+            Self::Socket(socket) => Some(("IdentityAgent", socket.clone())),
             Self::None => None,
         }
     }
@@ -87,7 +87,7 @@ pub(crate) struct Keepalive {
     /// The time of silence after which a keepalive is sent.
     pub(crate) interval: Duration,
     /// The number of keepalives that may stay unanswered.
-    pub(crate) most: usize,
+    pub(crate) max_unanswered: usize,
 }
 
 impl Settings {
@@ -98,7 +98,7 @@ impl Settings {
 
     /// Returns the deadline for a session that is opened now. Each jump host adds its own time limit.
     pub(crate) fn deadline(&self) -> Instant {
-        let on_the_way = self.jumps.iter().map(|jump| jump.timeout);
-        Instant::now() + on_the_way.sum::<Duration>() + self.timeout
+        let jump_timeouts = self.jumps.iter().map(|jump| jump.timeout);
+        Instant::now() + jump_timeouts.sum::<Duration>() + self.timeout
     }
 }

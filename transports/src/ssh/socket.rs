@@ -9,47 +9,52 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, interval_at};
 
-/// A stream whose two directions end when its [`Owner`] is dropped.
+/// A stream whose two directions end when its [`StreamOwner`] is dropped.
 ///
 /// russh reads the stream in a task of its own. During a key exchange, that task reacts to nothing but
 /// the peer, so a silent peer would keep the task and its socket forever. While the task writes, it does
 /// not even check its keepalives, so a peer that stops reading must be detected here.
-pub(super) struct Owned<S> {
+pub(super) struct OwnedStream<S> {
     stream: S,
     released: oneshot::Receiver<()>,
     /// How long writes may be blocked before the peer counts as gone.
-    retry_budget: Option<Duration>,
+    write_timeout: Option<Duration>,
     /// The timer for that, while a write is blocked.
-    stuck: Option<Interval>,
+    blocked: Option<Interval>,
 }
 
 /// Keeps a stream open. The stream ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Owner {
-    _held: oneshot::Sender<()>,
+pub(super) struct StreamOwner {
+    _keeps_open: oneshot::Sender<()>,
 }
 
-impl<S> Owned<S> {
-    pub(super) fn new(stream: S, retry_budget: Option<Duration>) -> (Self, Owner) {
-        let (held, released) = oneshot::channel();
+impl<S> OwnedStream<S> {
+    pub(super) fn new(stream: S, write_timeout: Option<Duration>) -> (Self, StreamOwner) {
+        let (keeps_open, released) = oneshot::channel();
         let owned = Self {
             stream,
             released,
-            retry_budget,
-            stuck: None,
+            write_timeout,
+            blocked: None,
         };
-        (owned, Owner { _held: held })
+        (
+            owned,
+            StreamOwner {
+                _keeps_open: keeps_open,
+            },
+        )
     }
 
     /// Waits until writes have been blocked for too long.
-    fn poll_stuck(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let Some(retry_budget) = self.retry_budget else {
+    fn poll_blocked(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(write_timeout) = self.write_timeout else {
             return Poll::Pending;
         };
-        let stuck = self
-            .stuck
-            .get_or_insert_with(|| interval_at(Instant::now() + retry_budget, retry_budget));
-        ready!(stuck.poll_tick(cx));
+        let blocked = self
+            .blocked
+            .get_or_insert_with(|| interval_at(Instant::now() + write_timeout, write_timeout));
+        ready!(blocked.poll_tick(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
@@ -59,7 +64,7 @@ impl<S> Owned<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Owned<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for OwnedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -72,7 +77,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Owned<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Owned<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for OwnedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -82,9 +87,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Owned<S> {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         match Pin::new(&mut self.stream).poll_write(cx, bytes) {
-            Poll::Pending => self.poll_stuck(cx),
+            Poll::Pending => self.poll_blocked(cx),
             written => {
-                self.stuck = None;
+                self.blocked = None;
                 written
             }
         }
@@ -97,7 +102,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Owned<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // An error here must not hide why the connection ended, which is known by now. A peer that no
         // longer reads does not read the end either.
-        if self.stuck.is_none() {
+        if self.blocked.is_none() {
             let _ = ready!(Pin::new(&mut self.stream).poll_shutdown(cx));
         }
         Poll::Ready(Ok(()))
@@ -111,9 +116,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_silent_peer_keeps_nothing_open() {
+    async fn a_silent_peer_does_not_keep_the_stream_open() {
         let (near, _far) = duplex(64);
-        let (mut stream, owner) = Owned::new(near, None);
+        let (mut stream, owner) = OwnedStream::new(near, None);
         let reading = tokio::spawn(async move {
             let read = stream.read_u8().await.map_err(|error| error.kind());
             (
@@ -129,23 +134,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_peer_that_takes_nothing_is_given_up() {
+    async fn a_peer_that_reads_nothing_is_abandoned() {
         let (near, mut far) = duplex(64);
-        let retry_budget = Duration::from_secs(60);
-        let (mut stream, _owner) = Owned::new(near, Some(retry_budget));
+        let write_timeout = Duration::from_secs(60);
+        let (mut stream, _owner) = OwnedStream::new(near, Some(write_timeout));
         let started = Instant::now();
         let error = stream.write_all(&[0; 65]).await.expect_err("stuck");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(started.elapsed() >= retry_budget);
+        assert!(started.elapsed() >= write_timeout);
         stream.shutdown().await.expect("it ends at once");
         // A peer that reads a little now and then is alive.
         let mut taken = [0; 64];
         far.read_exact(&mut taken).await.expect("read");
         let (near, mut far) = duplex(64);
-        let (mut stream, _owner) = Owned::new(near, Some(retry_budget));
+        let (mut stream, _owner) = OwnedStream::new(near, Some(write_timeout));
         let slowly = async {
             for _ in 0..10 {
-                tokio::time::advance(retry_budget / 2).await;
+                tokio::time::advance(write_timeout / 2).await;
                 far.read_exact(&mut taken).await.expect("read");
             }
         };

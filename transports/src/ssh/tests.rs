@@ -12,14 +12,14 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::Ssh;
-use super::server::{How, PASSWORD, Round, Server, key};
+use super::server::{InteractiveRound, PASSWORD, Server, ServerOptions, key};
 use super::settings::Settings;
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::error::{HostKeyProblem, Phase};
 use crate::{Error, Result, SshCli};
 
 async fn connect(server: &Server, more: &[(&str, Value)]) -> Result<Ssh> {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let settings = Settings::read(&bench.ctx(), &server.info(more))?;
     Ssh::connect(&bench.ctx(), &settings, settings.deadline()).await
 }
@@ -44,8 +44,8 @@ fn closed_port() -> (TcpSocket, u16) {
 }
 
 #[tokio::test]
-async fn a_password_lets_in_and_the_version_is_known() {
-    let server = Server::start(How::default()).await;
+async fn a_password_logs_in_and_the_version_is_known() {
+    let server = Server::start(ServerOptions::default()).await;
     let ssh = connect(&server, &[]).await.expect("let in");
     assert!(ssh.version().starts_with("SSH-2.0-"), "{}", ssh.version());
     ssh.close().await;
@@ -53,14 +53,14 @@ async fn a_password_lets_in_and_the_version_is_known() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_tried_once_and_told_with_what_the_host_offers() {
-    let server = Server::start(How {
+async fn a_wrong_password_is_tried_once_and_the_error_lists_the_offered_methods() {
+    let server = Server::start(ServerOptions {
         methods: &[
             MethodKind::PublicKey,
             MethodKind::Password,
             MethodKind::KeyboardInteractive,
         ],
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
     let (error, text) = refused(&server, &[("password", Value::from("wrong-canary"))]).await;
@@ -79,15 +79,15 @@ async fn a_wrong_password_is_tried_once_and_told_with_what_the_host_offers() {
 
 #[tokio::test]
 async fn a_single_hidden_question_is_answered_with_the_password() {
-    let how = || How {
+    let options = || ServerOptions {
         methods: &[MethodKind::KeyboardInteractive],
-        ..How::default()
+        ..ServerOptions::default()
     };
-    let server = Server::start(how()).await;
+    let server = Server::start(options()).await;
     connect(&server, &[]).await.expect("let in");
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         rounds: &[("", &[("Token: ", false), ("Pin: ", false)])],
-        ..how()
+        ..options()
     })
     .await;
     let (_, text) = refused(&server, &[]).await;
@@ -96,34 +96,34 @@ async fn a_single_hidden_question_is_answered_with_the_password() {
 }
 
 #[tokio::test]
-async fn questions_behind_the_password_are_named_with_what_to_do() {
-    let how = |rounds| How {
+async fn questions_after_the_password_are_quoted_with_advice() {
+    let options = |rounds| ServerOptions {
         methods: &[MethodKind::KeyboardInteractive],
         rounds,
-        ..How::default()
+        ..ServerOptions::default()
     };
     // Rounds without a question only carry instructions.
-    let telling: &[Round] = &[
+    let instructions_only: &[InteractiveRound] = &[
         ("Work is watched.", &[]),
         ("", &[("Password: ", false)]),
         ("Welcome.", &[]),
     ];
-    let server = Server::start(how(telling)).await;
+    let server = Server::start(options(instructions_only)).await;
     connect(&server, &[]).await.expect("let in");
 
-    let second: &[Round] = &[
+    let second: &[InteractiveRound] = &[
         ("", &[("Password: ", false)]),
         (
             "Duo two-factor login",
             &[("Passcode or option (1-2): ", true)],
         ),
     ];
-    let expired: &[Round] = &[
+    let expired: &[InteractiveRound] = &[
         ("", &[("Password: ", false)]),
         ("Your password has expired.", &[]),
         ("", &[("New password: ", false), ("Again: ", false)]),
     ];
-    let says: [(_, &[&str]); 2] = [
+    let cases: [(_, &[&str]); 2] = [
         (
             second,
             &[
@@ -141,20 +141,23 @@ async fn questions_behind_the_password_are_named_with_what_to_do() {
             ],
         ),
     ];
-    for (rounds, words) in says {
-        let server = Server::start(how(rounds)).await;
+    for (rounds, expected) in cases {
+        let server = Server::start(options(rounds)).await;
         let (error, text) = refused(&server, &[]).await;
         assert!(!error.is_transient());
-        assert!(words.iter().all(|words| text.contains(words)), "{text}");
+        assert!(
+            expected.iter().all(|expected| text.contains(expected)),
+            "{text}"
+        );
         assert_eq!((server.connections(), server.logins()), (1, 1));
     }
 }
 
 #[tokio::test]
-async fn a_host_that_does_not_answer_a_password_is_given_up_and_may_want_a_new_one() {
-    let server = Server::start(How {
+async fn a_host_that_does_not_answer_a_password_times_out_and_may_want_a_new_one() {
+    let server = Server::start(ServerOptions {
         is_silent: true,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
     let (error, text) = refused(&server, &[("timeout", Value::Float(3.0))]).await;
@@ -165,10 +168,10 @@ async fn a_host_that_does_not_answer_a_password_is_given_up_and_may_want_a_new_o
 }
 
 #[tokio::test]
-async fn a_connection_that_is_cut_amid_a_login_is_an_interruption_and_no_refusal() {
-    let server = Server::start(How {
-        is_cut: true,
-        ..How::default()
+async fn a_connection_lost_during_a_login_is_no_refusal() {
+    let server = Server::start(ServerOptions {
+        drops_at_password: true,
+        ..ServerOptions::default()
     })
     .await;
     let (error, text) = refused(&server, &[]).await;
@@ -178,7 +181,7 @@ async fn a_connection_that_is_cut_amid_a_login_is_an_interruption_and_no_refusal
         "{text}"
     );
     // Some hosts refuse logins in this way, and too many logins could lock the account.
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let error = SshCli::new()
         .open(&bench.ctx(), &server.info(&[]))
         .await
@@ -194,14 +197,14 @@ async fn a_connection_that_is_cut_amid_a_login_is_an_interruption_and_no_refusal
 }
 
 #[tokio::test]
-async fn a_long_banner_is_no_obstacle_and_a_refusal_quotes_its_beginning() {
+async fn a_long_banner_is_accepted_and_a_refusal_quotes_its_beginning() {
     static BANNER: LazyLock<String> = LazyLock::new(|| {
         let lines = (1..=50).map(|line| format!("switch# line {line}: authorized use only\r\n"));
         lines.collect()
     });
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         banner: Some(&BANNER),
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
     connect(&server, &[]).await.expect("let in");
@@ -212,14 +215,14 @@ async fn a_long_banner_is_no_obstacle_and_a_refusal_quotes_its_beginning() {
 }
 
 #[tokio::test]
-async fn a_private_key_lets_in_and_another_does_not() {
+async fn the_right_private_key_logs_in_and_another_does_not() {
     let pair = key(9);
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         key: Some(pair.public_key().clone()),
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let given = |seed| {
+    let key_info = |seed| {
         let text = key(seed)
             .to_openssh(LineEnding::LF)
             .expect("written")
@@ -229,14 +232,14 @@ async fn a_private_key_lets_in_and_another_does_not() {
             ("password", Value::Undef),
         ]
     };
-    connect(&server, &given(9)).await.expect("let in");
-    let (_, text) = refused(&server, &given(8)).await;
+    connect(&server, &key_info(9)).await.expect("let in");
+    let (_, text) = refused(&server, &key_info(8)).await;
     assert!(text.contains("private key SHA256:"), "{text}");
 }
 
 #[tokio::test]
-async fn an_unknown_host_is_refused_with_the_line_that_would_make_it_known() {
-    let server = Server::start(How::default()).await;
+async fn an_unknown_host_is_refused_with_the_line_to_add_to_known_hosts() {
+    let server = Server::start(ServerOptions::default()).await;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("known_hosts");
     let more = [
@@ -253,8 +256,8 @@ async fn an_unknown_host_is_refused_with_the_line_that_would_make_it_known() {
 }
 
 #[tokio::test]
-async fn the_first_key_is_remembered_where_asked_and_a_changed_one_refused() {
-    let server = Server::start(How::default()).await;
+async fn the_first_key_is_recorded_on_request_and_a_changed_one_is_refused() {
+    let server = Server::start(ServerOptions::default()).await;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("known_hosts");
     let more = |first_use| {
@@ -266,7 +269,7 @@ async fn the_first_key_is_remembered_where_asked_and_a_changed_one_refused() {
     };
     connect(&server, &more(true)).await.expect("remembered");
     connect(&server, &more(false)).await.expect("known");
-    let other = super::known_hosts::line("127.0.0.1", server.port, key(2).public_key());
+    let other = super::known_hosts::known_hosts_line("127.0.0.1", server.port, key(2).public_key());
     fs::write(&file, format!("# devices\n{other}\n")).expect("written");
     let (error, text) = refused(&server, &more(true)).await;
     let Error::HostKey(problem) = error else {
@@ -294,18 +297,18 @@ async fn the_first_key_is_remembered_where_asked_and_a_changed_one_refused() {
 }
 
 #[tokio::test]
-async fn any_key_will_do_where_that_is_asked_for_but_it_is_warned_about_and_none_that_is_revoked() {
-    let server = Server::start(How::default()).await;
+async fn without_verification_any_key_is_accepted_with_a_warning_unless_it_is_revoked() {
+    let server = Server::start(ServerOptions::default()).await;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("known_hosts");
     let more = [("known_hosts_file", Value::from(file.display().to_string()))];
-    let other = super::known_hosts::line("127.0.0.1", server.port, key(2).public_key());
+    let other = super::known_hosts::known_hosts_line("127.0.0.1", server.port, key(2).public_key());
     fs::write(&file, format!("{other}\n")).expect("written");
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let settings = Settings::read(&bench.ctx(), &server.info(&more)).expect("settings");
     let ssh = Ssh::connect(&bench.ctx(), &settings, settings.deadline()).await;
     ssh.expect("let in").close().await;
-    let warnings = bench.said(Level::Warning);
+    let warnings = bench.messages(Level::Warning);
     assert!(
         warnings[0].contains("is not verified (`verify_hosts: false`)"),
         "{warnings:?}"
@@ -319,14 +322,14 @@ async fn any_key_will_do_where_that_is_asked_for_but_it_is_warned_about_and_none
 
 #[tokio::test]
 async fn weak_algorithms_are_refused_by_name_and_allowed_on_request() {
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         preferred: Preferred {
             kex: Cow::Borrowed(&[kex::DH_G14_SHA1]),
             cipher: Cow::Borrowed(&[cipher::AES_128_CBC]),
             mac: Cow::Borrowed(&[mac::HMAC_SHA1]),
             ..Preferred::default()
         },
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
     let (error, text) = refused(&server, &[]).await;
@@ -345,11 +348,11 @@ async fn weak_algorithms_are_refused_by_name_and_allowed_on_request() {
 }
 
 #[tokio::test]
-async fn a_host_that_says_nothing_is_given_up_at_the_timeout() {
+async fn a_silent_host_is_abandoned_at_the_timeout() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let silent = Server::listen(
         TcpListener::bind("127.0.0.1:0").await.expect("a port"),
-        How::default(),
+        ServerOptions::default(),
     );
     let port = i64::from(listener.local_addr().expect("an address").port());
     let more = [("port", Value::from(port)), ("timeout", Value::Float(0.2))];
@@ -368,10 +371,10 @@ async fn a_host_that_says_nothing_is_given_up_at_the_timeout() {
 }
 
 #[tokio::test]
-async fn another_protocol_and_a_closed_port_are_told_apart() {
+async fn another_protocol_and_a_closed_port_have_different_errors() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = i64::from(listener.local_addr().expect("an address").port());
-    let server = Server::start(How::default()).await;
+    let server = Server::start(ServerOptions::default()).await;
     let web = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.expect("a client");
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
@@ -392,27 +395,28 @@ async fn another_protocol_and_a_closed_port_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_none_is_told_at_once() {
-    let server = Server::start(How::default()).await;
+async fn an_invalid_name_is_an_error_at_once() {
+    let server = Server::start(ServerOptions::default()).await;
     let (error, text) = refused(&server, &[("host", Value::from("no..where"))]).await;
     assert!(
         matches!(error, Error::Resolve { .. }) && !error.is_transient(),
         "{text}"
     );
     let info = server.info(&[("host", Value::from("[::1]"))]);
-    let settings = Settings::read(&Bench::default().ctx(), &info).expect("settings");
+    let settings = Settings::read(&TestBench::default().ctx(), &info).expect("settings");
     assert_eq!(settings.peer(), format!("[::1]:{}", server.port));
     assert_eq!(settings.timeout, Duration::from_secs(5));
 }
 
 #[tokio::test]
-async fn a_host_on_the_way_that_is_down_is_named_with_the_setting_that_names_it() {
-    let target = Server::start(How::default()).await;
+async fn an_unreachable_jump_host_is_named_with_its_setting() {
+    let target = Server::start(ServerOptions::default()).await;
     let (_held, port) = closed_port();
     let down = format!("127.0.0.1:{port}");
     let (error, text) = refused(&target, &[("proxyjump", Value::from(down.as_str()))]).await;
     assert!(
-        matches!(&error, Error::OnTheWay { peer, .. } if *peer == down) && error.is_transient(),
+        matches!(&error, Error::JumpHostUnreachable { peer, .. } if *peer == down)
+            && error.is_transient(),
         "{text}"
     );
     assert!(
@@ -421,7 +425,7 @@ async fn a_host_on_the_way_that_is_down_is_named_with_the_setting_that_names_it(
     );
     let (error, text) = refused(&target, &[("proxyjump", Value::from("no..where"))]).await;
     assert!(
-        matches!(error, Error::OnTheWay { .. }) && !error.is_transient(),
+        matches!(error, Error::JumpHostUnreachable { .. }) && !error.is_transient(),
         "{text}"
     );
 }

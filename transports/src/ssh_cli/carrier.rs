@@ -7,7 +7,7 @@ use devgate_schemas::ConnectionInfo;
 use tokio::time::Instant;
 
 use crate::Line;
-use crate::cli::{Credentials, Login};
+use crate::cli::{CliLogin, Credentials};
 use crate::info::secret;
 use crate::ssh::{self, Ssh};
 use crate::{ByteStream, Context, Result, telnet};
@@ -40,7 +40,7 @@ impl Carrier {
     pub(super) fn credentials(&self, info: &ConnectionInfo) -> Credentials {
         let line_password = secret(info, "line_password");
         let login = match self {
-            Self::Ssh(_) => line_password.map(|password| Login {
+            Self::Ssh(_) => line_password.map(|password| CliLogin {
                 password: Some(Line::secret(password)),
                 setting: "line_password",
             }),
@@ -50,7 +50,7 @@ impl Carrier {
                 } else {
                     "password"
                 };
-                Some(Login {
+                Some(CliLogin {
                     password: line_password
                         .or_else(|| settings.password.clone())
                         .map(Line::secret),

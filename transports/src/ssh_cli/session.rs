@@ -90,12 +90,12 @@ impl SshCliSession {
             };
             let started = Instant::now();
             let result = ready.cli.run(ctx, command).await;
-            ctx.retry_budget().note(&result);
+            ctx.retry_budget().record_result(&result);
             match result {
                 Err(error) if repeat == Repeat::Allowed && error.is_transient() => {
                     if again {
                         // Only the first try may have spent its time with work.
-                        attempts.lost(started.elapsed());
+                        attempts.deduct(started.elapsed());
                     }
                     again = true;
                     attempts.pause(error).await?;
@@ -125,9 +125,7 @@ impl SshCliSession {
     /// Connects, logs in and waits for the prompt. Retries transient errors.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
         let what = format!("open a session with {}", self.terms.peer);
-        let persisting = ctx
-            .retry_budget()
-            .persist(ctx, what, || self.reach_once(ctx));
+        let persisting = ctx.retry_budget().retry(ctx, what, || self.reach_once(ctx));
         persisting.await
     }
 
@@ -176,7 +174,7 @@ impl CommandLine for SshCliSession {
         let mut open = self.open.lock().await;
         let cli = &mut self.ready(ctx, &mut open).await?.cli;
         let outcome = cli.configure(ctx, lines).await;
-        ctx.retry_budget().note(&outcome);
+        ctx.retry_budget().record_result(&outcome);
         // A device in configuration mode may lock out other users.
         if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
             broken.close(ctx).await;
@@ -187,7 +185,7 @@ impl CommandLine for SshCliSession {
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
         let result = self.ready(ctx, &mut open).await?.cli.save(ctx).await;
-        ctx.retry_budget().note(&result);
+        ctx.retry_budget().record_result(&result);
         result
     }
 

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use devgate_schemas::Value;
 
 use super::SshCli;
-use crate::cli::fake::{Bench, Do, Fake, say, usual};
+use crate::cli::fake::{Fake, FakeStep, TestBench, test_dialect, write};
 use crate::error::Interruption;
-use crate::ssh::server::{How, Server};
+use crate::ssh::server::{Server, ServerOptions};
 use crate::{CommandLine, Connect, Error, Line};
 
-async fn session(server: &Server, bench: &Bench) -> super::SshCliSession {
-    let cli = SshCli::with_dialect(usual());
+async fn session(server: &Server, bench: &TestBench) -> super::SshCliSession {
+    let cli = SshCli::with_dialect(test_dialect());
     cli.open(&bench.ctx(), &server.info(&[]))
         .await
         .expect("a session")
@@ -19,15 +19,15 @@ async fn session(server: &Server, bench: &Bench) -> super::SshCliSession {
 
 #[tokio::test]
 async fn a_session_runs_commands_tells_facts_and_says_goodbye() {
-    let device = || Fake::new("r1#").on("show x", &[Do::Lines(1_000)]);
-    let server = Server::start(How {
+    let device = || Fake::new("r1#").on("show x", &[FakeStep::Lines(1_000)]);
+    let server = Server::start(ServerOptions {
         device,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let ctx = bench.ctx();
-    let cli = SshCli::with_dialect(usual());
+    let cli = SshCli::with_dialect(test_dialect());
     let transport = cli
         .connect(&ctx, &server.info(&[]))
         .await
@@ -47,7 +47,7 @@ async fn a_session_runs_commands_tells_facts_and_says_goodbye() {
     assert_eq!(output.lines().count(), 1_000);
     transport.close(&ctx).await;
     assert_eq!(server.connections(), 1);
-    while server.goodbyes() == 0 {
+    while server.disconnects() == 0 {
         tokio::task::yield_now().await;
     }
 }
@@ -56,15 +56,15 @@ async fn a_session_runs_commands_tells_facts_and_says_goodbye() {
 async fn commands_that_are_asked_at_once_take_turns() {
     let device = || {
         Fake::new("r1#")
-            .on("show x", &[say("x\r\n")])
-            .on("show y", &[say("y\r\n")])
+            .on("show x", &[write("x\r\n")])
+            .on("show y", &[write("y\r\n")])
     };
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         device,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let (session, ctx) = (session(&server, &bench).await, bench.ctx());
     for _ in 0..20 {
         let (x, y) = tokio::join!(session.exec(&ctx, "show x"), session.exec(&ctx, "show y"));
@@ -78,23 +78,23 @@ async fn commands_that_are_asked_at_once_take_turns() {
 /// Returns a device that loses its first connection in the middle of some commands.
 fn forgetful() -> Fake {
     static SESSIONS: AtomicUsize = AtomicUsize::new(0);
-    let fake = Fake::new("r1#").on("configure terminal", &[Do::Prompt("r1(config)#")]);
+    let fake = Fake::new("r1#").on("configure terminal", &[FakeStep::Prompt("r1(config)#")]);
     if SESSIONS.fetch_add(1, Ordering::Relaxed) == 0 {
-        fake.on("show x", &[say("half an ans"), Do::Close])
+        fake.on("show x", &[write("half an ans"), FakeStep::Close])
     } else {
-        fake.on("show x", &[say("whole\r\n")])
-            .on("fatal", &[Do::Close])
+        fake.on("show x", &[write("whole\r\n")])
+            .on("fatal", &[FakeStep::Close])
     }
 }
 
 #[tokio::test]
 async fn what_only_reads_is_asked_again_and_what_changes_is_not() {
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         device: forgetful,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let (session, ctx) = (session(&server, &bench).await, bench.ctx());
     assert_eq!(
         session.exec(&ctx, "show x").await.expect("an output"),
@@ -135,20 +135,20 @@ async fn what_only_reads_is_asked_again_and_what_changes_is_not() {
 async fn a_refused_line_closes_the_session_and_what_comes_next_has_another() {
     let device = || {
         Fake::new("r1#")
-            .on("configure terminal", &[Do::Prompt("r1(config)#")])
-            .on("show x", &[say("x\r\n")])
+            .on("configure terminal", &[FakeStep::Prompt("r1(config)#")])
+            .on("show x", &[write("x\r\n")])
     };
-    let server = Server::start(How {
+    let server = Server::start(ServerOptions {
         device,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let (session, ctx) = (session(&server, &bench).await, bench.ctx());
     let lines = [Line::new("nonsense"), Line::new("hostname r2")];
     let error = session.configure(&ctx, &lines).await.expect_err("refused");
     assert!(matches!(error, Error::Configuration(_)), "{error}");
-    while server.goodbyes() == 0 {
+    while server.disconnects() == 0 {
         tokio::task::yield_now().await;
     }
     let output = session.exec(&ctx, "show x").await.expect("an output");
@@ -157,13 +157,13 @@ async fn a_refused_line_closes_the_session_and_what_comes_next_has_another() {
 
 #[tokio::test]
 async fn a_device_that_closes_after_each_command_is_logged_in_to_three_times_and_no_more() {
-    let device = || Fake::new("r1#").on("show x", &[say("half an ans"), Do::Close]);
-    let server = Server::start(How {
+    let device = || Fake::new("r1#").on("show x", &[write("half an ans"), FakeStep::Close]);
+    let server = Server::start(ServerOptions {
         device,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let (session, ctx) = (session(&server, &bench).await, bench.ctx());
     let error = session.exec(&ctx, "show x").await.expect_err("lost");
     let text = error.to_string();
@@ -181,13 +181,13 @@ async fn a_device_that_closes_after_each_command_is_logged_in_to_three_times_and
 
 #[tokio::test]
 async fn a_session_that_cannot_be_opened_again_keeps_what_had_arrived() {
-    let device = || Fake::new("r1#").on("show x", &[say("half an ans"), Do::Close]);
-    let server = Server::start(How {
+    let device = || Fake::new("r1#").on("show x", &[write("half an ans"), FakeStep::Close]);
+    let server = Server::start(ServerOptions {
         device,
-        ..How::default()
+        ..ServerOptions::default()
     })
     .await;
-    let bench = Bench::patient_for(2);
+    let bench = TestBench::with_limit(2);
     let session = session(&server, &bench).await;
     // The open connection remains; no other one is accepted.
     drop(server);

@@ -9,7 +9,7 @@ use crate::glob::glob;
 use crate::reading;
 
 /// The maximum depth of nested includes, as in OpenSSH.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The parts of the files that were skipped.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ fn read_deep(file: &Path, home: Option<&Path>, depth: usize, skipped: &mut Skipp
                 Item::Match
             }
             "include" => {
-                if depth == DEEPEST {
+                if depth == MAX_DEPTH {
                     let message = format!("{place} includes too deep; it is skipped");
                     skipped.unreadable.push(message);
                     continue;

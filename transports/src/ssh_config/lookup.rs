@@ -28,7 +28,7 @@ pub(crate) struct HostOptions {
     pub(crate) host_keys: Option<String>,
     pub(crate) user_keys: Option<String>,
     pub(crate) alive_interval: Option<Duration>,
-    pub(crate) alive_most: Option<usize>,
+    pub(crate) alive_count_max: Option<usize>,
     pub(crate) known_hosts: Option<Vec<String>>,
     pub(crate) strict: Option<Strict>,
     pub(crate) connect_timeout: Option<Duration>,
@@ -76,7 +76,11 @@ impl SshConfig {
                 .text("pubkeyacceptedalgorithms")
                 .or_else(|| values.text("pubkeyacceptedkeytypes")),
             alive_interval: values.time("serveraliveinterval", "ServerAliveInterval")?,
-            alive_most: values.parsed("serveralivecountmax", "ServerAliveCountMax", "a number")?,
+            alive_count_max: values.parsed(
+                "serveralivecountmax",
+                "ServerAliveCountMax",
+                "a number",
+            )?,
             known_hosts: values.words("userknownhostsfile"),
             strict: values.strict()?,
             connect_timeout: values.time("connecttimeout", "ConnectTimeout")?,

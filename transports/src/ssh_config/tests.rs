@@ -135,7 +135,7 @@ fn what_is_said_of_a_host_is_what_openssh_makes_of_it() {
             let seconds = |time: Option<Duration>| time.map(|time| time.as_secs().to_string());
             one(seconds(options_for.alive_interval), "serveraliveinterval");
             one(
-                options_for.alive_most.map(|most| most.to_string()),
+                options_for.alive_count_max.map(|most| most.to_string()),
                 "serveralivecountmax",
             );
             one(seconds(options_for.connect_timeout), "connecttimeout");
@@ -163,7 +163,8 @@ fn what_is_said_of_a_host_is_what_openssh_makes_of_it() {
                 let usual: Vec<&str> = usual[name][0].split(',').collect();
                 let algorithm_list = algorithm_list.as_deref().map(AlgorithmList::parse);
                 one(
-                    algorithm_list.map(|algorithm_list| algorithm_list.of(&usual).join(",")),
+                    algorithm_list
+                        .map(|algorithm_list| algorithm_list.applied_to(&usual).join(",")),
                     name,
                 );
             }

@@ -144,7 +144,7 @@ impl Output {
                 }
                 piece
             }
-            None => Err(self.peer.lost()),
+            None => Err(self.peer.connection_lost()),
         }
     }
 }
@@ -220,7 +220,7 @@ impl Drain {
                 let _ = self.pieces.send(Err(Error::ChannelRefused {
                     peer: self.peer.name().to_owned(),
                     what: "program".to_owned(),
-                    said: self.peer.said(),
+                    message: self.peer.last_message(),
                     busy: false,
                 }));
                 Next::Leave
@@ -231,7 +231,7 @@ impl Drain {
                 Next::Closed
             }
             None => {
-                let _ = self.pieces.send(Err(self.peer.lost()));
+                let _ = self.pieces.send(Err(self.peer.connection_lost()));
                 Next::Closed
             }
             Some(_) => Next::More,

@@ -39,12 +39,12 @@ impl SshHost {
     /// # Errors
     /// Fails when the host cannot be reached, is not trusted, or refuses the credentials.
     pub async fn connect(ctx: &Context<'_>, settings: &HostSettings) -> Result<Self> {
-        let shared = settings.shared();
+        let shared = settings.ssh_settings();
         let what = format!("connect to {}", shared.peer());
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
         loop {
             let deadline = shared.deadline();
-            match attempts.within(Ssh::connect(ctx, shared, deadline)).await {
+            match attempts.attempt(Ssh::connect(ctx, shared, deadline)).await {
                 Ok(ssh) => {
                     return Ok(Self {
                         ssh,
@@ -94,7 +94,7 @@ impl SshHost {
     }
 
     fn deadline(&self) -> Instant {
-        Instant::now() + self.settings.shared().timeout
+        Instant::now() + self.settings.ssh_settings().timeout
     }
 
     /// Returns `host:port`, as messages name the host.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::SshHost;
-use crate::error::{NotLedOn, Obstacle, Phase};
+use crate::error::{ForwardingRefused, ForwardingObstacle, Phase};
 use crate::ssh::forwarded::Forwarded;
 use crate::{ByteStream, Error, Result, tcp};
 
@@ -55,7 +55,7 @@ impl SshHost {
     /// Starts the program. The stream is as [`Destination::Udp`] describes it.
     ///
     /// # Errors
-    /// Fails with [`Error::NoMoreSessions`] if the connection carries too many programs, and with [`Error::NotLedOn`]
+    /// Fails with [`Error::NoMoreSessions`] if the connection carries too many programs, and with [`Error::ForwardingRefused`]
     /// if the host cannot relay datagrams.
     pub(super) async fn relay(
         self: &Arc<Self>,
@@ -92,11 +92,11 @@ impl SshHost {
     }
 
     fn no_relay(&self, host: &str, port: u16, said: String) -> Error {
-        Error::NotLedOn(Box::new(NotLedOn {
+        Error::ForwardingRefused(Box::new(ForwardingRefused {
             peer: tcp::peer(host, port),
             via: self.peer().to_owned(),
-            obstacle: Obstacle::NoRelay,
-            said,
+            obstacle: ForwardingObstacle::NoRelay,
+            message: said,
         }))
     }
 }

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use devgate_schemas::{ConnectionInfo, Level, TransportSchema, Value};
 
-use crate::ssh::read::Reading;
+use crate::ssh::read::SettingsReader;
+use crate::ssh::setting_names;
 use crate::ssh::settings::Settings;
-use crate::ssh::words;
 use crate::{Environment, Error, Result};
 
 static SCHEMA: LazyLock<TransportSchema> =
@@ -62,7 +62,7 @@ impl HostSettings {
     pub fn read(
         info: &ConnectionInfo,
         environment: &Environment,
-        mut tell: impl FnMut(Level, String),
+        mut report: impl FnMut(Level, String),
     ) -> Result<Self> {
         if info.text("login-shell") == Some("powershell") {
             return Err(Error::Setting {
@@ -76,7 +76,7 @@ impl HostSettings {
                 info.get(key),
                 None | Some(Value::Undef | Value::Boolean(false))
             ) {
-                tell(
+                report(
                     Level::Warning,
                     format!("`{key}` has no effect here: {instead}"),
                 );
@@ -85,10 +85,10 @@ impl HostSettings {
         if info.boolean("batch-mode") == Some(false) {
             let message = "`batch-mode: false` has no effect here: nothing is asked while a \
                            connection is made; give a `password` or a `private-key`";
-            tell(Level::Warning, message.to_owned());
+            report(Level::Warning, message.to_owned());
         }
-        let reading = Reading::new(info, environment, tell, &words::HOST);
-        reading.target().map(Self)
+        let reader = SettingsReader::new(info, environment, report, &setting_names::HOST);
+        reader.target().map(Self)
     }
 
     /// Returns `host:port`, as messages name the host.
@@ -101,7 +101,7 @@ impl HostSettings {
         &self.0.user
     }
 
-    pub(super) fn shared(&self) -> &Settings {
+    pub(super) fn ssh_settings(&self) -> &Settings {
         &self.0
     }
 }

@@ -44,7 +44,7 @@ pub(super) async fn open(ssh: &Ssh, deadline: Instant) -> Result<Option<Sftp>> {
     let peer = ssh.peer().clone();
     match timeout_at(deadline, raw.init()).await {
         Ok(Ok(_)) => Ok(Some(Sftp { raw, peer })),
-        _ if ssh.is_closed() => Err(peer.lost()),
+        _ if ssh.is_closed() => Err(peer.connection_lost()),
         _ => Ok(None),
     }
 }
@@ -104,7 +104,7 @@ impl Sftp {
     }
 
     async fn put_one(&self, file: &Upload) -> Result<()> {
-        let failed = |error: SftpError| self.failed(&file.to, told(&error));
+        let failed = |error: SftpError| self.failed(&file.to, reported(&error));
         let opened = file.from.open().await;
         let mut source = opened.map_err(|error| self.failed(&file.to, error))?;
         let flags = OpenFlags::WRITE | OpenFlags::CREATE | OpenFlags::TRUNCATE;
@@ -151,7 +151,7 @@ impl Sftp {
 }
 
 /// Returns the host's error message, if it has one.
-fn told(error: &SftpError) -> String {
+fn reported(error: &SftpError) -> String {
     match error {
         // OpenSSH's server reports a full disk only in this way.
         SftpError::Status(status) if status.status_code == StatusCode::Failure => format!(

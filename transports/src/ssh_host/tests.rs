@@ -6,8 +6,8 @@ use devgate_schemas::{Hash, Level, RawConnectionInfo, Value};
 use tokio::time::timeout;
 
 use super::{Exec, Exit, HostSettings, Output, Piece, SshHost};
-use crate::cli::fake::Bench;
-use crate::ssh::server::{How, PASSWORD, Server};
+use crate::cli::fake::TestBench;
+use crate::ssh::server::{PASSWORD, Server, ServerOptions};
 use crate::{Environment, Error};
 
 /// Reads settings as the gateway does. Also returns the messages.
@@ -16,17 +16,17 @@ fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, Str
         .iter()
         .map(|(key, value)| (*key, value.clone()))
         .collect();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let info = HostSettings::schema().read(RawConnectionInfo::new(raw), |level, text| {
-        told.push((level, text))
+        reported.push((level, text))
     });
     let settings = info.map_err(|error| error.to_string()).and_then(|info| {
         HostSettings::read(&info, &Environment::default(), |level, text| {
-            told.push((level, text));
+            reported.push((level, text));
         })
         .map_err(|error| error.to_string())
     });
-    (settings, told)
+    (settings, reported)
 }
 
 fn settings(server: &Server, more: &[(&str, Value)]) -> HostSettings {
@@ -38,13 +38,13 @@ fn settings(server: &Server, more: &[(&str, Value)]) -> HostSettings {
         ("host-key-check", Value::from(false)),
     ];
     raw.extend(more.iter().cloned());
-    let (settings, told) = read(&raw);
-    assert_eq!(told, []);
+    let (settings, reported) = read(&raw);
+    assert_eq!(reported, []);
     settings.expect("settings")
 }
 
 async fn host(server: &Server) -> SshHost {
-    SshHost::connect(&Bench::default().ctx(), &settings(server, &[]))
+    SshHost::connect(&TestBench::default().ctx(), &settings(server, &[]))
         .await
         .expect("a connection")
 }
@@ -71,7 +71,7 @@ async fn run(host: &SshHost, command: &str) -> (String, String, Exit) {
 
 #[tokio::test]
 async fn programs_read_write_and_end() {
-    let server = Server::start(How::default()).await;
+    let server = Server::start(ServerOptions::default()).await;
     let host = host(&server).await;
     let Exec {
         mut stdin,
@@ -97,8 +97,8 @@ async fn programs_read_write_and_end() {
 }
 
 #[tokio::test]
-async fn nobody_who_does_not_read_holds_up_another() {
-    let server = Server::start(How::default()).await;
+async fn an_unread_program_does_not_block_others() {
+    let server = Server::start(ServerOptions::default()).await;
     let host = host(&server).await;
     let mut flood = host.exec("flood").await.expect("started");
     let mut hang = host.exec("hang").await.expect("started");
@@ -123,10 +123,10 @@ async fn nobody_who_does_not_read_holds_up_another() {
 }
 
 #[tokio::test]
-async fn a_full_connection_says_so_and_has_room_again_when_a_program_ends() {
-    let server = Server::start(How {
-        most_sessions: 2,
-        ..How::default()
+async fn a_full_connection_is_an_error_until_a_program_ends() {
+    let server = Server::start(ServerOptions {
+        max_channels: 2,
+        ..ServerOptions::default()
     })
     .await;
     let host = host(&server).await;
@@ -145,8 +145,8 @@ async fn a_full_connection_says_so_and_has_room_again_when_a_program_ends() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_refused_is_an_error_and_not_an_end() {
-    let server = Server::start(How::default()).await;
+async fn a_refused_program_is_an_error() {
+    let server = Server::start(ServerOptions::default()).await;
     let host = host(&server).await;
     let mut exec = host.exec("refused").await.expect("sent");
     let error = drained(&mut exec.output).await.expect_err("refused");
@@ -157,7 +157,7 @@ async fn a_program_that_is_refused_is_an_error_and_not_an_end() {
 
 #[tokio::test]
 async fn a_lost_connection_ends_every_program_on_it_with_an_error() {
-    let server = Server::start(How::default()).await;
+    let server = Server::start(ServerOptions::default()).await;
     let host = host(&server).await;
     let mut execs = Vec::new();
     for _ in 0..5 {
@@ -173,7 +173,7 @@ async fn a_lost_connection_ends_every_program_on_it_with_an_error() {
 }
 
 #[test]
-fn settings_are_checked_by_the_names_that_were_written_and_secrets_are_not_quoted() {
+fn settings_are_checked_under_their_written_names_and_secrets_are_not_quoted() {
     let (error, _) = read(&[
         ("host", Value::from("h1")),
         ("private-key", Value::from(42)),
@@ -197,8 +197,8 @@ fn settings_are_checked_by_the_names_that_were_written_and_secrets_are_not_quote
 }
 
 #[test]
-fn keys_for_openssh_s_programs_are_told_as_without_effect() {
-    let (settings, told) = read(&[
+fn keys_for_openssh_s_programs_are_reported_as_ineffective() {
+    let (settings, reported) = read(&[
         ("host", Value::from("h1")),
         ("user", Value::from("runner")),
         ("native-ssh", Value::from(true)),
@@ -217,10 +217,17 @@ fn keys_for_openssh_s_programs_are_told_as_without_effect() {
         "tty",
         "no-such-key",
     ] {
-        let heard = |(level, text): &(Level, String)| {
+        let messages = |(level, text): &(Level, String)| {
             *level == Level::Warning && text.contains(&format!("`{key}"))
         };
-        assert_eq!(told.iter().filter(|told| heard(told)).count(), 1, "{key}");
+        assert_eq!(
+            reported
+                .iter()
+                .filter(|reported| messages(reported))
+                .count(),
+            1,
+            "{key}"
+        );
     }
     assert!(
         read(&[
@@ -234,7 +241,7 @@ fn keys_for_openssh_s_programs_are_told_as_without_effect() {
 }
 
 #[test]
-fn every_setting_teaches() {
+fn every_setting_has_a_useful_error() {
     for (name, attribute) in HostSettings::schema().connection_info() {
         assert!(attribute.desc.len() > 20, "{name}: {}", attribute.desc);
     }

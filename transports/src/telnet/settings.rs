@@ -38,7 +38,7 @@ impl Settings {
             user: user.map_or_else(|| ctx.environment().user(), |user| Ok(user.to_owned()))?,
             password: secret(info, "password"),
             timeout: duration(info, "timeout", 10.0),
-            via: ssh::settings::Settings::way_to(ctx, info)?.map(Box::new),
+            via: ssh::settings::Settings::last_jump_host(ctx, info)?.map(Box::new),
         })
     }
 

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use devgate_schemas::TransportSchema;
 
 pub(crate) use policy::Tls;
-pub(crate) use probe::is_spoken;
+pub(crate) use probe::is_supported;
 pub(crate) use problem::{found_in, from_io};
 pub(crate) use verify::fingerprint_of;
 

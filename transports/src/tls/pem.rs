@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_without_showing_the_key() {
+    fn errors_do_not_quote_the_key() {
         assert!(refused(Some(CLIENT), None).contains("ssl_key_file: is missing"));
         assert!(refused(None, Some(CLIENT_KEY)).contains("ssl_cert_file: is missing"));
         assert!(refused(Some("/nowhere"), Some(CLIENT_KEY)).contains("cannot read the file"));

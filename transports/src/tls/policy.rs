@@ -103,7 +103,7 @@ impl Tls {
             Ok(Err(error)) => Err(from_io(&peer, &error).unwrap_or_else(|| Error::Closed {
                 peer,
                 phase: Phase::Tls,
-                said: String::new(),
+                message: String::new(),
             })),
             Err(_) => Err(Error::TimedOut {
                 peer,

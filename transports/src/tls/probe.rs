@@ -21,31 +21,33 @@ use crate::error::Untrusted;
 use crate::{Context, Error, tcp};
 
 /// The time to wait for a target's complaint.
-const LIMIT: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Tls {
     /// Returns a target's complaint about TLS with us: [`Error::Tls`]. Returns `None` if it has none, or if
     /// it cannot be reached.
-    pub(crate) async fn complaint(
+    pub(crate) async fn probe_problem(
         &self,
         ctx: &Context<'_>,
         host: &str,
         port: u16,
     ) -> Option<Error> {
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + PROBE_TIMEOUT;
         let (tls, asked) = self.noting();
         let asking = async {
-            let stream = tcp::connect(ctx, host, port, LIMIT, deadline).await?;
-            let mut stream = tls.connect(stream, (host, port), LIMIT, deadline).await?;
+            let stream = tcp::connect(ctx, host, port, PROBE_TIMEOUT, deadline).await?;
+            let mut stream = tls
+                .connect(stream, (host, port), PROBE_TIMEOUT, deadline)
+                .await?;
             let heard = stream.read_u8().await;
-            let complaint = |error| {
+            let problem = |error| {
                 let peer = tcp::peer(host, port);
-                from_io(&peer, &error).or_else(|| asked.complaint(&peer))
+                from_io(&peer, &error).or_else(|| asked.probe_problem(&peer))
             };
-            Ok(heard.err().and_then(complaint))
+            Ok(heard.err().and_then(problem))
         };
         match timeout_at(deadline, asking).await {
-            Ok(Ok(complaint)) => complaint,
+            Ok(Ok(problem)) => problem,
             Ok(Err(error @ Error::Tls(_))) => Some(error),
             Ok(Err(_)) | Err(_) => None,
         }
@@ -54,22 +56,22 @@ impl Tls {
 
 /// Our certificates, and whether a target has requested one.
 #[derive(Debug)]
-struct Asked {
+struct ProbeVerifier {
     ours: Arc<dyn ResolvesClientCert>,
     was_asked: AtomicBool,
 }
 
-impl Asked {
+impl ProbeVerifier {
     /// Interprets the end of a connection without an alert.
-    fn complaint(&self, peer: &str) -> Option<Error> {
+    fn probe_problem(&self, peer: &str) -> Option<Error> {
         self.was_asked.load(Ordering::Relaxed).then(|| {
-            let said = "it asks for one, and then ends the connection without a word".to_owned();
-            tls_error(peer, Untrusted::ClientCertificate { said }, None)
+            let message = "it asks for one, and then ends the connection without a word".to_owned();
+            tls_error(peer, Untrusted::ClientCertificate { message }, None)
         })
     }
 }
 
-impl ResolvesClientCert for Asked {
+impl ResolvesClientCert for ProbeVerifier {
     fn resolve(&self, issuers: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         self.was_asked.store(true, Ordering::Relaxed);
         self.ours.resolve(issuers, schemes)
@@ -82,9 +84,9 @@ impl ResolvesClientCert for Asked {
 
 impl Tls {
     /// Returns the same policy, which also records whether a certificate is requested.
-    fn noting(&self) -> (Self, Arc<Asked>) {
+    fn noting(&self) -> (Self, Arc<ProbeVerifier>) {
         let mut config = ClientConfig::clone(self.config());
-        let asked = Arc::new(Asked {
+        let asked = Arc::new(ProbeVerifier {
             ours: Arc::clone(&config.client_auth_cert_resolver),
             was_asked: AtomicBool::new(false),
         });
@@ -95,9 +97,9 @@ impl Tls {
 }
 
 /// Returns whether a port where TLS was not expected uses TLS.
-pub(crate) async fn is_spoken(ctx: &Context<'_>, host: &str, port: u16) -> bool {
+pub(crate) async fn is_supported(ctx: &Context<'_>, host: &str, port: u16) -> bool {
     // Without trusted authorities, any certificate leads to a complaint.
-    match Tls::none().complaint(ctx, host, port).await {
+    match Tls::none().probe_problem(ctx, host, port).await {
         Some(Error::Tls(problem)) => !matches!(problem.why, Untrusted::Other(_)),
         _ => false,
     }

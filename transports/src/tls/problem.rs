@@ -11,19 +11,19 @@ use crate::error::{TlsProblem, Untrusted, causes};
 
 /// Why a certificate is not trusted. Our verifier passes this through the TLS library.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
+pub(super) struct TlsVerdict {
     pub(super) why: Untrusted,
     /// The certificate's fingerprint.
     pub(super) shown: String,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for TlsVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the certificate {} is not trusted", self.shown)
     }
 }
 
-impl std::error::Error for Verdict {}
+impl std::error::Error for TlsVerdict {}
 
 /// Returns the error of a connection as a TLS error, if it is one.
 pub(crate) fn from_io(peer: &str, error: &io::Error) -> Option<Error> {
@@ -40,15 +40,15 @@ pub(crate) fn found_in(peer: &str, error: &(dyn StdError + 'static)) -> Option<E
     causes(error).find_map(|error| {
         let text = error.to_string();
         let (_, alert) = text.split_once("received fatal alert: ")?;
-        let said = words(alert);
-        let why = Untrusted::ClientCertificate { said };
+        let message = words(alert);
+        let why = Untrusted::ClientCertificate { message };
         Some(tls_error(peer, why, None))
     })
 }
 
 fn problem(peer: &str, error: &TlsError) -> Error {
     let (why, shown) = match verdict(error) {
-        Some(Verdict { why, shown }) => (why.clone(), Some(shown.clone())),
+        Some(TlsVerdict { why, shown }) => (why.clone(), Some(shown.clone())),
         None => (untrusted(error), None),
     };
     tls_error(peer, why, shown)
@@ -63,7 +63,7 @@ pub(super) fn tls_error(peer: &str, why: Untrusted, shown: Option<String>) -> Er
 }
 
 /// Returns the verdict of our own verifier.
-fn verdict(error: &TlsError) -> Option<&Verdict> {
+fn verdict(error: &TlsError) -> Option<&TlsVerdict> {
     match error {
         TlsError::InvalidCertificate(CertificateError::Other(other)) => other.0.downcast_ref(),
         _ => None,
@@ -76,7 +76,7 @@ pub(super) fn untrusted(error: &TlsError) -> Untrusted {
         TlsError::InvalidCertificate(error) => of_certificate(error),
         TlsError::AlertReceived(alert) => of_alert(*alert),
         TlsError::PeerIncompatible(why) => Untrusted::TooOld {
-            said: words(named(&format!("{why:?}"))),
+            message: words(named(&format!("{why:?}"))),
         },
         TlsError::PeerMisbehaved(why) => {
             let why = words(named(&format!("{why:?}")));
@@ -180,7 +180,7 @@ fn bare(name: &str) -> &str {
 /// Translates a target's alert (RFC 8446, 6.2).
 fn of_alert(alert: AlertDescription) -> Untrusted {
     use AlertDescription as Alert;
-    let said = words(&format!("{alert:?}"));
+    let message = words(&format!("{alert:?}"));
     match alert {
         Alert::CertificateRequired
         | Alert::NoCertificate
@@ -191,13 +191,13 @@ fn of_alert(alert: AlertDescription) -> Untrusted {
         | Alert::CertificateUnknown
         | Alert::UnknownCA
         | Alert::DecryptError
-        | Alert::AccessDenied => Untrusted::ClientCertificate { said },
-        Alert::ProtocolVersion | Alert::InsufficientSecurity => Untrusted::TooOld { said },
+        | Alert::AccessDenied => Untrusted::ClientCertificate { message },
+        Alert::ProtocolVersion | Alert::InsufficientSecurity => Untrusted::TooOld { message },
         // In TLS 1.2, this is also the only alert about a missing client certificate.
         Alert::HandshakeFailure => Untrusted::TooOld {
-            said: format!("{said}; it may also want a certificate, `ssl_cert_file`"),
+            message: format!("{message}; it may also want a certificate, `ssl_cert_file`"),
         },
-        _ => Untrusted::Other(format!("it ends the handshake with `{said}`")),
+        _ => Untrusted::Other(format!("it ends the handshake with `{message}`")),
     }
 }
 

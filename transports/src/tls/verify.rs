@@ -13,7 +13,7 @@ use rustls::{
 use sha2::{Digest, Sha256};
 
 use super::pem::Certificates;
-use super::problem::{Verdict, reason, untrusted};
+use super::problem::{TlsVerdict, reason, untrusted};
 use super::provider::PROVIDER;
 use crate::error::Untrusted;
 use crate::info::problem;
@@ -103,7 +103,7 @@ impl ServerCertVerifier for Verifier {
             }
         };
         let shown = in_hex(&shown);
-        let verdict = OtherError(Arc::new(Verdict { why, shown }));
+        let verdict = OtherError(Arc::new(TlsVerdict { why, shown }));
         Err(TlsError::InvalidCertificate(CertificateError::Other(
             verdict,
         )))

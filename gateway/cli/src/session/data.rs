@@ -8,7 +8,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::options::GlobalOptions;
 use devgate_front::printer::Printer;
 use devgate_schemas::Value;
-use devgate_transports::{Document, Request, reading};
+use devgate_transports::{DataRequest, Document, reading};
 use serde_json::{Value as Json, json};
 
 use crate::session::source::SessionSource;
@@ -90,7 +90,7 @@ impl Set {
                 "specify what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
             ));
         }
-        let change = Request {
+        let change = DataRequest {
             what,
             method: self.method,
             body: body.map(read),

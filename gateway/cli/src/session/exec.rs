@@ -181,7 +181,7 @@ async fn read_all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
         let line = line?;
         // An empty line needs memory, too.
         size += line.len() + size_of::<String>();
-        if size > reading::MOST {
+        if size > reading::MAX_SIZE {
             return Err(reading::too_large()).context("cannot read stdin");
         }
         all.push(line);

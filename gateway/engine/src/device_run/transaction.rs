@@ -235,7 +235,7 @@ impl<'a> Run<'a> {
             let about = ctx.about(&entry.report.reference);
             messages
                 .iter()
-                .for_each(|message| about.say(level, message));
+                .for_each(|message| about.log(level, message));
             entry.skip(messages);
             entry.report.left_out = self.is_left_out(&self.plan.nodes[node]);
             self.reports.push(entry.report);
@@ -297,7 +297,7 @@ impl<'a> Run<'a> {
             self.schedule.fail(entry.node);
         } else {
             for message in &report.messages {
-                about.say(node_data.level, message);
+                about.log(node_data.level, message);
             }
         }
         let notifiers = self.schedule.notified_by(entry.node).iter();

@@ -197,7 +197,7 @@ impl<'a> TypeRun<'a> {
     async fn set(&mut self, ctx: &Context<'_>, batch: &mut [Entry], mode: Mode, changes: Changes) {
         let names: Vec<Name> = changes.iter().map(|(name, _)| name.clone()).collect();
         let resources = Resources::new(self.schema, mode);
-        let resources = resources.asked(names.iter().map(Name::title));
+        let resources = resources.restricted_to(names.iter().map(Name::title));
         let ctx = &ctx.for_resources(&resources);
         let began = Instant::now();
         let outcome = self.provider.set(ctx, changes).await;
@@ -340,7 +340,7 @@ impl<'a> TypeRun<'a> {
                     let message = format!(
                         "{what} is assumed to be set, because its provider does not return it"
                     );
-                    ctx.say(Level::Info, message);
+                    ctx.log(Level::Info, message);
                     Ok(Vec::new())
                 }
                 Ok(row) => {

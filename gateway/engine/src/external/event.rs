@@ -62,9 +62,9 @@ fn report_valid(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
         (None, Some(level)) => {
             let (level, message) = (parse_level(level)?, message?);
             if titles.is_empty() {
-                ctx.say(level, message);
+                ctx.log(level, message);
             } else {
-                ctx.say_of(level, &titles, message);
+                ctx.log_about(level, &titles, message);
             }
         }
         (Some(action), None) if !titles.is_empty() => {
@@ -85,9 +85,9 @@ fn report_action(
     event: &Hash,
 ) -> Option<()> {
     match (action, message) {
-        ("created", message) => ctx.acted(message.unwrap_or("Created"), titles),
-        ("updated", message) => ctx.acted(message.unwrap_or("Updated"), titles),
-        ("deleted", message) => ctx.acted(message.unwrap_or("Deleted"), titles),
+        ("created", message) => ctx.report_action(message.unwrap_or("Created"), titles),
+        ("updated", message) => ctx.report_action(message.unwrap_or("Updated"), titles),
+        ("deleted", message) => ctx.report_action(message.unwrap_or("Deleted"), titles),
         ("unchanged", _) => ctx.unchanged(titles),
         ("failed", message) => {
             let message = message?;
@@ -144,7 +144,7 @@ mod tests {
             "{name: port, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";
         let definition = yaml::parse(definition).expect("YAML").to_value();
         let schema = TypeSchema::register(&definition).expect("a type");
-        let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "c"]);
+        let resources = Resources::new(&schema, Mode::Enforce).restricted_to(["a", "c"]);
         let (recorder, retry_budget) = (EventRecorder::default(), RetryBudget::new());
         let ctx = Context::new("panel", &recorder, &retry_budget);
         let mask = Mask::new(&[Value::from("canary").into_sensitive()]);

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use devgate_devices::ResourceType;
-use devgate_schemas::{Hash, Problems, TransportSchema, TypeSchema, Value};
+use devgate_schemas::{DefinitionProblems, Hash, TransportSchema, TypeSchema, Value};
 use devgate_transports::{Connect, Error};
 use futures_util::future::join_all;
 
@@ -234,7 +234,7 @@ fn check_name(
 }
 
 /// Formats all problems of a definition.
-pub(super) fn describe_problems(program: &FamilyProgram, problems: &Problems) -> String {
+pub(super) fn describe_problems(program: &FamilyProgram, problems: &DefinitionProblems) -> String {
     let problems = problems.iter().map(|problem| {
         let path = problem.path.join(".");
         let location = if path.is_empty() {

@@ -137,7 +137,7 @@ impl ProgramSession {
             program.run_once(action, input, &self.limits).await
         };
         for line in reply.stderr.text().lines() {
-            ctx.say(Level::Info, format!("stderr: {}", mask.text(line)));
+            ctx.log(Level::Info, format!("stderr: {}", mask.text(line)));
         }
         let results = reply.results.and_then(|mut results| {
             match results.remove("events") {

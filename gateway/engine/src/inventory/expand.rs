@@ -4,7 +4,7 @@
 use std::iter::repeat;
 
 use devgate_schemas::Value;
-use devgate_schemas::yaml::{Kind, Node};
+use devgate_schemas::yaml::{Node, NodeKind};
 
 use super::nodes::is_reference;
 use super::references::ReferenceResolver;
@@ -27,7 +27,7 @@ impl ListExpander<'_> {
             return Err(self.failed(&PluginError::Loop, (node.line, node.column), path));
         }
         let mut node = self.value(node, path).await?;
-        let Kind::Mapping(mapping) = &mut node.kind else {
+        let NodeKind::Mapping(mapping) = &mut node.kind else {
             return Ok(node);
         };
         if let Some(name) = mapping.get_mut("name") {
@@ -43,7 +43,7 @@ impl ListExpander<'_> {
         if let Some(targets) = mapping.get_mut("targets") {
             self.list(targets, &path).await?;
             for target in items(targets) {
-                let Kind::Mapping(target) = &mut target.kind else {
+                let NodeKind::Mapping(target) = &mut target.kind else {
                     continue;
                 };
                 for key in ["name", "uri", "alias"] {
@@ -68,10 +68,10 @@ impl ListExpander<'_> {
         if is_reference(node) {
             self.resolve_node(node, path).await?;
         }
-        let Kind::Sequence(items) = &mut node.kind else {
+        let NodeKind::Sequence(items) = &mut node.kind else {
             return Ok(());
         };
-        let nested = |item: &Node| is_reference(item) || matches!(item.kind, Kind::Sequence(_));
+        let nested = |item: &Node| is_reference(item) || matches!(item.kind, NodeKind::Sequence(_));
         if !items.iter().any(nested) {
             return Ok(());
         }
@@ -86,7 +86,7 @@ impl ListExpander<'_> {
             }
             let item = self.value(item, path).await?;
             match item.kind {
-                Kind::Sequence(items) => {
+                NodeKind::Sequence(items) => {
                     pending.extend(items_at_depth(items, depth + 1));
                 }
                 _ => flat.push(item),
@@ -141,7 +141,7 @@ impl ListExpander<'_> {
 
 fn items(node: &mut Node) -> &mut [Node] {
     match &mut node.kind {
-        Kind::Sequence(items) => items,
-        Kind::Scalar(_) | Kind::Mapping(_) => &mut [],
+        NodeKind::Sequence(items) => items,
+        NodeKind::Scalar(_) | NodeKind::Mapping(_) => &mut [],
     }
 }

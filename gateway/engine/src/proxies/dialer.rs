@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use devgate_core::failure::Failure;
-use devgate_transports::error::Obstacle;
+use devgate_transports::error::ForwardingObstacle;
 use devgate_transports::{ByteStream, Context, Destination, Dial, Error};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
@@ -88,7 +88,7 @@ impl Dial for ProxyDialer<'_> {
 }
 
 fn is_forbidden(error: &Error) -> bool {
-    matches!(error, Error::NotLedOn(problem) if problem.obstacle == Obstacle::Forbidden)
+    matches!(error, Error::ForwardingRefused(problem) if problem.obstacle == ForwardingObstacle::Forbidden)
 }
 
 /// Returns the error for a proxy without room for one more session.

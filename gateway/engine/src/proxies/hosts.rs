@@ -210,7 +210,7 @@ fn access(
     environment: &Environment,
 ) -> Result<HostAccess, Failure> {
     let ctx = host_context.ctx();
-    let log = |level: Level, message: String| ctx.say(level, message);
+    let log = |level: Level, message: String| ctx.log(level, message);
     let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
     match &host.kind {
         TargetKind::Local => {

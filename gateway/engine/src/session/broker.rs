@@ -331,7 +331,7 @@ impl<'a> LentSession<'a> {
         work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
         let turn = self.lease.turn(access).await;
-        let own = self.ctx.retry_budget().afresh();
+        let own = self.ctx.retry_budget().renewed();
         let ctx = match self.retry_scope {
             RetryScope::Run => self.ctx,
             RetryScope::Request => self.ctx.with_retry_budget(&own),

@@ -71,7 +71,7 @@ impl<'r> ConnectionSpec<'r> {
         let schema = connect.schema();
         let info = schema
             .read(target.connection_info(), |level, message| {
-                ctx.say(level, message)
+                ctx.log(level, message)
             })
             .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))?;
         job.hide(info.secrets());

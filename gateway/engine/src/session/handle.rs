@@ -106,7 +106,7 @@ impl SessionHandle<'_> {
     ///
     /// # Errors
     /// Fails as [`get`](Self::get).
-    pub async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
+    pub async fn set(&mut self, change: transports::DataRequest) -> Result<Document, Failure> {
         self.send(SessionRequest::Set(change))
             .await
             .and_then(document)

@@ -46,7 +46,7 @@ pub(crate) enum SessionRequest {
     Configure(Vec<String>),
     Save,
     Get(String),
-    Set(transports::Request),
+    Set(transports::DataRequest),
 }
 
 /// The members of an answer, without its version.
@@ -100,7 +100,7 @@ impl SessionRequest {
             Self::Configure(lines) => json!({ "configure": lines }),
             Self::Save => json!({ "save": true }),
             Self::Get(what) => json!({ "get": what }),
-            Self::Set(transports::Request { what, method, body }) => {
+            Self::Set(transports::DataRequest { what, method, body }) => {
                 let mut change = json!({ "what": what });
                 if let Some(method) = method {
                     change["method"] = method.as_str().into();
@@ -137,8 +137,8 @@ fn texts(values: Vec<Json>) -> Option<Vec<String>> {
 }
 
 /// Parses the parts of `set`. Returns `None` when a part is not understood.
-fn parse_change(fields: Map<String, Json>) -> Option<transports::Request> {
-    let mut change = transports::Request::default();
+fn parse_change(fields: Map<String, Json>) -> Option<transports::DataRequest> {
+    let mut change = transports::DataRequest::default();
     for (part, value) in fields {
         match (part.as_str(), value) {
             ("what", Json::String(what)) => change.what = what,
@@ -241,13 +241,13 @@ mod tests {
             SessionRequest::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
             SessionRequest::Save,
             SessionRequest::Get("/api/v1/servers".to_owned()),
-            SessionRequest::Set(transports::Request::default()),
-            SessionRequest::Set(transports::Request {
+            SessionRequest::Set(transports::DataRequest::default()),
+            SessionRequest::Set(transports::DataRequest {
                 what: "/zones".to_owned(),
                 method: Some("PATCH".to_owned()),
                 body: Some(Value::from(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
             }),
-            SessionRequest::Set(transports::Request {
+            SessionRequest::Set(transports::DataRequest {
                 body: Some(Value::Undef),
                 ..Default::default()
             }),

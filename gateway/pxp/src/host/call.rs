@@ -5,7 +5,7 @@ use std::time::Duration;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
 use devgate_engine::process::{self, DiscardOutput, ProcessLimits};
-use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
+use devgate_schemas::pxp::{Action, ActionRequest, JsonSchema, OutputFiles};
 use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
 
@@ -63,8 +63,8 @@ impl Call {
     }
 
     /// The request on the module's stdin. For a nonblocking action, `files` take its output.
-    pub(crate) fn request(&self, files: Option<OutputFiles>) -> Request {
-        Request {
+    pub(crate) fn request(&self, files: Option<OutputFiles>) -> ActionRequest {
+        ActionRequest {
             input: self.input.clone(),
             configuration: self.module.configuration.clone(),
             output_files: files,

@@ -24,7 +24,7 @@ use devgate_front::options::{ColorWhen, GlobalOptions};
 use devgate_front::printer::Printer;
 use devgate_front::signals::{self, SignalListener};
 use devgate_schemas::derived;
-use devgate_schemas::pxp::Request;
+use devgate_schemas::pxp::ActionRequest;
 use futures_util::FutureExt;
 use serde_json::{Map, Value as Json, json};
 
@@ -107,7 +107,7 @@ async fn answer(action: &ActionEntry, global: &GlobalOptions, printer: &Printer)
 /// Runs the action of a request: its limited results, and its exit status.
 async fn act(
     action: &ActionEntry,
-    request: Request,
+    request: ActionRequest,
     global: &GlobalOptions,
     printer: &Printer,
 ) -> (Json, ExitStatus) {

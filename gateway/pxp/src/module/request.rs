@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_front::signals::SignalListener;
-use devgate_schemas::pxp::{OutputFiles, Request};
+use devgate_schemas::pxp::{ActionRequest, OutputFiles};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
@@ -27,7 +27,7 @@ pub(super) struct RequestError {
 ///
 /// # Errors
 /// It is invalid, does not end, or the process was cancelled.
-pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, RequestError> {
+pub(super) async fn read(listener: &mut SignalListener) -> Result<ActionRequest, RequestError> {
     if io::stdin().is_terminal() {
         return Err(request_error(
             "expected a request on stdin, but stdin is a terminal: send one, `echo '{\"input\": {\"targets\": \
@@ -68,7 +68,7 @@ pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Reque
         let message = format!("the request on stdin is larger than {MAX_SIZE} bytes");
         return Err(request_error(&message));
     }
-    Request::read(&text).map_err(|invalid| RequestError {
+    ActionRequest::read(&text).map_err(|invalid| RequestError {
         failure: failure(&invalid.to_string()),
         output_files: invalid.output_files,
     })

@@ -21,7 +21,7 @@ fn oracle(texts: &[&str], text: &str) -> Vec<Range<usize>> {
 }
 
 #[test]
-fn it_finds_what_a_simple_search_finds() {
+fn it_finds_the_same_as_a_simple_search() {
     // A linear congruential generator: the same texts on every run.
     let mut state = 7_u64;
     let mut random = move |below: usize| {
@@ -82,7 +82,7 @@ fn what_has_left_is_found_no_more_unless_another_holds_it() {
 }
 
 #[test]
-fn texts_that_come_and_go_take_no_more_room_with_time() {
+fn texts_that_are_added_and_removed_do_not_leak_memory() {
     let mut all = Finder::default();
     all.add("stays here", Stands::Anywhere);
     for number in 0..10_000 {
@@ -91,6 +91,6 @@ fn texts_that_come_and_go_take_no_more_room_with_time() {
         all.merge(&one);
         all.remove(&one);
     }
-    assert_eq!(all.long.bits.len() * 64, LEAST_BITS);
+    assert_eq!(all.long.bits.len() * 64, MIN_BITS);
     assert_eq!(all.places(b"it stays here", Stands::Whole), vec![3..13]);
 }

@@ -20,7 +20,7 @@ fn problem(metadata: &Json) -> String {
 }
 
 #[test]
-fn metadata_of_the_document_and_of_the_agent_are_both_read() {
+fn metadata_as_specified_and_as_of_the_agent_are_both_read() {
     let metadata = read(&json!({"description": "d", "actions": [action("a"), action("b")]}));
     let metadata = metadata.expect("it is the agent's");
     assert!(metadata.remarks.is_empty(), "{:?}", metadata.remarks);
@@ -45,7 +45,7 @@ fn metadata_of_the_document_and_of_the_agent_are_both_read() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place_all_at_once() {
+fn everything_wrong_is_reported_at_once_with_its_place() {
     for (text, told) in [
         ("", "it is empty"),
         ("[]", "other JSON"),

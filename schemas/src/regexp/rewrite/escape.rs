@@ -13,7 +13,7 @@ pub(super) enum Escaped {
 
 /// Whether an escape matches characters of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EscapePosition {
     Some,
     /// An anchor: it only asserts something about the current position.
     None,
@@ -21,7 +21,7 @@ pub(super) enum Place {
 
 impl Rewriter<'_> {
     /// Rewrites an escape outside a class, after its backslash.
-    pub(super) fn escape(&mut self) -> Result<Place, RegexpError> {
+    pub(super) fn escape(&mut self) -> Result<EscapePosition, RegexpError> {
         let Some(c) = self.peek() else {
             return Err(self.invalid("too short escape sequence"));
         };
@@ -35,13 +35,15 @@ impl Rewriter<'_> {
             'K' => self.anchor("\\K"),
             'R' => self
                 .anchor("(?>\\r\\n|[\\n-\\r\\x{85}\\x{2028}\\x{2029}])")
-                .map(|_| Place::Some),
+                .map(|_| EscapePosition::Some),
             'X' => Err(self.unsupported("\\X, a whole grapheme")),
             'k' if self.rest()[1..].starts_with(['<', '\'']) => {
-                self.reference().map(|()| Place::Some)
+                self.reference().map(|()| EscapePosition::Some)
             }
-            'g' if self.rest()[1..].starts_with(['<', '\'']) => self.call().map(|()| Place::Some),
-            '1'..='9' => self.numbered().map(|()| Place::Some),
+            'g' if self.rest()[1..].starts_with(['<', '\'']) => {
+                self.call().map(|()| EscapePosition::Some)
+            }
+            '1'..='9' => self.numbered().map(|()| EscapePosition::Some),
             _ => {
                 match self.escaped()? {
                     Escaped::Character(c) => self.literal(c),
@@ -53,15 +55,15 @@ impl Rewriter<'_> {
                     }
                     Escaped::Set(set) => self.out.push_str(&set.outside()),
                 }
-                Ok(Place::Some)
+                Ok(EscapePosition::Some)
             }
         }
     }
 
-    fn anchor(&mut self, text: &str) -> Result<Place, RegexpError> {
+    fn anchor(&mut self, text: &str) -> Result<EscapePosition, RegexpError> {
         self.next();
         self.out.push_str(text);
-        Ok(Place::None)
+        Ok(EscapePosition::None)
     }
 
     /// Reads an escape that means the same inside and outside a class.

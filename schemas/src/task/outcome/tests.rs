@@ -61,7 +61,7 @@ fn an_error_of_the_task_stands_whatever_the_code() {
 }
 
 #[test]
-fn an_error_that_is_none_is_told_and_kept() {
+fn an_invalid_error_is_reported_and_kept() {
     assert_eq!(
         value(0, r#"{"_error": "oops"}"#),
         json!({"_error": {
@@ -108,7 +108,7 @@ fn bytes_that_are_no_utf8_are_an_error_with_any_code() {
 }
 
 #[test]
-fn output_that_was_cut_is_never_taken_for_a_whole_result() {
+fn truncated_output_is_never_taken_for_a_complete_result() {
     for (bytes, kept) in [("{}".as_bytes(), "{}..."), (b"a\xc3", "a...")] {
         let mut cut = outcome(Exit::Code(0), bytes, "");
         cut.stdout.cut = true;

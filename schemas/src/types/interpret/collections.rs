@@ -1,13 +1,13 @@
 //! Interprets the parameters of types with parts: elements, members, sizes, signatures.
 
 use super::literal::{Literal, one};
-use super::reader::Reader;
+use super::reader::TypeReader;
 use super::scalars;
 use crate::types::error::Fault;
 use crate::types::expression::Expression;
 use crate::types::model::{KeyKind, Member, Range, Signature, Text, Type};
 
-impl Reader<'_> {
+impl TypeReader<'_> {
     pub(super) fn array(
         &self,
         whole: &Expression,

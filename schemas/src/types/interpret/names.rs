@@ -1,6 +1,6 @@
 //! The names of types and their meaning without parameters.
 
-use crate::types::model::{Alias, Foreign, Type, Words};
+use crate::types::model::{Alias, EnumValues, Foreign, Type};
 
 /// Returns the type of a name in any case; `None` if the name is unknown.
 pub(super) fn known(name: &str) -> Option<Type> {
@@ -20,7 +20,7 @@ pub(super) fn known(name: &str) -> Option<Type> {
         "collection" => Type::Collection(None),
         "data" => Type::Alias(Alias::Data),
         "default" => Type::Default,
-        "enum" => Type::Enum(Words::new(Vec::new(), false)),
+        "enum" => Type::Enum(EnumValues::new(Vec::new(), false)),
         "float" => Type::FLOAT,
         "hash" => Type::any_hash(),
         "init" => Type::Init(None),

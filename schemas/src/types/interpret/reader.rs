@@ -6,11 +6,11 @@ use crate::types::error::Fault;
 use crate::types::expression::Expression;
 use crate::types::model::{Range, Text, Type};
 
-pub(super) struct Reader<'t> {
+pub(super) struct TypeReader<'t> {
     pub(super) text: &'t str,
 }
 
-impl Reader<'_> {
+impl TypeReader<'_> {
     pub(super) fn original(&self, expression: &Expression) -> &str {
         let (from, to) = expression.extent();
         &self.text[from..to]

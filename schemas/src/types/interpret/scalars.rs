@@ -3,7 +3,7 @@
 use super::literal::{Literal, one};
 use crate::types::display;
 use crate::types::error::Fault;
-use crate::types::model::{Interval, Range, Type, Words};
+use crate::types::model::{EnumValues, Interval, Range, Type};
 use crate::types::pattern::Pattern;
 
 /// Creates a range if its bounds are in order.
@@ -146,7 +146,7 @@ pub(super) fn words(mut parameters: Vec<Literal>) -> Result<Type, Fault> {
         })
         .collect();
     match words {
-        Some(words) => Ok(Type::Enum(Words::new(words, ignore_case))),
+        Some(words) => Ok(Type::Enum(EnumValues::new(words, ignore_case))),
         None => Err(Fault::Unrecognised(
             "Enum parameters must be identifiers or strings".to_owned(),
         )),

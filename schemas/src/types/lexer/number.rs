@@ -1,6 +1,6 @@
 //! Reads numbers as strictly as Puppet does.
 
-use super::{Kind, Lexer, word_length};
+use super::{Lexer, TokenKind, word_length};
 use crate::types::error::Fault;
 
 impl Lexer<'_> {
@@ -15,7 +15,7 @@ impl Lexer<'_> {
                     return Err(self.fault(message, offset));
                 }
                 self.at += length;
-                self.push(Kind::Number, number, offset);
+                self.push(TokenKind::Number, number, offset);
                 Ok(())
             }
             None => {

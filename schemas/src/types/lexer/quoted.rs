@@ -1,6 +1,6 @@
 //! Reads quoted texts, regular expressions and variables.
 
-use super::{Kind, Lexer, is_word};
+use super::{Lexer, TokenKind, is_word};
 use crate::types::error::Fault;
 use crate::types::pattern::Pattern;
 
@@ -13,7 +13,7 @@ impl Lexer<'_> {
             match c {
                 '\'' => {
                     self.at = offset + 1 + at + 1;
-                    self.push(Kind::Text, value, offset);
+                    self.push(TokenKind::Text, value, offset);
                     return Ok(());
                 }
                 '\\' => match chars.next() {
@@ -30,7 +30,7 @@ impl Lexer<'_> {
     pub(super) fn double_quoted(&mut self) -> Result<(), Fault> {
         let offset = self.at;
         let mut value = String::new();
-        let mut kind = Kind::Text;
+        let mut kind = TokenKind::Text;
         let mut before_interpolation = None;
         let mut at = offset + 1;
         while let Some(c) = self.text[at..].chars().next() {
@@ -46,7 +46,7 @@ impl Lexer<'_> {
                 '$' if self.text[at..].starts_with('{')
                     || !variable_name(&self.text[at..]).is_empty() =>
                 {
-                    kind = Kind::Interpolated;
+                    kind = TokenKind::Interpolated;
                     before_interpolation.get_or_insert(value.len());
                 }
                 other => value.push(other),
@@ -85,7 +85,11 @@ impl Lexer<'_> {
                 '/' if !escaped => {
                     self.at = offset + 1 + at + 1;
                     let pattern = Pattern::new(&source)?;
-                    self.push(Kind::Regexp(pattern), format!("(?-mix:{source})"), offset);
+                    self.push(
+                        TokenKind::Regexp(pattern),
+                        format!("(?-mix:{source})"),
+                        offset,
+                    );
                     return Ok(true);
                 }
                 '/' => {
@@ -103,7 +107,7 @@ impl Lexer<'_> {
         let offset = self.at;
         let name = variable_name(&self.rest()[1..]).to_owned();
         self.at += 1 + name.len();
-        self.push(Kind::Variable, name, offset);
+        self.push(TokenKind::Variable, name, offset);
     }
 }
 

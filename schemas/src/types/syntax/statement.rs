@@ -3,7 +3,7 @@
 use super::{MAX_DEPTH, Parser, Shape, binding};
 use crate::types::error::Fault;
 use crate::types::expression::{Expression, Form};
-use crate::types::lexer::Kind;
+use crate::types::lexer::TokenKind;
 
 /// The functions that Puppet allows to be called as statements without parentheses.
 const STATEMENT_FUNCTIONS: [&str; 15] = [
@@ -42,7 +42,7 @@ impl Parser<'_> {
             }
         }
         match (fault, &self.peek().kind) {
-            (_, Kind::Fault(fault)) => Err(fault.clone()),
+            (_, TokenKind::Fault(fault)) => Err(fault.clone()),
             (Some(fault), _) => Err(fault),
             (None, _) if statements.len() == 1 => Ok(statements.swap_remove(0)),
             (None, _) => Ok(Expression::other(statements)),
@@ -53,15 +53,15 @@ impl Parser<'_> {
     fn starts_statement(&self) -> bool {
         let token = self.peek();
         match &token.kind {
-            Kind::Symbol => matches!(
+            TokenKind::Symbol => matches!(
                 token.text.as_str(),
                 "(" | "[" | "{" | "-" | "!" | "*" | "@" | "@@"
             ),
-            Kind::Keyword => !matches!(
+            TokenKind::Keyword => !matches!(
                 token.text.as_str(),
                 "elsif" | "else" | "inherits" | "and" | "or" | "in"
             ),
-            Kind::End | Kind::Fault(_) => false,
+            TokenKind::End | TokenKind::Fault(_) => false,
             _ => true,
         }
     }
@@ -110,7 +110,7 @@ impl Parser<'_> {
             if self.is(sign) {
                 let offset = self.next().offset;
                 self.nested(Self::resource)?;
-                if let Kind::Fault(fault) = &self.peek().kind {
+                if let TokenKind::Fault(fault) = &self.peek().kind {
                     return Err(fault.clone());
                 }
                 let message = format!("{name} can only be applied to a Resource Expression");
@@ -160,9 +160,9 @@ impl Parser<'_> {
 
     /// Whether an attribute follows: a name and an arrow.
     fn starts_attribute(&self) -> bool {
-        let name = matches!(self.peek().kind, Kind::Name | Kind::Keyword) || self.is("*");
+        let name = matches!(self.peek().kind, TokenKind::Name | TokenKind::Keyword) || self.is("*");
         let arrow = self.tokens.get(self.at + 1).is_some_and(|next| {
-            next.kind == Kind::Symbol && matches!(next.text.as_str(), "=>" | "+>")
+            next.kind == TokenKind::Symbol && matches!(next.text.as_str(), "=>" | "+>")
         });
         name && arrow
     }

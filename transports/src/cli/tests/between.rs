@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use super::super::dialect::Dialect;
-use super::super::fake::{Bench, Do, Echoing, say};
+use super::super::fake::{FakeEcho, FakeStep, TestBench, write};
 use super::{interruption, r1};
 use crate::error::Interruption;
 
 #[tokio::test(start_paused = true)]
 async fn pagers_are_answered_and_leave_no_trace() {
-    let wiped = "\x08\x08\x08\x08\x08\x08\x08\x08        \x08\x08\x08\x08\x08\x08\x08\x08";
-    for after in [wiped, "\r        \r", "\r\x1b[K", "\r\n", ""] {
+    let erased_output = "\x08\x08\x08\x08\x08\x08\x08\x08        \x08\x08\x08\x08\x08\x08\x08\x08";
+    for after in [erased_output, "\r        \r", "\r\x1b[K", "\r\n", ""] {
         let steps = [
-            say("one\r\n--More--"),
-            Do::Key,
-            say(after),
-            say("two\r\n--More--"),
-            Do::Key,
-            say(after),
-            say("3\r\n"),
+            write("one\r\n--More--"),
+            FakeStep::Key,
+            write(after),
+            write("two\r\n--More--"),
+            FakeStep::Key,
+            write(after),
+            write("3\r\n"),
         ];
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let output = bench.output(r1().on("show run", &steps), "show run").await;
         assert_eq!(output, "one\ntwo\n3\n", "wiped with {after:?}");
     }
@@ -28,9 +28,13 @@ async fn pagers_are_answered_and_leave_no_trace() {
 
 #[tokio::test(start_paused = true)]
 async fn a_line_like_a_pager_is_output_where_its_key_stands_at_the_prompt() {
-    for echo in [Echoing::Editor, Echoing::Redrawn, Echoing::Blind] {
-        let bench = Bench::default();
-        let steps = [say("one\r\n--More--"), Do::Pause(100), say("\r\ntwo\r\n")];
+    for echo in [FakeEcho::Editor, FakeEcho::Redrawn, FakeEcho::Blind] {
+        let bench = TestBench::default();
+        let steps = [
+            write("one\r\n--More--"),
+            FakeStep::Pause(100),
+            write("\r\ntwo\r\n"),
+        ];
         let output = bench
             .output(r1().echo(echo).on("show run", &steps), "show run")
             .await;
@@ -41,13 +45,13 @@ async fn a_line_like_a_pager_is_output_where_its_key_stands_at_the_prompt() {
 #[tokio::test(start_paused = true)]
 async fn a_pager_that_took_a_question_for_a_key_is_no_output() {
     let steps = [
-        say("r1#"),
-        Do::Pause(900),
-        say("\r\n--More--"),
-        Do::Key,
-        say("\r\nthe rest\r\n"),
+        write("r1#"),
+        FakeStep::Pause(900),
+        write("\r\n--More--"),
+        FakeStep::Key,
+        write("\r\nthe rest\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut cli = bench.session(r1().on("show run", &steps)).await;
     let error = cli.run(&bench.ctx(), &"show run".into()).await;
     let error = error.expect_err("a line may be missing").to_string();
@@ -55,16 +59,16 @@ async fn a_pager_that_took_a_question_for_a_key_is_no_output() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pager_that_took_one_and_was_wiped_out_is_told_too() {
-    for wiped in ["\r        \r", "\x1b[2K\r", "\r\x1b[K"] {
+async fn a_pager_that_took_one_and_was_erased_is_reported_too() {
+    for erased_output in ["\r        \r", "\x1b[2K\r", "\r\x1b[K"] {
         let steps = [
-            say("r1#"),
-            Do::Pause(900),
-            say("\r\n--More--"),
-            Do::Key,
-            say(wiped),
+            write("r1#"),
+            FakeStep::Pause(900),
+            write("\r\n--More--"),
+            FakeStep::Key,
+            write(erased_output),
         ];
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let mut cli = bench.session(r1().on("show run", &steps)).await;
         let error = cli.run(&bench.ctx(), &"show run".into()).await;
         let error = error.expect_err("lines may be missing").to_string();
@@ -74,9 +78,13 @@ async fn a_pager_that_took_one_and_was_wiped_out_is_told_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pager_is_answered_where_nothing_is_shown_of_what_is_typed() {
-    let steps = [say("one\r\n--More--"), Do::Key, say("\r        \rtwo\r\n")];
-    let bench = Bench::default();
-    let fake = r1().echo(Echoing::Never).on("show run", &steps);
+    let steps = [
+        write("one\r\n--More--"),
+        FakeStep::Key,
+        write("\r        \rtwo\r\n"),
+    ];
+    let bench = TestBench::default();
+    let fake = r1().echo(FakeEcho::Never).on("show run", &steps);
     let cli = bench.open(fake.start(), Dialect::generic(), None).await;
     let mut cli = cli.expect("a session");
     let output = cli.run(&bench.ctx(), &"show run".into()).await;
@@ -86,12 +94,12 @@ async fn a_pager_is_answered_where_nothing_is_shown_of_what_is_typed() {
 #[tokio::test(start_paused = true)]
 async fn messages_around_the_prompt_are_not_output() {
     let message = "*Nov 21 10:00:00.123: %SYS-5-CONFIG_I: Configured from console\r\n";
-    let bench = Bench::default();
-    let steps = [say("out\r\nr1#\r\n"), say(message)];
+    let bench = TestBench::default();
+    let steps = [write("out\r\nr1#\r\n"), write(message)];
     let fake = r1()
         .on("show one", &steps)
-        .on("show two", &[say("two\r\n")])
-        .greeting(&[say("r1#\r\n"), say(message)]);
+        .on("show two", &[write("two\r\n")])
+        .greeting(&[write("r1#\r\n"), write(message)]);
     let mut cli = bench.session(fake).await;
     let ctx = bench.ctx();
     assert_eq!(
@@ -107,9 +115,9 @@ async fn messages_around_the_prompt_are_not_output() {
 #[tokio::test(start_paused = true)]
 async fn a_message_in_place_of_the_prompt_does_not_hang_the_session() {
     let message = "\r\n*Nov 21 10:00:00.123: %LINK-3-UPDOWN: swp1 is down\r\n";
-    let bench = Bench::default();
+    let bench = TestBench::default();
     // The device does not show its prompt again.
-    let steps = [say("out\r\nr1#"), say(message), Do::Prompt("")];
+    let steps = [write("out\r\nr1#"), write(message), FakeStep::Prompt("")];
     let fake = r1().on("show one", &steps).on("", &[]);
     let mut cli = bench.session(fake).await;
     let (why, partial, _) = interruption(cli.run(&bench.ctx(), &"show one".into()).await);

@@ -2,22 +2,22 @@
 
 use devgate_schemas::Sensitive;
 
-use super::super::fake::{Bench, Do, Fake, say, usual};
+use super::super::fake::{Fake, FakeStep, TestBench, test_dialect, write};
 use crate::Error;
 use crate::Line;
 use crate::error::ConfigurationProblem;
 
 /// Returns a router that knows a few configuration lines.
 fn router() -> Fake {
-    let config = |prompt| [Do::Prompt(prompt)];
+    let config = |prompt| [FakeStep::Prompt(prompt)];
     Fake::new("r1#")
         .on("configure terminal", &config("r1(config)#"))
         .on("interface swp1", &config("r1(config-if)#"))
         .on("description uplink", &[])
-        .on("hostname r2", &[Do::Prompt("r2(config)#")])
+        .on("hostname r2", &[FakeStep::Prompt("r2(config)#")])
         .on("end", &config("r1#"))
         .on("username a password canary", &[])
-        .on("show x", &[say("x\r\n")])
+        .on("show x", &[write("x\r\n")])
 }
 
 fn lines(lines: &[&str]) -> Vec<Line> {
@@ -36,7 +36,7 @@ fn problem(result: crate::Result<()>) -> (ConfigurationProblem, String) {
 
 #[tokio::test(start_paused = true)]
 async fn lines_are_typed_in_configuration_mode_which_is_left() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = router();
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -61,8 +61,8 @@ async fn lines_are_typed_in_configuration_mode_which_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_typed_after_a_refused_line_not_even_what_leaves_the_mode() {
-    let bench = Bench::default();
+async fn nothing_is_typed_after_a_refused_line_not_even_the_exit_command() {
+    let bench = TestBench::default();
     let fake = router();
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -71,7 +71,7 @@ async fn nothing_is_typed_after_a_refused_line_not_even_what_leaves_the_mode() {
     let (problem, text) = problem(cli.configure(&ctx, &wanted).await);
     let refused = problem.refused.expect("a line");
     assert_eq!((refused.number, refused.line.as_str()), (2, "nonsense"));
-    assert_eq!(refused.said, "% Invalid input detected");
+    assert_eq!(refused.message, "% Invalid input detected");
     assert!(text.contains("refuses line 2 of 3, `nonsense`"), "{text}");
     assert!(
         text.contains("the lines before it were applied (1 of 3), and no others"),
@@ -90,9 +90,9 @@ async fn nothing_is_typed_after_a_refused_line_not_even_what_leaves_the_mode() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_lost_in_the_middle_says_what_was_sent() {
-    let bench = Bench::default();
-    let fake = router().on("fatal", &[Do::Close]);
+async fn the_error_for_a_lost_connection_names_the_sent_lines() {
+    let bench = TestBench::default();
+    let fake = router().on("fatal", &[FakeStep::Close]);
     let mut cli = bench.session(fake).await;
     let wanted = lines(&["interface swp1", "fatal", "description uplink"]);
     let (problem, text) = problem(cli.configure(&bench.ctx(), &wanted).await);
@@ -108,10 +108,10 @@ async fn a_connection_lost_in_the_middle_says_what_was_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_does_not_enter_configuration_mode_is_unchanged() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = router().on(
         "configure terminal",
-        &[say("% Configuration is locked\r\n")],
+        &[write("% Configuration is locked\r\n")],
     );
     let mut cli = bench.session(fake).await;
     let (_, text) = problem(
@@ -125,7 +125,7 @@ async fn a_device_that_does_not_enter_configuration_mode_is_unchanged() {
 
 #[tokio::test(start_paused = true)]
 async fn a_line_that_leaves_configuration_mode_ends_it() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = router();
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -142,8 +142,8 @@ async fn a_line_that_leaves_configuration_mode_ends_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_hostname_is_learnt_after_configuration() {
-    let bench = Bench::default();
-    let fake = router().on("end", &[Do::Prompt("r2#")]);
+    let bench = TestBench::default();
+    let fake = router().on("end", &[FakeStep::Prompt("r2#")]);
     let mut cli = bench.session(fake).await;
     let ctx = bench.ctx();
     cli.configure(&ctx, &lines(&["hostname r2"]))
@@ -159,11 +159,14 @@ async fn a_new_hostname_is_learnt_after_configuration() {
 async fn no_secret_of_a_line_is_shown() {
     let secret = || vec![Sensitive::new("canary".to_owned())];
     let line = Line::with_secrets("username a password canary", secret());
-    let bench = Bench::default();
-    let echoing = [say("% Bad line: username a password canary\r\n")];
+    let bench = TestBench::default();
+    let echoing = [write("% Bad line: username a password canary\r\n")];
     let fakes = [
         router().on("username a password canary", &echoing),
-        router().on("username a password canary", &[say("canary"), Do::Close]),
+        router().on(
+            "username a password canary",
+            &[write("canary"), FakeStep::Close],
+        ),
     ];
     for fake in fakes {
         let mut cli = bench.session(fake).await;
@@ -192,11 +195,11 @@ async fn no_secret_of_a_line_is_shown() {
 
 #[tokio::test(start_paused = true)]
 async fn saving_answers_its_questions() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let steps = [
-        say("Destination filename [startup-config]? "),
-        Do::Hidden,
-        say("\r\n[OK]\r\n"),
+        write("Destination filename [startup-config]? "),
+        FakeStep::Hidden,
+        write("\r\n[OK]\r\n"),
     ];
     let mut cli = bench
         .session(router().on("copy running-config startup-config", &steps))
@@ -206,10 +209,10 @@ async fn saving_answers_its_questions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dialect_without_configuration_says_so() {
-    let mut dialect = usual();
+async fn a_dialect_without_configuration_is_an_error() {
+    let mut dialect = test_dialect();
     dialect.enter_config = None;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut cli = bench
         .open(router().start(), dialect, None)
         .await

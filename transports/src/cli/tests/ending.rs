@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex}
 use tokio::time::{Instant, timeout_at};
 
 use super::super::dialect::Dialect;
-use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
+use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, test_dialect, write};
 use super::{interruption, r1};
 use crate::Line;
 use crate::error::Interruption;
@@ -16,10 +16,10 @@ use crate::error::Interruption;
 async fn a_line_like_the_prompt_does_not_end_an_answer_however_long_the_pause_behind_it() {
     let pauses = [1, 20, 300, 2_000, 20_000];
     let echoes = [
-        Echoing::Editor,
-        Echoing::Blind,
-        Echoing::Terminal,
-        Echoing::Never,
+        FakeEcho::Editor,
+        FakeEcho::Blind,
+        FakeEcho::Terminal,
+        FakeEcho::Never,
     ];
     for (pause, echo) in pauses
         .into_iter()
@@ -27,20 +27,20 @@ async fn a_line_like_the_prompt_does_not_end_an_answer_however_long_the_pause_be
     {
         for line_end in ["", "\r\n"] {
             let pausing = [
-                say("one\r\nr1#"),
-                say(line_end),
-                Do::Pause(pause),
-                say(if line_end.is_empty() {
+                write("one\r\nr1#"),
+                write(line_end),
+                FakeStep::Pause(pause),
+                write(if line_end.is_empty() {
                     "\r\ntwo\r\n"
                 } else {
                     "two\r\n"
                 }),
             ];
-            let bench = Bench::default();
+            let bench = TestBench::default();
             let fake = r1()
                 .echo(echo)
                 .on("show log", &pausing)
-                .on("show x", &[say("x\r\n")]);
+                .on("show x", &[write("x\r\n")]);
             let mut cli = bench.session(fake).await;
             let ctx = bench.ctx();
             let output = cli.run(&ctx, &"show log".into()).await.expect("an output");
@@ -55,10 +55,10 @@ async fn a_line_like_the_prompt_does_not_end_an_answer_however_long_the_pause_be
 async fn a_last_line_of_the_prompt_and_blanks_is_output_whatever_their_number_and_however_it_comes()
 {
     let echoes = [
-        Echoing::Editor,
-        Echoing::Blind,
-        Echoing::Terminal,
-        Echoing::Never,
+        FakeEcho::Editor,
+        FakeEcho::Blind,
+        FakeEcho::Terminal,
+        FakeEcho::Never,
     ];
     for (echo, blanks) in echoes
         .into_iter()
@@ -69,20 +69,20 @@ async fn a_last_line_of_the_prompt_and_blanks_is_output_whatever_their_number_an
             let (before, after) = shown.split_at(cut.min(blanks));
             for more in ["", "more\r\n"] {
                 let steps = [
-                    say("first\r\nr1#"),
-                    say(before),
-                    Do::Pause(20),
-                    say(after),
-                    Do::Pause(20),
-                    say("\r\n"),
-                    Do::Pause(700),
-                    say(more),
+                    write("first\r\nr1#"),
+                    write(before),
+                    FakeStep::Pause(20),
+                    write(after),
+                    FakeStep::Pause(20),
+                    write("\r\n"),
+                    FakeStep::Pause(700),
+                    write(more),
                 ];
-                let bench = Bench::default();
+                let bench = TestBench::default();
                 let fake = r1()
                     .echo(echo)
                     .on("show log", &steps)
-                    .on("show x", &[say("x\r\n")]);
+                    .on("show x", &[write("x\r\n")]);
                 let mut cli = bench.session(fake).await;
                 let ctx = bench.ctx();
                 let case = format!("{echo:?}, {blanks} blanks, {cut} at first, then {more:?}");
@@ -97,15 +97,15 @@ async fn a_last_line_of_the_prompt_and_blanks_is_output_whatever_their_number_an
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_such_lines_do_not_either() {
+async fn several_such_lines_do_not_end_it_either() {
     let steps = [
-        say("r1#"),
-        Do::Pause(700),
-        say("\r\none\r\nr1#"),
-        Do::Pause(700),
-        say(" show version\r\ntwo\r\n"),
+        write("r1#"),
+        FakeStep::Pause(700),
+        write("\r\none\r\nr1#"),
+        FakeStep::Pause(700),
+        write(" show version\r\ntwo\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let output = bench.output(r1().on("show log", &steps), "show log").await;
     assert_eq!(output, "r1#\none\nr1# show version\ntwo\n");
 }
@@ -115,14 +115,14 @@ async fn a_recorded_session_in_the_output_of_a_slow_device_is_only_output() {
     // One character at a time, as over a console server: each prompt is the last line once.
     let recorded = "r1#\r\nr1#\r\nr1#show version\r\nIOS\r\nr1#\r\n";
     for pause in [5, 500] {
-        let steps: Vec<Do> = recorded
+        let steps: Vec<FakeStep> = recorded
             .chars()
-            .flat_map(|character| [say(&character.to_string()), Do::Pause(pause)])
+            .flat_map(|character| [write(&character.to_string()), FakeStep::Pause(pause)])
             .collect();
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let fake = r1()
             .on("show recording", &steps)
-            .on("show x", &[say("x\r\n")]);
+            .on("show x", &[write("x\r\n")]);
         let mut cli = bench.session(fake).await;
         let ctx = bench.ctx();
         let output = cli
@@ -139,7 +139,7 @@ async fn a_recorded_session_in_the_output_of_a_slow_device_is_only_output() {
 
 /// All output arrives with its command and none later, whatever its contents and its pauses.
 #[tokio::test(start_paused = true)]
-async fn any_output_with_any_pauses_arrives_whole() {
+async fn any_output_with_any_pauses_arrives_completely() {
     const PARTS: [&str; 10] = [
         "r1#",
         "r1#        \r\n",
@@ -161,22 +161,22 @@ async fn any_output_with_any_pauses_arrives_whole() {
         (state >> 33) as usize % below
     };
     for round in 0..600 {
-        let echo = [Echoing::Editor, Echoing::Blind][round % 2];
-        let mut steps = vec![say("begin\r\n")];
+        let echo = [FakeEcho::Editor, FakeEcho::Blind][round % 2];
+        let mut steps = vec![write("begin\r\n")];
         let mut expected = "begin\n".to_owned();
         for _ in 0..random(12) {
             let part = PARTS[random(PARTS.len())];
-            steps.push(say(part));
-            steps.push(Do::Pause(PAUSES[random(PAUSES.len())]));
+            steps.push(write(part));
+            steps.push(FakeStep::Pause(PAUSES[random(PAUSES.len())]));
             expected.push_str(&part.replace('\r', ""));
         }
-        steps.push(say("end\r\n"));
+        steps.push(write("end\r\n"));
         expected.push_str("end\n");
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let fake = r1()
             .echo(echo)
             .on("show any", &steps)
-            .on("show x", &[say("x\r\n")]);
+            .on("show x", &[write("x\r\n")]);
         let mut cli = bench.session(fake).await;
         let ctx = bench.ctx();
         let output = cli.run(&ctx, &"show any".into()).await.expect("an output");
@@ -191,18 +191,18 @@ async fn any_output_with_any_pauses_arrives_whole() {
 #[tokio::test(start_paused = true)]
 async fn two_prompts_without_a_line_end_between_them_are_no_end_on_a_terminal_that_shows_what_nobody_reads()
  {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let steps = [
-        say("r1#"),
-        Do::Pause(900),
-        say("r1#"),
-        Do::Pause(900),
-        say("\r\nmore\r\n"),
+        write("r1#"),
+        FakeStep::Pause(900),
+        write("r1#"),
+        FakeStep::Pause(900),
+        write("\r\nmore\r\n"),
     ];
     let fake = r1()
-        .echo(Echoing::Terminal)
+        .echo(FakeEcho::Terminal)
         .on("show log", &steps)
-        .on("show x", &[say("x\r\n")]);
+        .on("show x", &[write("x\r\n")]);
     let mut cli = bench.session(fake).await;
     let ctx = bench.ctx();
     let output = cli.run(&ctx, &"show log".into()).await.expect("an output");
@@ -213,11 +213,11 @@ async fn two_prompts_without_a_line_end_between_them_are_no_end_on_a_terminal_th
 
 #[tokio::test(start_paused = true)]
 async fn devices_without_echo_are_noticed() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = r1()
-        .echo(Echoing::Never)
-        .on("show x", &[say("x\r\n")])
-        .on("show y", &[say("y\r\n")]);
+        .echo(FakeEcho::Never)
+        .on("show x", &[write("x\r\n")])
+        .on("show y", &[write("y\r\n")]);
     let mut cli = bench.session(fake).await;
     let ctx = bench.ctx();
     assert_eq!(
@@ -231,13 +231,13 @@ async fn devices_without_echo_are_noticed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_device_that_stops_echoing_is_given_up() {
-    let bench = Bench::default();
+async fn a_device_that_stops_echoing_is_abandoned() {
+    let bench = TestBench::default();
     // It stops at the sixth prompt: two probes for each have brought the others.
     let fake = r1()
-        .echo(Echoing::Blind)
+        .echo(FakeEcho::Blind)
         .echoes(6)
-        .on("show x", &[say("x\r\n")]);
+        .on("show x", &[write("x\r\n")]);
     let mut cli = bench.session(fake).await;
     let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
     assert!(matches!(why, Interruption::Silent(_)), "{text}");
@@ -278,8 +278,11 @@ async fn late_answers_to_empty_lines_are_no_answer_to_a_command() {
             command => format!("{command}\r\nx\r\nr1#").into(),
         }
     });
-    let bench = Bench::default();
-    let mut cli = bench.open(near, usual(), None).await.expect("a session");
+    let bench = TestBench::default();
+    let mut cli = bench
+        .open(near, test_dialect(), None)
+        .await
+        .expect("a session");
     let output = cli.run(&bench.ctx(), &"show x".into()).await;
     assert_eq!(output.expect("an output"), "x\n");
 }
@@ -287,8 +290,11 @@ async fn late_answers_to_empty_lines_are_no_answer_to_a_command() {
 #[tokio::test(start_paused = true)]
 async fn late_answers_alone_are_no_fault_of_a_session_that_is_tested() {
     let near = slow(|line| [&*line, b"\r\nr1#"].concat());
-    let bench = Bench::default();
-    let mut cli = bench.open(near, usual(), None).await.expect("a session");
+    let bench = TestBench::default();
+    let mut cli = bench
+        .open(near, test_dialect(), None)
+        .await
+        .expect("a session");
     for _ in 0..3 {
         cli.verify(&bench.ctx()).await.expect("it answers");
     }
@@ -296,13 +302,13 @@ async fn late_answers_alone_are_no_fault_of_a_session_that_is_tested() {
 
 #[tokio::test(start_paused = true)]
 async fn a_last_line_without_an_end_is_output_and_the_prompt_behind_it_is_none() {
-    for echo in [Echoing::Editor, Echoing::Blind, Echoing::Terminal] {
+    for echo in [FakeEcho::Editor, FakeEcho::Blind, FakeEcho::Terminal] {
         for last in ["output", "two words: "] {
-            let bench = Bench::default();
+            let bench = TestBench::default();
             let fake = r1()
                 .echo(echo)
-                .on("show log", &[say("first\r\n"), say(last)])
-                .on("show x", &[say("x\r\n")]);
+                .on("show log", &[write("first\r\n"), write(last)])
+                .on("show x", &[write("x\r\n")]);
             let mut cli = bench.session(fake).await;
             let ctx = bench.ctx();
             let output = cli.run(&ctx, &"show log".into()).await.expect("an output");
@@ -314,12 +320,12 @@ async fn a_last_line_without_an_end_is_output_and_the_prompt_behind_it_is_none()
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_kept_where_each_key_draws_the_line_anew() {
+async fn it_is_kept_where_each_key_redraws_the_line() {
     for last in ["output", "two words: ", "r1#", "uptime r1#"] {
         for pause in [0, 100, 900, 2000] {
-            let bench = Bench::default();
-            let steps = [say("first\r\n"), say(last), Do::Pause(pause)];
-            let fake = r1().echo(Echoing::Redrawn).on("show log", &steps);
+            let bench = TestBench::default();
+            let steps = [write("first\r\n"), write(last), FakeStep::Pause(pause)];
+            let fake = r1().echo(FakeEcho::Redrawn).on("show log", &steps);
             let output = bench.output(fake, "show log").await;
             assert_eq!(output, format!("first\n{last}"), "{pause} ms");
         }
@@ -328,10 +334,10 @@ async fn it_is_kept_where_each_key_draws_the_line_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn wrapped_echoes_are_not_output() {
-    let bench = Bench::default();
-    let fake = r1().echo(Echoing::Wrapped(40)).on(
+    let bench = TestBench::default();
+    let fake = r1().echo(FakeEcho::Wrapped(40)).on(
         "show running-config interface ethernet 1/1 all",
-        &[say("interface ethernet 1/1\r\n")],
+        &[write("interface ethernet 1/1\r\n")],
     );
     let output = bench
         .output(fake, "show running-config interface ethernet 1/1 all")
@@ -341,14 +347,14 @@ async fn wrapped_echoes_are_not_output() {
 
 #[tokio::test(start_paused = true)]
 async fn an_empty_line_at_the_edge_of_the_screen_is_no_output() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let command =
         "show interface description of the uplink to the core of the building number seven";
     let command = &command[..80 - "r1#".len()];
-    let steps = [say("\r\nout\r\n")];
+    let steps = [write("\r\nout\r\n")];
     for (echo, answer) in [
-        (Echoing::Editor, "\nout\n"),
-        (Echoing::Wrapped(80), "\nout\n"),
+        (FakeEcho::Editor, "\nout\n"),
+        (FakeEcho::Wrapped(80), "\nout\n"),
     ] {
         let fake = r1().echo(echo).on(command, &steps);
         assert_eq!(bench.output(fake, command).await, answer, "{echo:?}");
@@ -357,8 +363,8 @@ async fn an_empty_line_at_the_edge_of_the_screen_is_no_output() {
 
 #[tokio::test(start_paused = true)]
 async fn a_first_command_whose_output_is_not_ended_is_read_from_a_device_that_shows_nothing() {
-    let bench = Bench::default();
-    let fake = r1().echo(Echoing::Never).on("show x", &[say("out")]);
+    let bench = TestBench::default();
+    let fake = r1().echo(FakeEcho::Never).on("show x", &[write("out")]);
     let cli = bench.open(fake.start(), Dialect::generic(), None).await;
     let mut cli = cli.expect("a session");
     let output = cli.run(&bench.ctx(), &"show x".into()).await;
@@ -367,10 +373,10 @@ async fn a_first_command_whose_output_is_not_ended_is_read_from_a_device_that_sh
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_hostname_is_learnt() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = r1()
-        .on("rename", &[Do::Prompt("r2#")])
-        .on("show x", &[say("x\r\n")]);
+        .on("rename", &[FakeStep::Prompt("r2#")])
+        .on("show x", &[write("x\r\n")]);
     let mut cli = bench.session(fake).await;
     let ctx = bench.ctx();
     assert_eq!(
@@ -390,10 +396,10 @@ async fn output_without_a_last_line_end_is_kept_and_what_belongs_to_the_prompt_i
         ("\r\n[edit]\r\nadmin@r1# ", "one\r\ntwo"),
         ("\r\n\r\n[/interface]\r\nA:r1#", "one\r\ntwo"),
     ] {
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let fake = Fake::new(prompt)
-            .on("show x", &[say(output)])
-            .on("show y", &[say(output), say("\r\n")]);
+            .on("show x", &[write(output)])
+            .on("show y", &[write(output), write("\r\n")]);
         let mut dialect = Dialect::generic();
         dialect.on_open = vec!["terminal length 0".to_owned()];
         let mut cli = bench
@@ -413,11 +419,15 @@ async fn output_without_a_last_line_end_is_kept_and_what_belongs_to_the_prompt_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_are_told_in_the_device_s_words() {
-    let bench = Bench::default();
+async fn failures_quote_the_device_s_message() {
+    let bench = TestBench::default();
     let fake = r1().on(
         "show log",
-        &[Do::Lines(50), say("% Invalid quoted\r\n"), Do::Lines(50)],
+        &[
+            FakeStep::Lines(50),
+            write("% Invalid quoted\r\n"),
+            FakeStep::Lines(50),
+        ],
     );
     let mut cli = bench.session(fake).await;
     let error = cli
@@ -433,10 +443,10 @@ async fn failures_are_told_in_the_device_s_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_device_is_talked_to_by_its_prompt_alone() {
-    let bench = Bench::default();
+async fn an_unknown_device_is_usable_by_its_prompt_alone() {
+    let bench = TestBench::default();
     for prompt in ["admin@sw1> ", "[edit]$ ", "sw1%", "<sw1>", "MikroTik /ip> "] {
-        let fake = Fake::new(prompt).on("show x", &[say("a > b\r\nc #\r\n")]);
+        let fake = Fake::new(prompt).on("show x", &[write("a > b\r\nc #\r\n")]);
         let mut cli = bench
             .open(fake.start(), Dialect::generic(), None)
             .await
@@ -450,19 +460,21 @@ async fn an_unknown_device_is_talked_to_by_its_prompt_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_whose_password_was_asked_for_waits_no_longer_than_another() {
+async fn a_session_with_a_password_question_waits_no_longer_than_another() {
     let steps = [
-        say("Password: "),
-        Do::Hidden,
-        say("\r\n"),
-        Do::Prompt("r1#"),
+        write("Password: "),
+        FakeStep::Hidden,
+        write("\r\n"),
+        FakeStep::Prompt("r1#"),
     ];
     let fake = Fake::new("r1>")
         .on("enable", &steps)
-        .on("show x", &[say("x\r\n")]);
+        .on("show x", &[write("x\r\n")]);
     let secret = Line::secret(Sensitive::new("canary".to_owned()));
-    let bench = Bench::default();
-    let opened = bench.open(fake.start(), usual(), Some(&secret)).await;
+    let bench = TestBench::default();
+    let opened = bench
+        .open(fake.start(), test_dialect(), Some(&secret))
+        .await;
     let mut cli = opened.expect("a session");
     let started = Instant::now();
     let output = cli.run(&bench.ctx(), &"show x".into()).await;
@@ -472,12 +484,12 @@ async fn a_session_whose_password_was_asked_for_waits_no_longer_than_another() {
 
 #[tokio::test(start_paused = true)]
 async fn a_line_like_the_prompt_and_a_pause_are_output_on_a_device_that_shows_nothing() {
-    let bench = Bench::default();
-    let steps = [say("first\r\nr1#"), Do::Pause(1600), say("\r\n")];
+    let bench = TestBench::default();
+    let steps = [write("first\r\nr1#"), FakeStep::Pause(1600), write("\r\n")];
     let fake = r1()
-        .echo(Echoing::Never)
+        .echo(FakeEcho::Never)
         .on("show log", &steps)
-        .on("show x", &[say("x\r\n")]);
+        .on("show x", &[write("x\r\n")]);
     let mut cli = bench.session(fake).await;
     let ctx = bench.ctx();
     for _ in 0..3 {

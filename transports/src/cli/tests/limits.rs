@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::fake::{Bench, Do, say};
+use super::super::fake::{FakeStep, TestBench, write};
 use super::{interruption, r1};
 use crate::Error;
 use crate::Line;
 use crate::error::Interruption;
 
 #[tokio::test(start_paused = true)]
-async fn output_that_never_ends_is_given_up_after_the_command_timeout() {
-    let steps: Vec<Do> = (0..1_000)
-        .flat_map(|_| [say("tick\r\n"), Do::Pause(1_000)])
+async fn endless_output_is_abandoned_after_the_command_timeout() {
+    let steps: Vec<FakeStep> = (0..1_000)
+        .flat_map(|_| [write("tick\r\n"), FakeStep::Pause(1_000)])
         .collect();
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut cli = bench.session(r1().on("monitor", &steps)).await;
     let started = Instant::now();
     let (why, partial, _) = interruption(cli.run(&bench.ctx(), &"monitor".into()).await);
@@ -25,10 +25,10 @@ async fn output_that_never_ends_is_given_up_after_the_command_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_is_told_every_five_seconds_and_ends_after_the_idle_timeout() {
-    let bench = Bench::default();
+async fn silence_is_reported_every_five_seconds_and_ends_after_the_idle_timeout() {
+    let bench = TestBench::default();
     let mut cli = bench
-        .session(r1().on("hang", &[say("part\r\n"), Do::Hang]))
+        .session(r1().on("hang", &[write("part\r\n"), FakeStep::Hang]))
         .await;
     let started = Instant::now();
     let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"hang".into()).await);
@@ -49,10 +49,10 @@ async fn silence_is_told_every_five_seconds_and_ends_after_the_idle_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_closed_connection_is_told_at_once_with_what_had_arrived() {
-    let bench = Bench::default();
+async fn a_closed_connection_is_reported_at_once_with_the_partial_output() {
+    let bench = TestBench::default();
     let mut cli = bench
-        .session(r1().on("show x", &[say("one\r\ntw"), Do::Close]))
+        .session(r1().on("show x", &[write("one\r\ntw"), FakeStep::Close]))
         .await;
     let started = Instant::now();
     let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
@@ -66,9 +66,9 @@ async fn a_closed_connection_is_told_at_once_with_what_had_arrived() {
 
 #[tokio::test(start_paused = true)]
 async fn after_a_doubt_the_session_sends_nothing_more() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = r1()
-        .on("hang", &[Do::Pause(40_000), say("late\r\n")])
+        .on("hang", &[FakeStep::Pause(40_000), write("late\r\n")])
         .on("show x", &[]);
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -84,9 +84,9 @@ async fn after_a_doubt_the_session_sends_nothing_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_command_that_is_abandoned_leaves_no_session_behind() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut cli = bench
-        .session(r1().on("slow", &[Do::Pause(9_000), say("late\r\n")]))
+        .session(r1().on("slow", &[FakeStep::Pause(9_000), write("late\r\n")]))
         .await;
     let ctx = bench.ctx();
     let slow = Line::new("slow");
@@ -97,7 +97,7 @@ async fn a_command_that_is_abandoned_leaves_no_session_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn control_characters_are_refused_before_anything_is_sent() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = r1();
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -111,19 +111,22 @@ async fn control_characters_are_refused_before_anything_is_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_megabytes_arrive_whole() {
-    let bench = Bench::default();
+async fn ten_megabytes_arrive_completely() {
+    let bench = TestBench::default();
     let output = bench
-        .output(r1().on("show tech", &[Do::Lines(400_000)]), "show tech")
+        .output(
+            r1().on("show tech", &[FakeStep::Lines(400_000)]),
+            "show tech",
+        )
         .await;
     assert_eq!(output.lines().count(), 400_000);
     assert!(output.len() > 10_000_000);
 }
 
 #[tokio::test(start_paused = true)]
-async fn too_much_output_is_an_error_that_says_so() {
-    let bench = Bench::default();
-    let much = say(&"x".repeat(1024 * 1024));
+async fn too_much_output_is_an_error_of_its_own() {
+    let bench = TestBench::default();
+    let much = write(&"x".repeat(1024 * 1024));
     let mut cli = bench.session(r1().on("flood", &vec![much; 65])).await;
     let (why, ..) = interruption(cli.run(&bench.ctx(), &"flood".into()).await);
     assert_eq!(why, Interruption::TooMuch(64 * 1024 * 1024));
@@ -131,8 +134,8 @@ async fn too_much_output_is_an_error_that_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_is_verified_by_an_empty_line() {
-    let bench = Bench::default();
-    let mut cli = bench.session(r1().on("die", &[Do::Hang])).await;
+    let bench = TestBench::default();
+    let mut cli = bench.session(r1().on("die", &[FakeStep::Hang])).await;
     let ctx = bench.ctx();
     for _ in 0..3 {
         cli.verify(&ctx).await.expect("alive");
@@ -145,10 +148,10 @@ async fn a_session_is_verified_by_an_empty_line() {
 async fn slow_output_has_all_the_time_it_needs() {
     let mut steps = Vec::new();
     for number in 0..35 {
-        steps.push(say(&format!("line {number}\r\n")));
-        steps.push(Do::Pause(1_000));
+        steps.push(write(&format!("line {number}\r\n")));
+        steps.push(FakeStep::Pause(1_000));
     }
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let output = bench
         .output(r1().on("show tech", &steps), "show tech")
         .await;
@@ -157,15 +160,15 @@ async fn slow_output_has_all_the_time_it_needs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_leads_to_configuration_mode_is_told_at_once() {
-    let configure = [Do::Prompt("r1(config)#")];
+async fn a_command_that_enters_configuration_mode_is_an_error_at_once() {
+    let configure = [FakeStep::Prompt("r1(config)#")];
     let quoting = [
-        say("r1(config)#"),
-        Do::Pause(2_000),
-        say(" hostname r1\r\n"),
+        write("r1(config)#"),
+        FakeStep::Pause(2_000),
+        write(" hostname r1\r\n"),
     ];
     let fake = r1().on("conf t", &configure).on("show history", &quoting);
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut cli = bench.session(fake).await;
     let quoted = cli.run(&bench.ctx(), &"show history".into()).await;
     assert_eq!(quoted.expect("an output"), "r1(config)# hostname r1\n");

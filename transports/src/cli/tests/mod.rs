@@ -1,11 +1,11 @@
 //! Tests of the engine's guarantees on devices that behave as badly as real ones.
 
-mod asking;
 mod between;
 mod configuring;
 mod ending;
 mod limits;
 mod opening;
+mod questions;
 
 use super::fake::Fake;
 use crate::error::Interruption;

@@ -7,24 +7,24 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::super::dialect::{Dialect, LinePattern};
-use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
+use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, test_dialect, write};
 use crate::Error;
 use crate::Line;
 use crate::error::Phase;
 
 #[tokio::test(start_paused = true)]
 async fn the_blank_behind_a_question_may_come_late() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new("r1#").greeting(&[
-        say("Username:"),
-        Do::Pause(20),
-        say(" "),
-        Do::Hidden,
-        say("\r\nPassword:"),
-        Do::Pause(20),
-        say(" "),
-        Do::Hidden,
-        say("\r\n"),
+        write("Username:"),
+        FakeStep::Pause(20),
+        write(" "),
+        FakeStep::Hidden,
+        write("\r\nPassword:"),
+        FakeStep::Pause(20),
+        write(" "),
+        FakeStep::Hidden,
+        write("\r\n"),
     ]);
     let cli = bench.log_in(fake.start(), &"pw".into()).await;
     cli.expect("a session");
@@ -34,14 +34,14 @@ async fn the_blank_behind_a_question_may_come_late() {
 async fn a_banner_that_looks_like_a_prompt_is_no_prompt() {
     for pause in [0, 100, 2_000] {
         let banner = [
-            say("Welcome\r\nnot-a-prompt#"),
-            Do::Pause(pause),
-            say("\r\nBye#\r\n"),
+            write("Welcome\r\nnot-a-prompt#"),
+            FakeStep::Pause(pause),
+            write("\r\nBye#\r\n"),
         ];
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let fake = Fake::new("r1#")
             .greeting(&banner)
-            .on("show x", &[say("x\r\n")]);
+            .on("show x", &[write("x\r\n")]);
         let mut cli = bench.session(fake).await;
         let output = cli
             .run(&bench.ctx(), &"show x".into())
@@ -53,8 +53,8 @@ async fn a_banner_that_looks_like_a_prompt_is_no_prompt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_waits_for_an_empty_line_gets_one() {
-    let bench = Bench::default();
-    let fake = Fake::new("r1#").greeting(&[say("Welcome\r\n"), Do::Key]);
+    let bench = TestBench::default();
+    let fake = Fake::new("r1#").greeting(&[write("Welcome\r\n"), FakeStep::Key]);
     let mut cli = bench.session(fake).await;
     cli.verify(&bench.ctx()).await.expect("alive");
 }
@@ -64,20 +64,20 @@ async fn a_socket_that_shows_nothing_and_takes_blanks_for_a_command_is_read() {
     let help =
         "Unknown command, one of these is known:\n  show info\n  show stat\n  help\n  quit\n";
     let info = [
-        say("Name: x\n"),
-        Do::Pause(500),
-        say("\n> "),
-        Do::Pause(5_000),
-        say("Uptime: 1\n"),
+        write("Name: x\n"),
+        FakeStep::Pause(500),
+        write("\n> "),
+        FakeStep::Pause(5_000),
+        write("Uptime: 1\n"),
     ];
     // Without a terminal and with one.
-    for echo in [Echoing::Nothing, Echoing::Blind] {
+    for echo in [FakeEcho::Nothing, FakeEcho::Blind] {
         let fake = Fake::new("\n> ")
             .echo(echo)
-            .on("", &[say(help)])
+            .on("", &[write(help)])
             .on("show info", &info)
-            .on("show stat", &[say(help)]);
-        let bench = Bench::default();
+            .on("show stat", &[write(help)]);
+        let bench = TestBench::default();
         let mut cli = bench
             .open(fake.start(), Dialect::generic(), None)
             .await
@@ -95,19 +95,19 @@ async fn a_socket_that_shows_nothing_and_takes_blanks_for_a_command_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_behind_a_greeting_that_looks_like_a_prompt_gets_no_consent() {
+async fn a_question_after_a_greeting_like_a_prompt_is_not_confirmed() {
     // Enter is not pressed as long as the reply may still come.
     for (greeting, pause) in [("####", 20), ("####", 250), ("\r\nr1# ", 100)] {
         let greeting = [
-            say(greeting),
-            Do::Pause(pause),
-            say("##\r\nDiscard the changes of others? [Y/n]"),
-            Do::Hidden,
-            say("\r\ndiscarded\r\n"),
+            write(greeting),
+            FakeStep::Pause(pause),
+            write("##\r\nDiscard the changes of others? [Y/n]"),
+            FakeStep::Hidden,
+            write("\r\ndiscarded\r\n"),
         ];
         let fake = Fake::new("r1#").greeting(&greeting);
         let received = fake.received();
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let error = bench.open(fake.start(), Dialect::generic(), None).await;
         let error = error.expect_err("a question").to_string();
         assert!(error.contains("Discard the changes"), "{error}");
@@ -117,40 +117,40 @@ async fn a_question_behind_a_greeting_that_looks_like_a_prompt_gets_no_consent()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_was_perhaps_answered_by_return_is_told() {
+async fn a_question_that_was_perhaps_answered_by_return_is_reported() {
     let greeting = [
-        say("Welcome\r\nr1# "),
-        Do::Pause(1_000),
-        say("\r\nWipe the disk? [Y/n] "),
-        Do::Hidden,
-        say("\r\nwiped\r\n"),
+        write("Welcome\r\nr1# "),
+        FakeStep::Pause(1_000),
+        write("\r\nWipe the disk? [Y/n] "),
+        FakeStep::Hidden,
+        write("\r\nwiped\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new("r1# ").greeting(&greeting);
-    let error = bench.open(fake.start(), usual(), None).await;
+    let error = bench.open(fake.start(), test_dialect(), None).await;
     let error = error.expect_err("a question").to_string();
     assert!(error.contains("Wipe the disk? [Y/n]"), "{error}");
     assert!(error.contains("may have read"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_before_the_prompt_is_answered_as_the_dialect_says() {
-    let mut dialect = usual();
+async fn a_question_before_the_prompt_gets_the_answer_of_the_dialect() {
+    let mut dialect = test_dialect();
     dialect.login = serde_json::from_value(serde_json::json!([
         { "pattern": "Press RETURN to get started", "answer": "" },
         { "pattern": r"Accept\? \[yes/no\]", "answer": "yes" },
     ]))
     .expect("answers");
     let steps = [
-        say("Press RETURN to get started."),
-        Do::Hidden,
-        say("\r\nAccept? [yes/no] "),
-        Do::Hidden,
-        say("\r\n"),
+        write("Press RETURN to get started."),
+        FakeStep::Hidden,
+        write("\r\nAccept? [yes/no] "),
+        FakeStep::Hidden,
+        write("\r\n"),
     ];
     let fake = Fake::new("r1#").greeting(&steps);
     let received = fake.received();
-    let bench = Bench::default();
+    let bench = TestBench::default();
     bench
         .open(fake.start(), dialect, None)
         .await
@@ -162,12 +162,12 @@ async fn a_question_before_the_prompt_is_answered_as_the_dialect_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_device_without_a_prompt_is_given_up_with_its_last_line() {
-    let bench = Bench::default();
-    let fake = Fake::new("login as: ").greeting(&[say("hello\r\n")]);
+async fn a_device_without_a_prompt_is_an_error_with_its_last_line() {
+    let bench = TestBench::default();
+    let fake = Fake::new("login as: ").greeting(&[write("hello\r\n")]);
     let started = Instant::now();
     let error = bench
-        .open(fake.start(), usual(), None)
+        .open(fake.start(), test_dialect(), None)
         .await
         .expect_err("no prompt");
     assert!(
@@ -191,11 +191,11 @@ async fn a_device_without_a_prompt_is_given_up_with_its_last_line() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_closes_before_the_prompt_may_come_back() {
-    let bench = Bench::default();
-    let fake = Fake::new("r1#").greeting(&[say("System is booting\r\n"), Do::Close]);
+async fn a_connection_that_closes_before_the_prompt_is_a_transient_error() {
+    let bench = TestBench::default();
+    let fake = Fake::new("r1#").greeting(&[write("System is booting\r\n"), FakeStep::Close]);
     let error = bench
-        .open(fake.start(), usual(), None)
+        .open(fake.start(), test_dialect(), None)
         .await
         .expect_err("closed");
     assert!(error.is_transient());
@@ -204,23 +204,23 @@ async fn a_connection_that_closes_before_the_prompt_may_come_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_user_who_may_not_turn_paging_off_gets_a_session_nevertheless() {
-    let bench = Bench::default();
-    let refuse = [say("% Authorization failed\r\n")];
+    let bench = TestBench::default();
+    let refuse = [write("% Authorization failed\r\n")];
     let fake = Fake::new("r1#")
         .on("terminal length 0", &refuse)
-        .on("show x", &[say("x\r\n")]);
+        .on("show x", &[write("x\r\n")]);
     assert_eq!(bench.output(fake, "show x").await, "x\n");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_with_a_clock_is_learnt() {
-    let bench = Bench::default();
-    let tick = [say("tock\r\n"), Do::Prompt("[10:00:59] r1#")];
-    let mut dialect = usual();
+    let bench = TestBench::default();
+    let tick = [write("tock\r\n"), FakeStep::Prompt("[10:00:59] r1#")];
+    let mut dialect = test_dialect();
     dialect.prompt.exec = serde_json::from_str(r#""\\[[\\d:]+\\] r1#""#).expect("a pattern");
     let fake = Fake::new("[10:00:00] r1#")
         .on("tick", &tick)
-        .on("show x", &[say("x\r\n")]);
+        .on("show x", &[write("x\r\n")]);
     let mut cli = bench
         .open(fake.start(), dialect, None)
         .await
@@ -238,18 +238,18 @@ async fn a_prompt_with_a_clock_is_learnt() {
 
 #[tokio::test(start_paused = true)]
 async fn privileged_mode_is_entered_with_the_password() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let steps = [
-        say("Password: "),
-        Do::Hidden,
-        say("\r\n"),
-        Do::Prompt("r1#"),
+        write("Password: "),
+        FakeStep::Hidden,
+        write("\r\n"),
+        FakeStep::Prompt("r1#"),
     ];
     let fake = Fake::new("r1>").on("enable", &steps);
     let received = fake.received();
     let secret = Line::secret(Sensitive::new("canary".to_owned()));
     bench
-        .open(fake.start(), usual(), Some(&secret))
+        .open(fake.start(), test_dialect(), Some(&secret))
         .await
         .expect("a session");
     assert_eq!(
@@ -259,25 +259,25 @@ async fn privileged_mode_is_entered_with_the_password() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_or_missing_enable_password_is_told_with_its_setting() {
-    let bench = Bench::default();
+async fn a_refused_or_missing_enable_password_is_an_error_with_its_setting() {
+    let bench = TestBench::default();
     let again = [
-        say("Password: "),
-        Do::Hidden,
-        say("\r\nPassword: "),
-        Do::Hidden,
-        say("\r\n% Bad secrets\r\n"),
+        write("Password: "),
+        FakeStep::Hidden,
+        write("\r\nPassword: "),
+        FakeStep::Hidden,
+        write("\r\n% Bad secrets\r\n"),
     ];
     let once = [
-        say("Password: "),
-        Do::Hidden,
-        say("\r\n% Access denied\r\n"),
+        write("Password: "),
+        FakeStep::Hidden,
+        write("\r\n% Access denied\r\n"),
     ];
     let secret = Line::secret(Sensitive::new("canary".to_owned()));
     for steps in [&again[..], &once[..]] {
         let fake = Fake::new("r1>").on("enable", steps);
         let error = bench
-            .open(fake.start(), usual(), Some(&secret))
+            .open(fake.start(), test_dialect(), Some(&secret))
             .await
             .expect_err("refused");
         assert!(matches!(error, Error::Enable { .. }), "{error}");
@@ -287,7 +287,7 @@ async fn a_refused_or_missing_enable_password_is_told_with_its_setting() {
         );
         assert!(!error.to_string().contains("canary"), "{error}");
     }
-    let mut dialect = usual();
+    let mut dialect = test_dialect();
     dialect.enable = serde_json::from_str(r#"{"required": true}"#).expect("an enable");
     let fake = Fake::new("r1>").on("enable", &again);
     let error = bench
@@ -301,23 +301,23 @@ async fn a_refused_or_missing_enable_password_is_told_with_its_setting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn privileges_that_one_has_already_are_not_asked_for() {
-    let bench = Bench::default();
+async fn privileged_mode_is_not_requested_twice() {
+    let bench = TestBench::default();
     let fake = Fake::new("r1#");
     let received = fake.received();
     let secret = Line::secret(Sensitive::new("canary".to_owned()));
     bench
-        .open(fake.start(), usual(), Some(&secret))
+        .open(fake.start(), test_dialect(), Some(&secret))
         .await
         .expect("a session");
     assert_eq!(*received.lock().expect("no poison"), ["terminal length 0"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_way_to_privileged_mode_is_the_dialect_s() {
+async fn the_dialect_defines_how_privileged_mode_is_entered() {
     let secret = Line::secret(Sensitive::new("canary".to_owned()));
     let dialect = |exec: &str, privileged: Option<&str>, enable| {
-        let mut dialect = usual();
+        let mut dialect = test_dialect();
         dialect.prompt.exec = LinePattern::new(exec).expect("a pattern");
         dialect.prompt.privileged =
             privileged.map(|pattern| LinePattern::new(pattern).expect("a pattern"));
@@ -326,19 +326,21 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
     };
     let opened = async |dialect, fake: Fake, password| {
         let received = fake.received();
-        let opened = Bench::default().open(fake.start(), dialect, password).await;
+        let opened = TestBench::default()
+            .open(fake.start(), dialect, password)
+            .await;
         let received = received.lock().expect("no poison").clone();
         opened.map(|_| received).map_err(|error| error.to_string())
     };
 
     // A level, and a user name as well as a password, as AAA servers require.
     let asking = [
-        say("Username: "),
-        Do::Hidden,
-        say("\r\nPassword: "),
-        Do::Hidden,
-        say("\r\n"),
-        Do::Prompt("r1#"),
+        write("Username: "),
+        FakeStep::Hidden,
+        write("\r\nPassword: "),
+        FakeStep::Hidden,
+        write("\r\n"),
+        FakeStep::Prompt("r1#"),
     ];
     let cisco = dialect(
         r"[\w.-]+[>#]",
@@ -357,7 +359,7 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
         Some(r"[\w.@-]+> ?"),
         json!({ "command": "cli", "required": true }),
     );
-    let fake = || Fake::new("root@r1% ").on("cli", &[Do::Prompt("root@r1> ")]);
+    let fake = || Fake::new("root@r1% ").on("cli", &[FakeStep::Prompt("root@r1> ")]);
     let received = opened(junos.clone(), fake(), None).await;
     assert_eq!(received.expect("a session"), ["cli", "terminal length 0"]);
     let received = opened(junos, Fake::new("me@r1> "), None).await;
@@ -366,9 +368,9 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
     // Without a prompt of its own, privileged mode is recognized by the missing error message.
     let same = || dialect(r"[\w.-]+[>#]", None, json!({}));
     let denied = [
-        say("Password: "),
-        Do::Hidden,
-        say("\r\n% Access denied\r\n"),
+        write("Password: "),
+        FakeStep::Hidden,
+        write("\r\n% Access denied\r\n"),
     ];
     let fake = Fake::new("r1>").on("enable", &denied);
     let error = opened(same(), fake, Some(&secret)).await.expect_err("no");
@@ -379,35 +381,35 @@ async fn the_way_to_privileged_mode_is_the_dialect_s() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_line_that_shows_nothing_is_woken_before_it_asks_who_is_there() {
+async fn a_silent_line_is_woken_before_it_asks_for_a_login() {
     let secret = Line::secret(Sensitive::new("canary".to_owned()));
     let asks = [
-        say("\r\nlogin: "),
-        Do::Hidden,
-        say("\r\nPassword: "),
-        Do::Hidden,
-        say("\r\n"),
+        write("\r\nlogin: "),
+        FakeStep::Hidden,
+        write("\r\nPassword: "),
+        FakeStep::Hidden,
+        write("\r\n"),
     ];
-    let silent = [vec![Do::Hidden], asks.to_vec()].concat();
+    let silent = [vec![FakeStep::Hidden], asks.to_vec()].concat();
     let greets = [
-        vec![say("Connected to port 3.\r\n"), Do::Hidden],
+        vec![write("Connected to port 3.\r\n"), FakeStep::Hidden],
         asks.to_vec(),
     ];
     // A device that is only slow takes Return for an empty user name, and asks again.
     let slow = [
-        vec![Do::Pause(2_500), say("login: "), Do::Hidden],
+        vec![FakeStep::Pause(2_500), write("login: "), FakeStep::Hidden],
         asks.to_vec(),
     ];
     // Another device asks for the password of the empty user name first.
     let unnamed = [
-        say("login: "),
-        Do::Hidden,
-        Do::Pause(700),
-        say("\r\nPassword: "),
-        Do::Hidden,
+        write("login: "),
+        FakeStep::Hidden,
+        FakeStep::Pause(700),
+        write("\r\nPassword: "),
+        FakeStep::Hidden,
     ];
-    let fails = [Do::Pause(3_000), say("\r\nLogin incorrect\r\n")];
-    let nobody = [&[Do::Pause(2_500)], &unnamed[..], &fails, &asks].concat();
+    let fails = [FakeStep::Pause(3_000), write("\r\nLogin incorrect\r\n")];
+    let nobody = [&[FakeStep::Pause(2_500)], &unnamed[..], &fails, &asks].concat();
     for greeting in [
         silent,
         greets.concat(),
@@ -417,15 +419,15 @@ async fn a_line_that_shows_nothing_is_woken_before_it_asks_who_is_there() {
     ] {
         let fake = Fake::new("r1#").greeting(&greeting);
         let received = fake.received();
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let opened = bench.log_in(fake.start(), &secret).await;
         opened.expect("a session");
         let received = received.lock().expect("no poison").clone();
         let typed: Vec<_> = received.iter().filter(|line| !line.is_empty()).collect();
         assert_eq!(typed, ["me", "canary", "terminal length 0"], "{greeting:?}");
     }
-    let fake = Fake::new("r1#").greeting(&[Do::Hidden, Do::Hidden, Do::Hang]);
-    let opened = Bench::default().log_in(fake.start(), &secret).await;
+    let fake = Fake::new("r1#").greeting(&[FakeStep::Hidden, FakeStep::Hidden, FakeStep::Hang]);
+    let opened = TestBench::default().log_in(fake.start(), &secret).await;
     let error = opened.expect_err("nothing").to_string();
     assert!(
         error.contains("it showed nothing, even after Return"),
@@ -434,7 +436,7 @@ async fn a_line_that_shows_nothing_is_woken_before_it_asks_who_is_there() {
 }
 
 #[test]
-fn a_dialect_refuses_what_it_does_not_know() {
+fn a_dialect_refuses_unknown_keys() {
     let unknown = serde_json::from_str::<Dialect>(r#"{"promt": {}}"#).expect_err("refused");
     assert!(unknown.to_string().contains("promt"), "{unknown}");
     let wrong = serde_json::from_str::<Dialect>(r#"{"failure": ["("]}"#).expect_err("refused");

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::*;
 use crate::Context;
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::netconf::change::Check;
 use crate::netconf::fake::{Answer, Fake, OK};
 use crate::netconf::xml::Element;
@@ -29,7 +29,7 @@ impl Check for IsWell {
 
 /// A session with changes on probation.
 struct Run {
-    bench: Bench,
+    bench: TestBench,
     fake: Fake,
     client: Client,
     probation: Probation,
@@ -41,7 +41,7 @@ impl Run {
         capabilities: &[&'static str],
         answer: impl FnMut(&str) -> Answer + Send + 'static,
     ) -> Self {
-        let (bench, fake, check) = (Bench::default(), Fake::new(capabilities), IsWell(true));
+        let (bench, fake, check) = (TestBench::default(), Fake::new(capabilities), IsWell(true));
         let mut client = fake.open(&bench, answer).await.expect("a session");
         let ctx = bench.ctx();
         let begun = Probation::begin(&procedure(&ctx, &check), &mut client).await;
@@ -58,7 +58,7 @@ impl Run {
     async fn change(&mut self) -> Result<Changed> {
         let ctx = self.bench.ctx();
         let change = Change {
-            config: vec![Element::within("urn:a", "a")],
+            config: vec![Element::in_namespace("urn:a", "a")],
             ..Change::default()
         };
         let procedure = procedure(&ctx, &self.check);
@@ -222,7 +222,7 @@ async fn what_the_device_no_longer_waits_for_is_neither_changed_nor_confirmed() 
 
 #[tokio::test]
 async fn a_device_that_cannot_wait_has_no_probation() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new(&["base:1.0", "candidate:1.0"]);
     let mut client = fake.open(&bench, |_| OK).await.expect("a session");
     let ctx = bench.ctx();

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::*;
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::error::Interruption;
 use crate::netconf::fake::{Answer, Fake, OK};
 use crate::netconf::operation::DefaultOperation;
@@ -36,7 +36,7 @@ impl Check for Finds {
 
 /// Makes a change on a device, and returns the requests it received.
 async fn made(
-    bench: &Bench,
+    bench: &TestBench,
     capabilities: &[&'static str],
     check: Finds,
     answer: impl FnMut(&str) -> Answer + Send + 'static,
@@ -51,7 +51,7 @@ async fn made(
         check: &check,
     };
     let change = Change {
-        config: vec![Element::within("urn:a", "a")],
+        config: vec![Element::in_namespace("urn:a", "a")],
         default_operation: DefaultOperation::Merge,
     };
     let result = if client.capabilities().has(Capability::Candidate) {
@@ -62,16 +62,16 @@ async fn made(
     (result, fake.asked())
 }
 
-fn aftermath(result: Result<Changed>) -> Aftermath {
+fn aftermath(result: Result<Changed>) -> ChangeOutcome {
     match result.expect_err("it should fail") {
-        Error::Unconfirmed(unconfirmed) => unconfirmed.then,
+        Error::UnconfirmedChange(unconfirmed) => unconfirmed.outcome,
         other => panic!("another error: {other}"),
     }
 }
 
 #[tokio::test]
 async fn a_change_is_confirmed_only_behind_its_check() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let (result, asked) = made(&bench, &MODERN, Finds::Nothing, |_| OK).await;
     assert!(result.expect("it goes well").confirmed);
     assert_eq!(
@@ -88,8 +88,8 @@ async fn a_change_is_confirmed_only_behind_its_check() {
 
 #[tokio::test]
 async fn a_device_without_locks_is_changed_without_one() {
-    let bench = Bench::default();
-    let answer = |told: &str| match told {
+    let bench = TestBench::default();
+    let answer = |reported: &str| match reported {
         "lock running" => Answer::Refusal("operation-not-supported"),
         _ => OK,
     };
@@ -101,8 +101,8 @@ async fn a_device_without_locks_is_changed_without_one() {
 
 #[tokio::test]
 async fn a_commit_of_which_junos_tells_more_than_it_ends_is_a_commit() {
-    let bench = Bench::default();
-    let answer = |told: &str| match told {
+    let bench = TestBench::default();
+    let answer = |reported: &str| match reported {
         "commit" => Answer::Inside(
             "<commit-results><routing-engine junos:style=\"normal\"><name>re0</name>\
              <commit-success/><ok/></commit-results>",
@@ -121,9 +121,9 @@ async fn a_commit_of_which_junos_tells_more_than_it_ends_is_a_commit() {
 
 #[tokio::test]
 async fn a_change_that_does_not_stand_its_check_is_taken_back() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let (result, asked) = made(&bench, &MODERN, Finds::Fault, |_| OK).await;
-    assert_eq!(aftermath(result), Aftermath::TakenBack);
+    assert_eq!(aftermath(result), ChangeOutcome::RolledBack);
     assert_eq!(
         asked[2..],
         [
@@ -137,11 +137,11 @@ async fn a_change_that_does_not_stand_its_check_is_taken_back() {
 
 #[tokio::test(start_paused = true)]
 async fn where_a_commit_cannot_be_cancelled_the_end_of_the_session_takes_it_back() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let old = ["base:1.0", "candidate:1.0", "confirmed-commit:1.0"];
     let (result, asked) = made(&bench, &old, Finds::NoEnd, |_| OK).await;
     let limit = Duration::from_secs(60);
-    assert_eq!(aftermath(result), Aftermath::WillBeTakenBack(limit));
+    assert_eq!(aftermath(result), ChangeOutcome::WillRollBack(limit));
     assert_eq!(
         asked,
         [
@@ -156,7 +156,7 @@ async fn where_a_commit_cannot_be_cancelled_the_end_of_the_session_takes_it_back
 #[tokio::test]
 async fn what_is_refused_before_the_commit_is_discarded() {
     for refused in ["edit-config candidate", "commit confirmed"] {
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let answer = move |asked: &str| {
             if asked == refused {
                 Answer::Refusal("invalid-value")
@@ -174,7 +174,7 @@ async fn what_is_refused_before_the_commit_is_discarded() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lock_that_somebody_else_has_is_waited_for_and_told() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let mut denials = 2;
     let answer = move |asked: &str| {
         if asked == "lock candidate" && denials > 0 {
@@ -193,7 +193,7 @@ async fn a_lock_that_somebody_else_has_is_waited_for_and_told() {
         "{notices:?}"
     );
 
-    let bench = Bench::patient_for(5);
+    let bench = TestBench::with_limit(5);
     let answer = |_: &str| Answer::Refusal("lock-denied");
     let (result, asked) = made(&bench, &MODERN, Finds::Nothing, answer).await;
     let error = result.expect_err("somebody keeps it").to_string();
@@ -207,7 +207,7 @@ async fn a_lock_that_somebody_else_has_is_waited_for_and_told() {
 #[tokio::test]
 async fn a_session_that_dies_before_the_commit_changed_nothing_and_later_is_taken_back() {
     let dies_at = |at: &'static str| move |asked: &str| if asked == at { Answer::End } else { OK };
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let dying = dies_at("edit-config candidate");
     let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
     let error = result.expect_err("gone");
@@ -217,7 +217,7 @@ async fn a_session_that_dies_before_the_commit_changed_nothing_and_later_is_take
     );
     let dying = dies_at("commit confirmed");
     let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
-    assert!(matches!(aftermath(result), Aftermath::WillBeTakenBack(_)));
+    assert!(matches!(aftermath(result), ChangeOutcome::WillRollBack(_)));
     let dying = dies_at("commit");
     let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
     let error = result.expect_err("gone");
@@ -229,10 +229,10 @@ async fn a_session_that_dies_before_the_commit_changed_nothing_and_later_is_take
 
 #[tokio::test]
 async fn without_a_candidate_what_runs_is_changed_and_a_check_can_only_tell() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let simple = ["base:1.0", "writable-running:1.0"];
     let (result, asked) = made(&bench, &simple, Finds::Fault, |_| OK).await;
-    assert_eq!(aftermath(result), Aftermath::Stands);
+    assert_eq!(aftermath(result), ChangeOutcome::InEffect);
     assert_eq!(
         asked,
         ["lock running", "edit-config running", "unlock running"]

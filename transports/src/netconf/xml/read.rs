@@ -10,7 +10,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, PrefixDeclaration, QName, ResolveResult};
 use quick_xml::reader::NsReader;
 
-use super::{BASE, DEEPEST, Element, Node};
+use super::{BASE, Element, MAX_DEPTH, Node};
 
 /// The maximum number of attributes of an element.
 const MOST_ATTRIBUTES: usize = 1000;
@@ -144,7 +144,7 @@ impl<'t> Reader<'t> {
     }
 
     fn start(&mut self, start: &BytesStart<'_>) -> Result<(), XmlError> {
-        if self.open.len() == DEEPEST {
+        if self.open.len() == MAX_DEPTH {
             return Err(self.error("its elements lie too deep in each other"));
         }
         let name = self.name(start.name())?;

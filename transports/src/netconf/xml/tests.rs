@@ -99,7 +99,9 @@ fn what_users_write_may_be_several_elements_and_stays_in_its_namespaces() {
     let elements = Element::parse_all("<a xmlns='urn:a'/><b nc:operation='delete'><c/></b>")
         .expect("well-formed");
     assert_eq!(elements.len(), 2);
-    let message = Element::within(BASE, "config").with(elements).to_string();
+    let message = Element::in_namespace(BASE, "config")
+        .with(elements)
+        .to_string();
     let read = parse(&message);
     assert_eq!(read.child("a").and_then(Element::namespace), Some("urn:a"));
     assert_eq!(read.child("b").and_then(Element::namespace), None);

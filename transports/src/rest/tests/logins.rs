@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn credentials_go_along_in_each_of_their_ways() {
+async fn credentials_are_sent_in_each_supported_way() {
     for (settings, header) in [
         (
             json!({ "user": "me", "password": "canary" }),
@@ -17,20 +17,26 @@ async fn credentials_go_along_in_each_of_their_ways() {
         ),
     ] {
         let server = Server::start([OK]).await;
-        let bench = Bench::default();
+        let bench = TestBench::default();
         let session = open(&bench, &server, settings).await.expect("a session");
         let answer = session.get(&bench.ctx(), "/x").await.expect("an answer");
         assert_eq!(answer, data(json!({ "a": 1 })));
-        let asked = server.asked().concat();
-        assert!(asked.contains(header), "{asked}");
-        assert!(bench.said(Level::Warning)[0].contains("are sent in clear text"));
+        let requests = server.requests().concat();
+        assert!(requests.contains(header), "{requests}");
+        assert!(bench.messages(Level::Warning)[0].contains("are sent in clear text"));
         assert!(!format!("{session:?}").contains("canary"));
     }
 }
 
 #[tokio::test]
 async fn credentials_that_are_refused_are_tried_once() {
-    let refusal = || [Do::Answer(401, "www-authenticate: Basic realm=x\r\n", "no")];
+    let refusal = || {
+        [FakeReaction::Answer(
+            401,
+            "www-authenticate: Basic realm=x\r\n",
+            "no",
+        )]
+    };
     let server = Server::start(refusal()).await;
     let error = get(&server, json!({ "user": "me", "password": "canary" }), "/x").await;
     let error = error.expect_err("refused");
@@ -41,7 +47,7 @@ async fn credentials_that_are_refused_are_tried_once() {
             .contains("refuses the login of `me` (basic), saying `no`"),
         "{error}"
     );
-    assert_eq!(server.lines(), ["GET /x"]);
+    assert_eq!(server.request_lines(), ["GET /x"]);
     let server = Server::start(refusal()).await;
     let error = get(&server, json!({}), "/x")
         .await
@@ -52,19 +58,19 @@ async fn credentials_that_are_refused_are_tried_once() {
 
 #[tokio::test]
 async fn a_login_gives_a_token_that_is_renewed_once_when_it_expires() {
-    let token = |text| Do::Answer(200, "", text);
+    let token = |text| FakeReaction::Answer(200, "", text);
     let server = Server::start([
         token(r#"{"t": "canary-1"}"#),
         OK,
-        Do::Answer(401, "", "expired"),
+        FakeReaction::Answer(401, "", "expired"),
         token(r#"{"t": "canary-2"}"#),
         OK,
-        Do::Answer(401, "", "expired"),
+        FakeReaction::Answer(401, "", "expired"),
         token(r#"{"t": "canary-3"}"#),
-        Do::Answer(401, "", "no canary-3"),
+        FakeReaction::Answer(401, "", "no canary-3"),
     ])
     .await;
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let settings = json!({
         "user": "me", "password": "can\"ary",
         "login": {
@@ -86,30 +92,34 @@ async fn a_login_gives_a_token_that_is_renewed_once_when_it_expires() {
         "{error}"
     );
     assert!(!error.contains("canary"), "{error}");
-    let asked = server.asked();
+    let requests = server.requests();
     assert!(
-        asked[0].ends_with(r#"{"name":"me","password":"can\"ary"}"#),
+        requests[0].ends_with(r#"{"name":"me","password":"can\"ary"}"#),
         "{}",
-        asked[0]
+        requests[0]
     );
-    assert!(!asked[0].contains("authorization"), "{}", asked[0]);
+    assert!(!requests[0].contains("authorization"), "{}", requests[0]);
     let tokens: Vec<bool> = [(1, "1"), (2, "1"), (4, "2"), (5, "2"), (7, "3")]
-        .map(|(at, number)| asked[at].contains(&format!("authorization: canary-{number}\r\n")))
+        .map(|(at, number)| requests[at].contains(&format!("authorization: canary-{number}\r\n")))
         .to_vec();
-    assert_eq!(tokens, [true; 5], "{asked:#?}");
+    assert_eq!(tokens, [true; 5], "{requests:#?}");
 }
 
 #[tokio::test]
 async fn a_login_gives_cookies() {
     let cookies =
         "set-cookie: a=1; Path=/; HttpOnly\r\nset-cookie: b=2\r\nset-cookie: old=; Max-Age=0\r\n";
-    let server = Server::start([Do::Answer(204, cookies, ""), OK]).await;
+    let server = Server::start([FakeReaction::Answer(204, cookies, ""), OK]).await;
     let settings = json!({
         "user": "me", "password": "can&ary",
         "login": { "path": "/login", "body": "u={user}&p={password}" },
     });
     get(&server, settings, "/x").await.expect("an answer");
-    let asked = server.asked();
-    assert!(asked[0].ends_with("u=me&p=can%26ary"), "{}", asked[0]);
-    assert!(asked[1].contains("cookie: a=1; b=2\r\n"), "{}", asked[1]);
+    let requests = server.requests();
+    assert!(requests[0].ends_with("u=me&p=can%26ary"), "{}", requests[0]);
+    assert!(
+        requests[1].contains("cookie: a=1; b=2\r\n"),
+        "{}",
+        requests[1]
+    );
 }

@@ -10,17 +10,17 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout_at;
 
 use super::Login;
-use crate::ssh::identities::Found;
+use crate::ssh::identities::FoundIdentities;
 use crate::{Error, Result};
 
 impl Login<'_> {
     /// Tries the agent's keys: those that are also in key files first, and no others if `IdentitiesOnly`
     /// is set.
-    pub(super) async fn by_agent(
+    pub(super) async fn try_agent(
         &mut self,
         setting: &'static str,
         socket: &Path,
-        found: &Found,
+        found: &FoundIdentities,
     ) -> Result<bool> {
         let problem = |problem: String| Error::Setting { setting, problem };
         let asking = async {
@@ -39,35 +39,37 @@ impl Login<'_> {
             let key = identity.public_key().into_owned();
             let own = match identity {
                 AgentIdentity::Certificate { certificate, .. } => vec![certificate],
-                AgentIdentity::PublicKey { .. } => found.of(key.key_data()).cloned().collect(),
+                AgentIdentity::PublicKey { .. } => {
+                    found.certificates_for(key.key_data()).cloned().collect()
+                }
             };
             for hash in self.hashes(&key.algorithm()).await? {
                 for certificate in &own {
-                    if !self.may_try("agent certificate", certificate.key_id()) {
+                    if !self.count_attempt("agent certificate", certificate.key_id()) {
                         return Ok(false);
                     }
                     let (user, certificate) = (&self.settings.user, certificate.clone());
-                    let trying = self.handle.authenticate_certificate_with(
+                    let attempt = self.handle.authenticate_certificate_with(
                         user,
                         certificate,
                         hash,
                         &mut agent,
                     );
-                    let result = timeout_at(self.deadline, trying).await;
-                    if self.agent_signed(result)? {
+                    let result = timeout_at(self.deadline, attempt).await;
+                    if self.record_agent_result(result)? {
                         return Ok(true);
                     }
                 }
                 let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
-                if !self.may_try("agent key", &fingerprint) {
+                if !self.count_attempt("agent key", &fingerprint) {
                     return Ok(false);
                 }
                 let (user, key) = (&self.settings.user, key.clone());
-                let trying = self
+                let attempt = self
                     .handle
                     .authenticate_publickey_with(user, key, hash, &mut agent);
-                let result = timeout_at(self.deadline, trying).await;
-                if self.agent_signed(result)? {
+                let result = timeout_at(self.deadline, attempt).await;
+                if self.record_agent_result(result)? {
                     return Ok(true);
                 }
             }
@@ -75,7 +77,7 @@ impl Login<'_> {
         Ok(false)
     }
 
-    fn agent_signed<E>(
+    fn record_agent_result<E>(
         &mut self,
         result: std::result::Result<std::result::Result<AuthResult, E>, Elapsed>,
     ) -> Result<bool> {
@@ -83,7 +85,7 @@ impl Login<'_> {
             Err(_) => Err(self.timed_out()),
             // An agent may hold a key that it cannot use now. The next key may work.
             Ok(Err(_)) => Ok(false),
-            Ok(Ok(result)) => self.noted(Ok(Ok(result))),
+            Ok(Ok(result)) => self.record_result(Ok(Ok(result))),
         }
     }
 }

@@ -23,34 +23,34 @@ fn known(text: &str, host: &str, port: u16) -> KnownHosts {
     KnownHosts(records)
 }
 
-fn standing(text: &str, host: &str, port: u16) -> String {
-    match known(text, host, port).judge(&key(ONE)) {
-        Standing::Known => "known".into(),
-        Standing::Revoked(record) => format!("revoked {}", record.line),
-        Standing::Changed(record) => format!("changed {}", record.line),
-        Standing::OnlyAuthority(record) => format!("authority {}", record.line),
-        Standing::Unknown => "unknown".into(),
+fn status(text: &str, host: &str, port: u16) -> String {
+    match known(text, host, port).status_of(&key(ONE)) {
+        KeyStatus::Known => "known".into(),
+        KeyStatus::Revoked(record) => format!("revoked {}", record.line),
+        KeyStatus::Changed(record) => format!("changed {}", record.line),
+        KeyStatus::OnlyAuthority(record) => format!("authority {}", record.line),
+        KeyStatus::Unknown => "unknown".into(),
     }
 }
 
 #[test]
 fn names_ports_and_lists_are_matched() {
     let text = format!("# sw\n\nsw1,192.0.2.1 {ONE} comment here\n[sw2]:2222\t {ONE}\n");
-    assert_eq!(standing(&text, "sw1", 22), "known");
-    assert_eq!(standing(&text, "SW1", 22), "known");
-    assert_eq!(standing(&text, "192.0.2.1", 22), "known");
-    assert_eq!(standing(&text, "sw1", 2222), "unknown");
-    assert_eq!(standing(&text, "sw2", 2222), "known");
-    assert_eq!(standing(&text, "sw2", 22), "unknown");
+    assert_eq!(status(&text, "sw1", 22), "known");
+    assert_eq!(status(&text, "SW1", 22), "known");
+    assert_eq!(status(&text, "192.0.2.1", 22), "known");
+    assert_eq!(status(&text, "sw1", 2222), "unknown");
+    assert_eq!(status(&text, "sw2", 2222), "known");
+    assert_eq!(status(&text, "sw2", 22), "unknown");
 }
 
 #[test]
 fn wildcards_match_and_negations_exclude() {
     let text = format!("*.example.org,!bad.example.org,10.0.?.1 {ONE}\n");
-    assert_eq!(standing(&text, "a.example.org", 22), "known");
-    assert_eq!(standing(&text, "bad.example.org", 22), "unknown");
-    assert_eq!(standing(&text, "10.0.7.1", 22), "known");
-    assert_eq!(standing(&text, "10.0.77.1", 22), "unknown");
+    assert_eq!(status(&text, "a.example.org", 22), "known");
+    assert_eq!(status(&text, "bad.example.org", 22), "unknown");
+    assert_eq!(status(&text, "10.0.7.1", 22), "known");
+    assert_eq!(status(&text, "10.0.77.1", 22), "unknown");
     assert!(!glob(&"*a".repeat(50), &"a".repeat(49)) && glob("*a*b", "xxaxxb"));
 }
 
@@ -58,20 +58,20 @@ fn wildcards_match_and_negations_exclude() {
 fn hashed_names_are_matched() {
     // Made with `ssh-keygen -H` from a line for `sw1`.
     let text = format!("|1|F1E1KeoE/eEWhi10WpGv4OdiO6Y=|3988QV0VE8wmZL7suNrYQLITLCg= {ONE}\n");
-    assert_eq!(standing(&text, "192.168.1.61", 22), "known");
-    assert_eq!(standing(&text, "192.168.1.62", 22), "unknown");
+    assert_eq!(status(&text, "192.168.1.61", 22), "known");
+    assert_eq!(status(&text, "192.168.1.62", 22), "unknown");
 }
 
 #[test]
-fn another_key_has_changed_be_it_of_another_algorithm() {
-    assert_eq!(standing(&format!("sw1 {TWO}\n"), "sw1", 22), "changed 1");
+fn any_other_key_counts_as_changed_whatever_its_algorithm() {
+    assert_eq!(status(&format!("sw1 {TWO}\n"), "sw1", 22), "changed 1");
     assert_eq!(
-        standing(&format!("sw1 {ECDSA}\nsw1 {TWO}\n"), "sw1", 22),
+        status(&format!("sw1 {ECDSA}\nsw1 {TWO}\n"), "sw1", 22),
         "changed 2"
     );
-    assert_eq!(standing(&format!("sw1 {ECDSA}\n"), "sw1", 22), "changed 1");
+    assert_eq!(status(&format!("sw1 {ECDSA}\n"), "sw1", 22), "changed 1");
     assert_eq!(
-        standing(&format!("sw1 {ECDSA}\nsw1 {ONE}\n"), "sw1", 22),
+        status(&format!("sw1 {ECDSA}\nsw1 {ONE}\n"), "sw1", 22),
         "known"
     );
     assert_eq!(
@@ -83,52 +83,52 @@ fn another_key_has_changed_be_it_of_another_algorithm() {
 }
 
 #[test]
-fn revoked_keys_and_authorities_are_told_apart() {
+fn revoked_keys_and_authorities_are_distinguished() {
     let text = format!("sw1 {ONE}\n@revoked  * {ONE}\n");
-    assert_eq!(standing(&text, "sw1", 22), "revoked 2");
+    assert_eq!(status(&text, "sw1", 22), "revoked 2");
     assert_eq!(
-        standing(&format!("@cert-authority *.org {TWO}\n"), "a.org", 22),
+        status(&format!("@cert-authority *.org {TWO}\n"), "a.org", 22),
         "authority 1"
     );
     let both = format!("@cert-authority * {TWO}\nsw1 {ONE}\n");
-    assert_eq!(standing(&both, "sw1", 22), "known");
+    assert_eq!(status(&both, "sw1", 22), "known");
 }
 
 #[test]
-fn a_key_is_learnt_once_and_behind_a_line_end() {
+fn a_key_is_recorded_once_and_on_a_line_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("deep/known_hosts");
     let files = [file.clone()];
-    let learn = || learn(&files, "sw1", 2222, &key(ONE)).expect("written");
-    let line = line("sw1", 2222, &key(ONE));
+    let record_key = || record_key(&files, "sw1", 2222, &key(ONE)).expect("written");
+    let line = known_hosts_line("sw1", 2222, &key(ONE));
     assert_eq!(line, format!("[sw1]:2222 {ONE}"));
-    assert!(matches!(learn(), Standing::Unknown));
-    assert!(matches!(learn(), Standing::Known));
+    assert!(matches!(record_key(), KeyStatus::Unknown));
+    assert!(matches!(record_key(), KeyStatus::Known));
     assert_eq!(
         fs::read_to_string(&file).expect("a file"),
         format!("{line}\n")
     );
     fs::write(&file, "sw0 x").expect("written");
-    learn();
+    record_key();
     assert_eq!(
         fs::read_to_string(&file).expect("a file"),
         format!("sw0 x\n{line}\n")
     );
     let read = KnownHosts::read(&files, "sw1", 2222).expect("read");
-    assert!(matches!(read.judge(&key(ONE)), Standing::Known));
+    assert!(matches!(read.status_of(&key(ONE)), KeyStatus::Known));
 }
 
 #[test]
-fn of_two_keys_that_are_learnt_at_once_only_one_is() {
+fn only_one_of_two_keys_is_recorded_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = [folder.path().join("known_hosts")];
-    let learn = |text| learn(&files, "sw1", 22, &key(text)).expect("written");
+    let record_key = |text| record_key(&files, "sw1", 22, &key(text)).expect("written");
     let standings = std::thread::scope(|scope| {
-        let both = [ONE, TWO].map(|text| scope.spawn(move || learn(text)));
+        let both = [ONE, TWO].map(|text| scope.spawn(move || record_key(text)));
         both.map(|one| one.join().expect("no panic"))
     });
-    let learnt = |standing: &&Standing| matches!(standing, Standing::Unknown);
-    let refused = |standing: &&Standing| matches!(standing, Standing::Changed(_));
+    let learnt = |status: &&KeyStatus| matches!(status, KeyStatus::Unknown);
+    let refused = |status: &&KeyStatus| matches!(status, KeyStatus::Changed(_));
     assert_eq!(standings.iter().filter(learnt).count(), 1, "{standings:?}");
     assert_eq!(standings.iter().filter(refused).count(), 1, "{standings:?}");
     let text = fs::read_to_string(&files[0]).expect("a file");

@@ -15,11 +15,11 @@ use tokio_rustls::TlsAcceptor;
 
 use super::provider::PROVIDER;
 use super::*;
-use crate::cli::fake::Bench;
+use crate::cli::fake::TestBench;
 use crate::error::{Phase, Untrusted};
 use crate::{Error, Result};
 
-/// The authority that signed all of them except [`SELF_SIGNED`] and [`STRANGER`].
+/// The authority that signed all of them except [`SELF_SIGNED`] and [`UNKNOWN_CLIENT`].
 pub(crate) const CA: &str = include_str!("ca.pem");
 /// For `localhost` and 127.0.0.1.
 pub(crate) const SERVER: &str = include_str!("server.pem");
@@ -34,7 +34,7 @@ const EXPIRED: &str = include_str!("expired.pem");
 const ELSEWHERE: &str = include_str!("elsewhere.pem");
 const ELSEWHERE_KEY: &str = include_str!("elsewhere.key");
 /// Like the client's, but self-signed.
-const STRANGER: &str = include_str!("stranger.pem");
+const UNKNOWN_CLIENT: &str = include_str!("stranger.pem");
 
 /// A server's configuration: its certificate, and whether it requires a client certificate of [`CA`].
 pub(crate) fn server(certificate: &str, key: &str, wants_certificate: bool) -> Arc<ServerConfig> {
@@ -75,13 +75,13 @@ fn policy(settings: &[(&str, &str)]) -> (Result<Tls>, Vec<String>) {
     let info = SCHEMA
         .read(RawConnectionInfo::new(raw.collect()), |_, _| {})
         .expect("it fits");
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let tls = Tls::read(&bench.ctx(), &info);
-    (tls, bench.said(Level::Warning))
+    (tls, bench.messages(Level::Warning))
 }
 
 /// Performs a handshake with these settings, and exchanges a byte in each direction.
-async fn shake(server: Arc<ServerConfig>, settings: &[(&str, &str)]) -> Result<()> {
+async fn handshake(server: Arc<ServerConfig>, settings: &[(&str, &str)]) -> Result<()> {
     let (ours, theirs) = duplex(1 << 16);
     let serving = async {
         if let Ok(mut stream) = TlsAcceptor::from(server).accept(theirs).await {
@@ -103,7 +103,9 @@ async fn shake(server: Arc<ServerConfig>, settings: &[(&str, &str)]) -> Result<(
 }
 
 async fn untrusted_by(server: Arc<ServerConfig>, settings: &[(&str, &str)]) -> (Untrusted, String) {
-    let error = shake(server, settings).await.expect_err("it is refused");
+    let error = handshake(server, settings)
+        .await
+        .expect_err("it is refused");
     assert!(!error.is_transient());
     let text = error.to_string();
     match error {
@@ -123,9 +125,9 @@ fn fingerprint_of(certificate: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_certificate_that_a_trusted_authority_signed_for_this_name_is_taken() {
+async fn a_certificate_that_a_trusted_authority_signed_for_this_name_is_accepted() {
     let plain = server(SERVER, SERVER_KEY, false);
-    shake(Arc::clone(&plain), &[("ssl_ca_file", CA)])
+    handshake(Arc::clone(&plain), &[("ssl_ca_file", CA)])
         .await
         .expect("trusted");
     let (why, text) = untrusted_by(plain, &[]).await;
@@ -137,7 +139,7 @@ async fn a_certificate_that_a_trusted_authority_signed_for_this_name_is_taken() 
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_certificate_is_told() {
+async fn problems_of_a_certificate_are_reported() {
     let ca = [("ssl_ca_file", CA)];
     let (why, text) = untrusted_by(server(ELSEWHERE, ELSEWHERE_KEY, false), &ca).await;
     let presented = ["sw9.example.com", "192.0.2.9"].map(str::to_owned).to_vec();
@@ -159,11 +161,11 @@ async fn what_is_wrong_with_a_certificate_is_told() {
 }
 
 #[tokio::test]
-async fn a_pinned_certificate_is_taken_whoever_signed_it_and_no_other() {
+async fn only_the_pinned_certificate_is_accepted_whoever_signed_it() {
     for certificate in [SERVER, SELF_SIGNED, EXPIRED] {
         let shown = fingerprint_of(certificate);
         let server = server(certificate, SERVER_KEY, false);
-        shake(server, &[("ssl_fingerprint", &shown)])
+        handshake(server, &[("ssl_fingerprint", &shown)])
             .await
             .expect("it is that one");
     }
@@ -179,27 +181,27 @@ async fn a_pinned_certificate_is_taken_whoever_signed_it_and_no_other() {
 }
 
 #[tokio::test]
-async fn without_verification_everything_is_taken_and_warned_of() {
+async fn without_verification_every_certificate_is_accepted_with_a_warning() {
     let settings = [("ssl_verify", "false")];
     for (certificate, key) in [
         (SELF_SIGNED, SERVER_KEY),
         (EXPIRED, SERVER_KEY),
         (ELSEWHERE, ELSEWHERE_KEY),
     ] {
-        shake(server(certificate, key, false), &settings)
+        handshake(server(certificate, key, false), &settings)
             .await
             .expect("taken");
     }
-    let (_, said) = policy(&settings);
+    let (_, message) = policy(&settings);
     assert!(
-        said.len() == 1 && said[0].contains("anyone in between"),
-        "{said:?}"
+        message.len() == 1 && message[0].contains("anyone in between"),
+        "{message:?}"
     );
     assert_eq!(policy(&[]).1, [""; 0]);
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_certificate_gets_ours_or_says_why_not() {
+async fn a_server_that_requires_a_certificate_gets_ours_or_the_error_explains_why_not() {
     let wants = server(SERVER, SERVER_KEY, true);
     let with = |certificate, key| {
         [
@@ -208,7 +210,7 @@ async fn a_server_that_wants_a_certificate_gets_ours_or_says_why_not() {
             ("ssl_key_file", key),
         ]
     };
-    shake(Arc::clone(&wants), &with(CLIENT, CLIENT_KEY))
+    handshake(Arc::clone(&wants), &with(CLIENT, CLIENT_KEY))
         .await
         .expect("let in");
     let (why, text) = untrusted_by(Arc::clone(&wants), &[("ssl_ca_file", CA)]).await;
@@ -220,7 +222,7 @@ async fn a_server_that_wants_a_certificate_gets_ours_or_says_why_not() {
         text.contains("(certificate required): check `ssl_cert_file`"),
         "{text}"
     );
-    let (why, _) = untrusted_by(wants, &with(STRANGER, CLIENT_KEY)).await;
+    let (why, _) = untrusted_by(wants, &with(UNKNOWN_CLIENT, CLIENT_KEY)).await;
     assert!(
         matches!(why, Untrusted::ClientCertificate { .. }),
         "{why:?}"
@@ -234,7 +236,7 @@ async fn a_server_that_wants_a_certificate_gets_ours_or_says_why_not() {
 }
 
 #[tokio::test]
-async fn a_peer_without_tls_is_told_apart_from_one_that_hangs_up() {
+async fn a_peer_without_tls_and_one_that_hangs_up_have_different_errors() {
     let limit = Duration::from_secs(5);
     let answered = async |answer: &'static [u8]| {
         let (ours, mut theirs) = duplex(1 << 16);

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Event, EventSink, Facts, TransportSchema, Value};
 use devgate_transports::error::{Interrupted, Interruption, Phase};
 use devgate_transports::{
-    CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Request, Result,
+    CommandLine, Connect, Context, DataRequest, DataStore, Document, Error, Line, Mode, Result,
     RetryBudget, Transport,
 };
 use serde_json::json;
@@ -138,10 +138,10 @@ impl Connect for Device {
                 Err(Error::Closed {
                     peer: "fake:22".to_owned(),
                     phase: Phase::KeyExchange,
-                    said: String::new(),
+                    message: String::new(),
                 })
             };
-            return ctx.retry_budget().persist(ctx, "connect", attempt).await;
+            return ctx.retry_budget().retry(ctx, "connect", attempt).await;
         }
         if self.refuses {
             let problem = "the password is wrong".to_owned();
@@ -200,10 +200,10 @@ impl CommandLine for Session {
             std::future::pending::<()>().await;
         }
         if command == "lose" {
-            let (peer, doing) = ("fake:22".to_owned(), "`lose`".to_owned());
+            let (peer, operation) = ("fake:22".to_owned(), "`lose`".to_owned());
             return Err(Error::Interrupted(Box::new(Interrupted {
                 peer,
-                doing,
+                operation,
                 changing: false,
                 why: Interruption::Lost,
                 partial: "half".to_owned(),
@@ -234,13 +234,13 @@ impl DataStore for Session {
         }
     }
 
-    async fn set(&self, _: &Context<'_>, request: &Request) -> Result<Document> {
-        let Request { what, method, body } = request;
+    async fn set(&self, _: &Context<'_>, request: &DataRequest) -> Result<Document> {
+        let DataRequest { what, method, body } = request;
         let (method, body) = (method.as_deref(), body.as_ref().map(Value::to_json));
         self.note(&format!("set {what} {method:?} {body:?}"));
         Err(Error::Interrupted(Box::new(Interrupted {
             peer: "fake:22".to_owned(),
-            doing: "the request".to_owned(),
+            operation: "the request".to_owned(),
             changing: true,
             why: Interruption::Lost,
             partial: String::new(),

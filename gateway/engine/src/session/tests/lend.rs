@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_schemas::Value;
-use devgate_transports::{Document, Mode, Request, RetryBudget};
+use devgate_transports::{DataRequest, Document, Mode, RetryBudget};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -243,7 +243,7 @@ async fn data_is_read_and_changed_once_but_not_under_noop() {
         ability: Ability::Data,
         ..Device::new()
     };
-    let change = Request {
+    let change = DataRequest {
         what: "/zones".to_owned(),
         method: Some("PATCH".to_owned()),
         body: Some(Value::from("<zone/>")),

@@ -71,7 +71,7 @@ fn with_session_limit(spec: ConnectionSpec<'_>, sessions: usize) -> ConnectionSp
 fn lost() -> Error {
     Error::Interrupted(Box::new(Interrupted {
         peer: "fake:22".to_owned(),
-        doing: "it".to_owned(),
+        operation: "it".to_owned(),
         changing: false,
         why: Interruption::Lost,
         partial: String::new(),

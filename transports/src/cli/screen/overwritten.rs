@@ -2,7 +2,7 @@
 
 /// The end of a line that is being overwritten.
 #[derive(Debug)]
-pub(super) struct Overdrawn {
+pub(super) struct Overwritten {
     /// Its start in the text.
     pub(super) at: usize,
     /// The number of columns before it.
@@ -16,7 +16,7 @@ pub(super) struct Overdrawn {
 /// An erased cell: a space in the middle of a line, nothing at its end.
 pub(super) const WIPED: char = '\0';
 
-impl Overdrawn {
+impl Overwritten {
     /// Returns the visible characters.
     pub(super) fn shown(&self) -> impl Iterator<Item = char> {
         let last = self.cells.iter().rposition(|&cell| cell != WIPED);

@@ -1,10 +1,10 @@
 //! The names of the settings in an inventory. Two vocabularies share the same code.
 
-use super::algorithms::Kind;
+use super::algorithms::AlgorithmKind;
 
 /// The names of the settings, for reading them and for messages.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct SettingNames {
     pub(crate) private_key: &'static str,
     pub(crate) passphrase: &'static str,
     pub(crate) verify: &'static str,
@@ -12,9 +12,9 @@ pub(crate) struct Words {
     pub(crate) first_use: &'static str,
     pub(crate) load_config: &'static str,
     pub(crate) timeout: &'static str,
-    pub(crate) goodbye: &'static str,
+    pub(crate) disconnect_timeout: &'static str,
     pub(crate) alive_interval: &'static str,
-    pub(crate) alive_most: &'static str,
+    pub(crate) alive_count_max: &'static str,
     pub(crate) algorithms: &'static str,
     pub(crate) kex: &'static str,
     pub(crate) ciphers: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Words {
 }
 
 /// The names that transports to devices use.
-pub(crate) static DEVICE: Words = Words {
+pub(crate) static DEVICE: SettingNames = SettingNames {
     private_key: "private_key",
     passphrase: "private_key_passphrase",
     verify: "verify_hosts",
@@ -31,9 +31,9 @@ pub(crate) static DEVICE: Words = Words {
     first_use: "trust_on_first_use",
     load_config: "load_config",
     timeout: "timeout",
-    goodbye: "disconnect_timeout",
+    disconnect_timeout: "disconnect_timeout",
     alive_interval: "keepalive_interval",
-    alive_most: "keepalive_count_max",
+    alive_count_max: "keepalive_count_max",
     algorithms: "ssh_algorithms",
     kex: "kex_algorithms",
     ciphers: "encryption_algorithms",
@@ -42,7 +42,7 @@ pub(crate) static DEVICE: Words = Words {
 };
 
 /// The keys of Bolt's `config.ssh`, and additional keys in the same style.
-pub(crate) static HOST: Words = Words {
+pub(crate) static HOST: SettingNames = SettingNames {
     private_key: "private-key",
     passphrase: "private-key-passphrase",
     verify: "host-key-check",
@@ -50,9 +50,9 @@ pub(crate) static HOST: Words = Words {
     first_use: "trust-on-first-use",
     load_config: "load-config",
     timeout: "connect-timeout",
-    goodbye: "disconnect-timeout",
+    disconnect_timeout: "disconnect-timeout",
     alive_interval: "keepalive-interval",
-    alive_most: "keepalive-count-max",
+    alive_count_max: "keepalive-count-max",
     algorithms: "ssh-algorithms",
     kex: "kex-algorithms",
     ciphers: "encryption-algorithms",
@@ -60,14 +60,14 @@ pub(crate) static HOST: Words = Words {
     host_keys: "host-key-algorithms",
 };
 
-impl Words {
+impl SettingNames {
     /// Returns the name of the setting for a kind of algorithms.
-    pub(super) fn of(&self, kind: Kind) -> &'static str {
+    pub(super) fn of_algorithms(&self, kind: AlgorithmKind) -> &'static str {
         match kind {
-            Kind::Kex => self.kex,
-            Kind::Ciphers => self.ciphers,
-            Kind::Macs => self.macs,
-            Kind::HostKeys => self.host_keys,
+            AlgorithmKind::Kex => self.kex,
+            AlgorithmKind::Ciphers => self.ciphers,
+            AlgorithmKind::Macs => self.macs,
+            AlgorithmKind::HostKeys => self.host_keys,
         }
     }
 }

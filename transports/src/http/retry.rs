@@ -21,57 +21,58 @@ const RETRY_AFTER: &str = "retry_after";
 impl Http {
     /// Retries until success, as long as retries are allowed and the retry budget lasts. Without a request,
     /// this is a login.
-    pub(super) async fn persist<T, F: Future<Output = Result<T>>>(
+    pub(super) async fn retry<T, F: Future<Output = Result<T>>>(
         &self,
         ctx: &Context<'_>,
-        ask: Option<&HttpRequest>,
+        http_request: Option<&HttpRequest>,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T> {
-        let what = match ask {
-            Some(ask) => format!("ask `{}` of {}", ask.shown(), self.peer()),
+        let what = match http_request {
+            Some(http_request) => format!("ask `{}` of {}", http_request.shown(), self.peer()),
             None => format!("log in at {}", self.peer()),
         };
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
-        let (mut again, mut in_doubt) = (false, false);
+        let (mut retried, mut may_have_changed) = (false, false);
         loop {
             // Fails if the retry budget is spent already.
-            attempts.within(async { Ok(()) }).await?;
+            attempts.attempt(async { Ok(()) }).await?;
             let started = Instant::now();
             let error = match attempt().await {
                 Err(error) => error,
                 done => return done,
             };
-            let (was_begun, wait) = begun(&error);
-            attempts.lost(if again || !was_begun {
+            let (was_begun, wait) = begun_and_wait(&error);
+            attempts.deduct(if retried || !was_begun {
                 started.elapsed()
             } else {
                 // The first wait for an answer may have been legitimate.
-                in_vain(&error).min(started.elapsed())
+                unacknowledged_time(&error).min(started.elapsed())
             });
             let ended = Instant::now();
-            let error = self.explained(ctx, error).await;
-            attempts.lost(ended.elapsed());
-            let never = was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never);
+            let error = self.explain_closed(ctx, error).await;
+            attempts.deduct(ended.elapsed());
+            let never = was_begun
+                && http_request.is_some_and(|http_request| http_request.repeat == Repeat::Never);
             if never || !error.is_transient() {
                 return Err(error);
             }
-            again = true;
-            in_doubt |= was_begun && ask.is_some_and(HttpRequest::changes);
-            let mut over = match attempts.pause_for(error, wait).await {
+            retried = true;
+            may_have_changed |= was_begun && http_request.is_some_and(HttpRequest::changes_target);
+            let mut exhausted = match attempts.pause_for(error, wait).await {
                 Ok(()) => continue,
                 Err(error) => error,
             };
-            if let (Error::RetryBudgetSpent(spent), true) = (&mut over, in_doubt) {
+            if let (Error::RetryBudgetSpent(spent), true) = (&mut exhausted, may_have_changed) {
                 spent.last += "; whether it took effect is not known: check first";
             }
-            return Err(over);
+            return Err(exhausted);
         }
     }
 
     /// Returns the client, and its limit for connecting. The client waits for a silent server no longer than the
     /// retry budget lasts.
     pub(super) fn client(&self, retry_budget: &RetryBudget) -> Result<(Duration, reqwest::Client)> {
-        let most = retry_budget.left().min(self.settings.longest_silence());
+        let most = retry_budget.left().min(self.settings.max_silence());
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if client.0 != most {
             *client = (most, self.settings.client(most)?);
@@ -81,7 +82,7 @@ impl Http {
 
     /// Replaces the error by a better one, if the server has never answered and a further connection shows why it
     /// closed this one. The server would refuse a retry, too, and nothing was begun.
-    async fn explained(&self, ctx: &Context<'_>, error: Error) -> Error {
+    async fn explain_closed(&self, ctx: &Context<'_>, error: Error) -> Error {
         let is_open = match &error {
             // Only HTTP has such limits.
             Error::Interrupted(interrupted) => {
@@ -97,13 +98,13 @@ impl Http {
         if !is_open || self.answered.load(Ordering::Relaxed) {
             return error;
         }
-        let complaint = timeout(ctx.retry_budget().left(), self.settings.complaint(ctx)).await;
-        complaint.ok().flatten().unwrap_or(error)
+        let problem = timeout(ctx.retry_budget().left(), self.settings.probe_problem(ctx)).await;
+        problem.ok().flatten().unwrap_or(error)
     }
 }
 
 /// Returns how long sent data went unacknowledged. That was not a wait for an answer.
-fn in_vain(error: &Error) -> Duration {
+fn unacknowledged_time(error: &Error) -> Duration {
     match error {
         Error::Interrupted(interrupted) => match interrupted.why {
             Interruption::Unacknowledged(time) => time,
@@ -114,7 +115,7 @@ fn in_vain(error: &Error) -> Duration {
 }
 
 /// Returns whether the server has begun to process the failed request, and how long it asks to wait.
-fn begun(error: &Error) -> (bool, Duration) {
+fn begun_and_wait(error: &Error) -> (bool, Duration) {
     match error {
         Error::Interrupted(_) => (true, Duration::ZERO),
         Error::Refused(refused) => {
@@ -129,7 +130,7 @@ fn begun(error: &Error) -> (bool, Duration) {
 }
 
 /// Returns the error for a busy server: transient, or permanent if it asks to wait longer than the retry budget.
-pub(super) fn patient(retry_budget: &RetryBudget, busy: Error, answer: &HttpResponse) -> Error {
+pub(super) fn busy_error(retry_budget: &RetryBudget, busy: Error, answer: &HttpResponse) -> Error {
     let Error::Refused(mut refused) = busy else {
         return busy;
     };

@@ -20,54 +20,58 @@ pub(super) const UNREAD: [&str; 2] = ["^K", "^H"];
 
 /// The probes of this kind within one answer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Touches(Vec<Touch>);
+pub(crate) struct EditorProbes(Vec<EditorProbe>);
 
 #[derive(Clone, Copy, Debug)]
-struct Touch {
+struct EditorProbe {
     /// The length of the text when it was typed.
     at: usize,
     blanks: usize,
 }
 
-impl Touches {
+impl EditorProbes {
     /// Records a probe with this many blanks, and returns the keys to type.
-    pub(crate) fn ask(&mut self, screen: &Screen, blanks: usize) -> String {
+    pub(crate) fn record_probe(&mut self, screen: &Screen, blanks: usize) -> String {
         let at = screen.text().len();
-        self.0.push(Touch { at, blanks });
+        self.0.push(EditorProbe { at, blanks });
         [LEAD, &" ".repeat(blanks), &BACK.repeat(blanks)].concat()
     }
 
-    pub(crate) fn asked(&self) -> usize {
+    pub(crate) fn probe_count(&self) -> usize {
         self.0.len()
     }
 
     /// Returns whether a line editor reads at the end of the screen.
     pub(crate) fn is_answered(&self, screen: &Screen) -> bool {
-        let back = screen.taken_back();
-        self.0.iter().any(|touch| touch.blanks == back)
+        let back = screen.erased_columns();
+        self.0
+            .iter()
+            .any(|editor_probe| editor_probe.blanks == back)
     }
 
     /// Returns where the first probe was typed.
-    pub(crate) fn first(&self) -> Option<usize> {
-        self.0.first().map(|touch| touch.at)
+    pub(crate) fn first_position(&self) -> Option<usize> {
+        self.0.first().map(|editor_probe| editor_probe.at)
     }
 
     /// Returns a line without the terminal's echo of unread probes at its end.
-    pub(crate) fn stripped<'l>(&self, mut line: &'l str) -> &'l str {
-        for touch in self.0.iter().rev() {
-            line = line.strip_suffix(&*touch.shown_unread()).unwrap_or(line);
+    pub(crate) fn without_echo<'l>(&self, mut line: &'l str) -> &'l str {
+        for editor_probe in self.0.iter().rev() {
+            line = line
+                .strip_suffix(&*editor_probe.unread_echo())
+                .unwrap_or(line);
         }
         line
     }
 
     /// Removes the terminal's echo of unread probes from an output that began at `start`.
-    pub(crate) fn without_unread(&self, output: &mut String, start: usize) {
-        for touch in self.0.iter().rev() {
-            let Some(from) = touch.at.checked_sub(start) else {
+    pub(crate) fn remove_unread_echo(&self, output: &mut String, start: usize) {
+        for editor_probe in self.0.iter().rev() {
+            let Some(from) = editor_probe.at.checked_sub(start) else {
                 continue;
             };
             let rest = output.get(from..).unwrap_or_default();
-            let shown = &*touch.shown_unread();
+            let shown = &*editor_probe.unread_echo();
             let found = match rest.find(shown) {
                 Some(at) => Some((at, shown.len())),
                 // If the terminal erases on backspace, too, only the lead remains.
@@ -80,8 +84,8 @@ impl Touches {
     }
 }
 
-impl Touch {
-    fn shown_unread(self) -> String {
+impl EditorProbe {
+    fn unread_echo(self) -> String {
         let [lead, back] = UNREAD;
         [lead, &" ".repeat(self.blanks), &back.repeat(self.blanks)].concat()
     }

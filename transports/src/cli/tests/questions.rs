@@ -1,7 +1,7 @@
 //! Tests of questions within answers, which are answered only as configured, and of multi-line texts.
 
 use super::super::dialect::Dialect;
-use super::super::fake::{Bench, Do, Echoing, Fake, say};
+use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, write};
 use super::{interruption, r1};
 use crate::Error;
 use crate::Line;
@@ -21,13 +21,13 @@ fn why(error: Error) -> Interruption {
 #[tokio::test(start_paused = true)]
 async fn a_question_that_takes_one_key_is_given_no_return_which_would_answer_the_next() {
     let steps = [
-        say("Delete a? [confirm]"),
-        Do::KeyNoted,
-        say("\r\na deleted\r\nDelete b? [confirm]"),
-        Do::KeyNoted,
-        say("\r\n"),
+        write("Delete a? [confirm]"),
+        FakeStep::KeyRecorded,
+        write("\r\na deleted\r\nDelete b? [confirm]"),
+        FakeStep::KeyRecorded,
+        write("\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = r1().on("delete", &steps);
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -42,11 +42,11 @@ async fn a_question_that_takes_one_key_is_given_no_return_which_would_answer_the
 #[tokio::test(start_paused = true)]
 async fn a_question_that_the_dialect_knows_is_answered_for_the_commands_that_it_names() {
     let asks = [
-        say("Proceed with reload? [confirm]"),
-        Do::Hidden,
-        say("\r\ndone\r\n"),
+        write("Proceed with reload? [confirm]"),
+        FakeStep::Hidden,
+        write("\r\ndone\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new("r1#")
         .on("reload in 5", &asks)
         .on("erase x", &asks);
@@ -77,13 +77,13 @@ async fn a_question_that_the_dialect_knows_is_answered_for_the_commands_that_it_
 #[tokio::test(start_paused = true)]
 async fn answers_that_were_given_with_a_command_are_typed_in_their_order() {
     let asks = [
-        say("Overwrite? [y/n]: "),
-        Do::Hidden,
-        say("\r\nTo which file [a]? "),
-        Do::Hidden,
-        say("\r\ncopied\r\n"),
+        write("Overwrite? [y/n]: "),
+        FakeStep::Hidden,
+        write("\r\nTo which file [a]? "),
+        FakeStep::Hidden,
+        write("\r\ncopied\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new("r1#").on("copy x", &asks);
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -108,11 +108,11 @@ async fn answers_that_were_given_with_a_command_are_typed_in_their_order() {
 #[tokio::test(start_paused = true)]
 async fn a_key_is_pressed_for_the_answer_of_a_command_and_not_for_a_pager() {
     let asks = [
-        say("All will be deleted.\r\nPress any key to continue"),
-        Do::Hidden,
-        say("\r\nreloading\r\n"),
+        write("All will be deleted.\r\nPress any key to continue"),
+        FakeStep::Hidden,
+        write("\r\nreloading\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = Fake::new("r1#").on("reload", &asks);
     let received = fake.received();
     let mut cli = bench
@@ -135,11 +135,11 @@ async fn a_key_is_pressed_for_the_answer_of_a_command_and_not_for_a_pager() {
 #[tokio::test(start_paused = true)]
 async fn what_only_quotes_a_question_is_output() {
     let quotes = [
-        say("Save? [yes/no]:"),
-        Do::Pause(100),
-        say(" is what it asks\r\n"),
+        write("Save? [yes/no]:"),
+        FakeStep::Pause(100),
+        write(" is what it asks\r\n"),
     ];
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let output = bench
         .output(Fake::new("r1#").on("show x", &quotes), "show x")
         .await;
@@ -148,19 +148,19 @@ async fn what_only_quotes_a_question_is_output() {
 
 /// Returns a router that accepts a banner.
 fn router() -> Fake {
-    let help = say("Enter TEXT message.  End with the character '^'.\r\n");
+    let help = write("Enter TEXT message.  End with the character '^'.\r\n");
     Fake::new("r1#")
-        .on("configure terminal", &[Do::Prompt("r1(config)#")])
-        .on("banner motd ^C", &[help, Do::Text("^C")])
+        .on("configure terminal", &[FakeStep::Prompt("r1(config)#")])
+        .on("banner motd ^C", &[help, FakeStep::Text("^C")])
         .on("banner motd ^one line^", &[])
-        .on("banner login @", &[say("% Ambiguous command\r\n")])
+        .on("banner login @", &[write("% Ambiguous command\r\n")])
         .on("hostname r1", &[])
-        .on("end", &[Do::Prompt("r1#")])
+        .on("end", &[FakeStep::Prompt("r1#")])
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_text_of_several_lines_is_typed_up_to_its_end() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = router();
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -181,7 +181,7 @@ async fn a_text_of_several_lines_is_typed_up_to_its_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_text_without_an_end_is_not_sent_and_one_that_is_refused_is_not_typed() {
-    let bench = Bench::default();
+    let bench = TestBench::default();
     let fake = router();
     let received = fake.received();
     let mut cli = bench.session(fake).await;
@@ -214,19 +214,19 @@ fn consents(typed: u8) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_behind_a_line_like_the_prompt_is_never_consented_to() {
-    for echo in [Echoing::Editor, Echoing::Blind, Echoing::Terminal] {
+async fn a_question_after_a_line_like_the_prompt_is_never_confirmed() {
+    for echo in [FakeEcho::Editor, FakeEcho::Blind, FakeEcho::Terminal] {
         for pause in [1, 200, 1_000, 5_000] {
             let steps = [
-                say("r1#"),
-                Do::Pause(pause),
-                say("\r\nProceed with reload? [confirm]"),
-                Do::KeyNoted,
-                say("\r\n"),
+                write("r1#"),
+                FakeStep::Pause(pause),
+                write("\r\nProceed with reload? [confirm]"),
+                FakeStep::KeyRecorded,
+                write("\r\n"),
             ];
             let fake = r1().echo(echo).on("reload in 5", &steps);
             let received = fake.received();
-            let bench = Bench::default();
+            let bench = TestBench::default();
             let mut cli = bench.session(fake).await;
             let result = cli.run(&bench.ctx(), &"reload in 5".into()).await;
             let (_, _, text) = interruption(result);
