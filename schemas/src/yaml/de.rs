@@ -94,10 +94,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
             Kind::Mapping(mapping) if mapping.len() == 1 => {
                 visitor.visit_enum(Variant(Pairs::new(mapping)))
             }
-            _ => Err(self.0.error(format!(
-                "expected a choice by name, found {}",
-                self.0.kind_name()
-            ))),
+            _ => Err(self.0.error(self.0.mismatch("a choice by name"))),
         }
         .map_err(|error| error.at(self.0))
     }

@@ -225,11 +225,7 @@ impl<'t> Builder<'t> {
             Kind::Scalar(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
             Kind::Scalar(_) => Key::String(written.into_owned()),
             Kind::Sequence(_) | Kind::Mapping(_) => {
-                let found = node.kind_name();
-                return Err(at(
-                    &span,
-                    format!("expected a key that is a text, found {found}"),
-                ));
+                return Err(at(&span, node.mismatch("a key that is a text")));
             }
         };
         Ok(KeyNode {
@@ -270,12 +266,7 @@ impl<'t> Builder<'t> {
 }
 
 fn merge_sources(value: &Node) -> Result<Vec<&Mapping>, Error> {
-    let mapping = |node: &Node| {
-        node.error(format!(
-            "expected a mapping to merge, found {}",
-            node.kind_name()
-        ))
-    };
+    let mapping = |node: &Node| node.error(node.mismatch("a mapping to merge"));
     match &value.kind {
         Kind::Sequence(items) => items
             .iter()

@@ -7,7 +7,7 @@ use devgate_schemas::{Hash, Value};
 
 use super::data::{Data, without_undef};
 use super::kind::{TRANSPORTS, meant_transport};
-use super::nodes::{is_reference, said, written};
+use super::nodes::{is_reference, written};
 use super::read::{InventoryReader, Owner};
 
 /// Options of `remote` that determine how a target is reached, whatever its transport's schema says.
@@ -16,7 +16,7 @@ const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
 impl InventoryReader<'_> {
     pub(super) fn data(&mut self, mapping: &Mapping, owner: Owner<'_>) -> Data {
         for key in ["config", "vars", "facts", "features"] {
-            if let Some(node) = said(mapping, key) {
+            if let Some(node) = mapping.given(key) {
                 self.references(node, owner.group);
             }
         }
@@ -36,7 +36,7 @@ impl InventoryReader<'_> {
     }
 
     fn hash(&mut self, mapping: &Mapping, key: &str, owner: Owner<'_>) -> Hash {
-        let Some(node) = said(mapping, key) else {
+        let Some(node) = mapping.given(key) else {
             return Hash::new();
         };
         if let Value::Hash(hash) = node.to_value() {
@@ -49,7 +49,7 @@ impl InventoryReader<'_> {
     /// Reads the features, and the references to further ones.
     fn features(&mut self, mapping: &Mapping, owner: Owner<'_>) -> (BTreeSet<String>, Vec<Hash>) {
         let (mut features, mut references) = (BTreeSet::new(), Vec::new());
-        let Some(node) = said(mapping, "features") else {
+        let Some(node) = mapping.given("features") else {
             return (features, references);
         };
         let items = match node.as_sequence() {
@@ -77,10 +77,7 @@ impl InventoryReader<'_> {
             .target
             .map(|target| format!(" of the target {target}"))
             .unwrap_or_default();
-        let message = format!(
-            "expected {key}{of} to be {expected}, found {}",
-            node.kind_name()
-        );
+        let message = node.mismatch(&format!("{key}{of} to be {expected}"));
         self.problem(node, Some(owner.group), message);
     }
 

@@ -44,11 +44,7 @@ struct Reader {
 impl Reader {
     fn types(&mut self, document: &Node) {
         let Some(types) = document.as_mapping() else {
-            let message = format!(
-                "expected {{TYPE: {{TITLE: {{attribute: value}}}}}}, found {}",
-                document.kind_name()
-            );
-            return self.refuse(&self.place(document.line, document.column), &message);
+            return self.mismatch(document, "{TYPE: {TITLE: {attribute: value}}}");
         };
         for (type_name, titles) in types.iter() {
             let before = self.catalog.resources.len();
@@ -83,21 +79,13 @@ impl Reader {
                         let name = Ref::new(type_name, number.to_string());
                         self.bare(name, place);
                     }
-                    _ => self.refuse(
-                        &place,
-                        &format!(
-                            "expected a title of `{type_name}`, found {}",
-                            title.kind_name()
-                        ),
-                    ),
+                    _ => self.mismatch(title, &format!("a title of `{type_name}`")),
                 }
             }
         } else {
-            let message = format!(
-                "expected the titles of `{type_name}` resources, each with its attributes, found {}",
-                titles.kind_name()
-            );
-            self.refuse(&self.place(titles.line, titles.column), &message);
+            let expected =
+                format!("the titles of `{type_name}` resources, each with its attributes");
+            self.mismatch(titles, &expected);
         }
     }
 
@@ -113,10 +101,8 @@ impl Reader {
             }
             Value::Undef => self.bare(name, place),
             _ => {
-                let kind = attributes.kind_name();
-                let message =
-                    format!("expected the attributes of {name} as a mapping, found {kind}");
-                self.refuse(&place, &message);
+                let expected = format!("the attributes of {name} as a mapping");
+                self.refuse(&place, &attributes.mismatch(&expected));
             }
         }
     }
@@ -138,6 +124,11 @@ impl Reader {
             line,
             column,
         }
+    }
+
+    fn mismatch(&mut self, node: &Node, expected: &str) {
+        let place = self.place(node.line, node.column);
+        self.refuse(&place, &node.mismatch(expected));
     }
 
     fn refuse(&mut self, place: &Place, message: &str) {
