@@ -19,8 +19,7 @@ use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
-use crate::error::Problem;
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
 use crate::source::ProtocolKind;
 use crate::{DeviceRollback, Error, ResourceType, Result};
@@ -182,15 +181,9 @@ impl Family {
 
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
-        let file: Arc<str> = folder.shown("family.yaml").into();
-        let text = folder.read("family.yaml")?;
-        let described = match yaml::parse(&text) {
-            Ok(node) => FamilyFile::read(&FileNode::top(&file, &node), &folder, &mut problems),
-            Err(error) => {
-                problems.push(Problem::of_yaml(&file, "", error));
-                None
-            }
-        };
+        let file = if_valid(folder.yaml("family.yaml"), &mut problems)?;
+        let described =
+            file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol_kind = described
             .as_ref()
             .map(|it| ProtocolKind::of(it.protocol.schema().name()));
@@ -244,7 +237,7 @@ struct FamilyFile {
 impl FamilyFile {
     fn read(top: &FileNode<'_>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
         top.only(&KEYS, problems);
-        let mut text = |key| top.required(key, problems)?.text(problems);
+        let mut text = |key| top.required_text(key, problems);
         let (name, desc) = (text("name"), text("desc"));
         let dialect = dialect(top, problems);
         let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
@@ -268,10 +261,8 @@ impl FamilyFile {
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
             Ok(schema) => schema,
-            Err(wrong) => {
-                let location =
-                    |p: &devgate_schemas::Problem| top.nearest(&p.path).problem(&p.message);
-                problems.extend(wrong.iter().map(location));
+            Err(found) => {
+                top.schema_problems(&found, problems);
                 return None;
             }
         };
@@ -285,13 +276,24 @@ impl FamilyFile {
     }
 }
 
+/// The file, or `None` if it is not YAML, which is reported.
+fn if_valid(file: Result<YamlFile>, problems: &mut Problems) -> Result<Option<YamlFile>> {
+    match file {
+        Err(Error::Family(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        file => file.map(Some),
+    }
+}
+
 /// The family's dialect, if it has one.
 fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
     let file_node = top.get("dialect")?;
     let dialect: Dialect = match yaml::from_node(file_node.node()) {
         Ok(dialect) => dialect,
         Err(error) => {
-            problems.push(file_node.inside(error));
+            problems.push(file_node.yaml_problem(error));
             return None;
         }
     };
@@ -336,15 +338,10 @@ fn types(
             continue;
         };
         let path = format!("types/{name}");
-        let file: Arc<str> = folder.shown(&path).into();
-        let node = match yaml::parse(&folder.read(&path)?) {
-            Ok(node) => node,
-            Err(error) => {
-                problems.push(Problem::of_yaml(&file, "", error));
-                continue;
-            }
+        let Some(file) = if_valid(folder.yaml(&path), problems)? else {
+            continue;
         };
-        let top = FileNode::top(&file, &node);
+        let top = file.top();
         let read = |path: &str| folder.read(path);
         let Some(kind) = DeclaredType::read(&top, protocol_kind, &read, problems) else {
             continue;

@@ -47,10 +47,7 @@ impl Source {
             | ProtocolKind::Netconf
             | ProtocolKind::Ovsdb
             | ProtocolKind::ReadOnly => {
-                top.only(
-                    &["ask", "each", "rows", "values", "join", "keep", also],
-                    problems,
-                );
+                top.only(&[&Query::KEYS[..], &[also]].concat(), problems);
                 let query = Query::read(top, protocol_kind, problems)?;
                 Some(Self::Document(Box::new(query)))
             }

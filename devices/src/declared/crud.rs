@@ -49,10 +49,7 @@ impl<T> Crud<T> {
         names.extend(["is", "should"]);
         let create = top.required("create", problems);
         let create = create.and_then(|file_node| read(&file_node, &names, problems));
-        let mut other = |key| match top.get(key) {
-            None => Some(None),
-            Some(file_node) => read(&file_node, &names, problems).map(Some),
-        };
+        let mut other = |key| top.optional(key, |file_node| read(file_node, &names, problems));
         let (update, delete) = (other("update"), other("delete"));
         if schema.is_ensurable() && top.get("delete").is_none() {
             problems.push(top.problem("missing key `delete`: the type has `ensure`"));

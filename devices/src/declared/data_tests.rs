@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use devgate_schemas::{Facts, Name, Value, yaml};
+use devgate_schemas::{Facts, Name, Value};
 use devgate_transports::error::Refused;
 use devgate_transports::{
     Context, DataStore, Document, Mode, Request, Resources, RetryBudget, Transport,
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::DeclaredType;
 use crate::fake::Heard;
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::{Problems, YamlFile};
 use crate::source::ProtocolKind;
 use crate::{Change, Changes, CurrentState, ResourceFilter, ResourceType, SecretVisibility};
 
@@ -141,12 +141,10 @@ ovsdb:
 ";
 
 fn read(form: &str, protocol_kind: ProtocolKind) -> (Option<DeclaredType>, Problems) {
-    let node = yaml::parse(&format!("{USER}{form}")).expect("it is YAML");
+    let file = YamlFile::parse("user.yaml", &format!("{USER}{form}")).expect("it is YAML");
     let mut problems = Problems::new();
-    let file = "user.yaml".into();
     let read = |_: &str| Ok(String::new());
-    let top = FileNode::top(&file, &node);
-    let kind = DeclaredType::read(&top, Some(protocol_kind), &read, &mut problems);
+    let kind = DeclaredType::read(&file.top(), Some(protocol_kind), &read, &mut problems);
     (kind, problems)
 }
 

@@ -73,8 +73,7 @@ impl Edit {
             return None;
         };
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let when = top.get("when");
-        let when = when.map(|file_node| file_node.expression(&known, problems));
+        let when = top.optional("when", |when| when.expression(&known, problems));
         let mut columns = Vec::new();
         for key in COLUMNS {
             if let Some(file_node) = top.get(key) {
@@ -95,7 +94,7 @@ impl Edit {
             does,
             table: table.text(problems)?.to_owned(),
             name,
-            when: when.map_or(Some(None), |when| when.map(Some))?,
+            when: when?,
             columns: columns.into_iter().collect::<Option<_>>()?,
         })
     }

@@ -182,9 +182,7 @@ fn schema(top: &FileNode<'_>, problems: &mut Problems) -> Option<TypeSchema> {
     match TypeSchema::register(&Value::Hash(definition)) {
         Ok(schema) => Some(schema),
         Err(found) => {
-            for problem in found.iter() {
-                problems.push(top.nearest(&problem.path).problem(&problem.message));
-            }
+            top.schema_problems(&found, problems);
             None
         }
     }

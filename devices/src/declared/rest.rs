@@ -58,21 +58,17 @@ impl Rest {
 impl RequestTemplate {
     fn read(top: &FileNode<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
         top.only(&["method", "path", "body"], problems);
-        let method = top.required("method", problems);
-        let method = method.and_then(|file_node| file_node.text(problems));
+        let method = top.required_text("method", problems);
         let path = top.required("path", problems);
         let path = path.and_then(|file_node| {
             let source = file_node.text(problems)?;
             file_node.escaping_template(source, names, Escape::Path, problems)
         });
-        let body = match top.get("body") {
-            None => None,
-            Some(file_node) => Some(Body::read(&file_node, names, problems)?),
-        };
+        let body = top.optional("body", |body| Body::read(body, names, problems));
         Some(Self {
             method: method?.to_owned(),
             path: path?,
-            body,
+            body: body?,
         })
     }
 }

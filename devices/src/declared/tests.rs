@@ -1,11 +1,11 @@
 //! Tests of the declared provider with a simulated device that keeps its configuration.
 
-use devgate_schemas::{Name, Resource, Value, yaml};
+use devgate_schemas::{Name, Resource, Value};
 use devgate_transports::{Context, Mode, Resources, RetryBudget};
 
 use super::DeclaredType;
 use crate::fake::{FakeSession, Heard};
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::{Problems, YamlFile};
 use crate::source::ProtocolKind;
 use crate::{Change, CurrentState, InSync, ResourceType, Result, SecretVisibility};
 
@@ -44,15 +44,11 @@ cli:
 ";
 
 fn vlan() -> DeclaredType {
-    let node = yaml::parse(VLAN).expect("it is YAML");
+    let file = YamlFile::parse("vlan.yaml", VLAN).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let kind = DeclaredType::read(
-        &FileNode::top(&"vlan.yaml".into(), &node),
-        Some(ProtocolKind::Commands),
-        &read,
-        &mut problems,
-    );
+    let protocol_kind = Some(ProtocolKind::Commands);
+    let kind = DeclaredType::read(&file.top(), protocol_kind, &read, &mut problems);
     assert_eq!(problems, []);
     kind.expect("nothing is wrong")
 }

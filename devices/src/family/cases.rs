@@ -14,9 +14,8 @@
 //! the changes in order. For an expected error, `error.txt` contains its text instead.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::yaml::Node;
 use devgate_schemas::{Hash, InvalidResource, Resource, Value, suggest};
 use serde_json::json;
 
@@ -24,7 +23,6 @@ use super::folder::Folder;
 use super::recording::file_of;
 use super::{Family, recording};
 use crate::declared::DeclaredType;
-use crate::error::Problem;
 use crate::file_node::{FileNode, Problems};
 use crate::{Change, CurrentState, Error, ResourceType, Result, SecretVisibility};
 
@@ -126,13 +124,9 @@ impl Family {
     }
 
     fn try_case(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let path = format!("{case}/case.yaml");
-        let file: Arc<str> = folder.shown(&path).into();
-        let text = folder.read(&path)?;
-        let node = yaml::parse(&text)
-            .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
+        let file = folder.yaml(&format!("{case}/case.yaml"))?;
         let mut problems = Problems::new();
-        let top = FileNode::top(&file, &node);
+        let top = file.top();
         top.only(&["desc", "type", "changes", "session"], &mut problems);
         top.required("desc", &mut problems);
         let session = top.get("session");

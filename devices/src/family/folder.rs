@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use devgate_transports::reading;
 
+use crate::file_node::YamlFile;
 use crate::{Error, Result};
 
 /// Every file of the built-in families, by its path below `devices/families`.
@@ -62,6 +63,12 @@ impl Folder {
             Self::OnDisk(folder) => reading::text(&folder.join(path)),
         }
         .map_err(cannot("read", self.shown(path)))
+    }
+
+    /// Reads and parses a YAML file.
+    pub(crate) fn yaml(&self, path: &str) -> Result<YamlFile> {
+        let file = YamlFile::parse(self.shown(path), &self.read(path)?);
+        file.map_err(|problem| Error::Family(vec![problem]))
     }
 
     /// Returns the names of the entries directly below a folder of this one, sorted; none if it does not

@@ -4,14 +4,11 @@
 //! family's `cases/` as it is: beside `case.yaml` lie the outputs, one a command.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use devgate_schemas::yaml;
 use serde_json::json;
 
 use super::folder::Folder;
-use crate::error::Problem;
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::Problems;
 use crate::{Error, Result};
 
 /// A recorded session.
@@ -58,12 +55,9 @@ impl Recording {
     /// Fails when a file cannot be read, or when `case.yaml` has no session.
     pub fn read(folder: &Path) -> Result<Self> {
         let (folder, path) = Folder::around(folder);
-        let case = format!("{path}/case.yaml");
-        let file: Arc<str> = folder.shown(&case).into();
-        let node = yaml::parse(&folder.read(&case)?)
-            .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
+        let file = folder.yaml(&format!("{path}/case.yaml"))?;
         let mut problems = Problems::new();
-        let top = FileNode::top(&file, &node);
+        let top = file.top();
         let Some(session) = top.get("session") else {
             let message = "this case is no recorded session: `devgate record` makes one";
             return Err(Error::Family(vec![top.problem(message)]));

@@ -32,9 +32,7 @@ impl CliRollback {
     /// Reads the `checkpoint` of a family's file.
     pub(crate) fn read(top: &FileNode<'_>, problems: &mut Problems) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
-        let show = top
-            .required("show", problems)
-            .and_then(|file_node| file_node.text(problems));
+        let show = top.required_text("show", problems);
         let undo = top
             .required("undo", problems)
             .and_then(|file_node| file_node.expression(&["LINE"], problems));
@@ -157,20 +155,18 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
-    use devgate_schemas::yaml;
     use devgate_transports::RetryBudget;
 
     use super::*;
     use crate::fake::{FakeSession, Heard};
+    use crate::file_node::YamlFile;
 
     const CHECKPOINT: &str = "show: show running-config\nignore: ['^!']\nundo: \"'no ' ~ LINE\"\n";
 
     #[tokio::test]
     async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
-        let node = yaml::parse(CHECKPOINT).expect("YAML");
-        let (file, mut problems) = ("family.yaml".into(), Vec::new());
-        let checkpoint =
-            CliRollback::read(&FileNode::top(&file, &node), &mut problems).expect("reads");
+        let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
+        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
         let before = FakeSession::saying("!\ninterface a\n description caf\u{fffd}\n", "bogus");
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let ctx = Context::new("router", &heard, &retry_budget);
@@ -186,10 +182,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_does_not_come_back_is_named_without_its_secret() {
-        let node = yaml::parse(CHECKPOINT).expect("YAML");
-        let (file, mut problems) = ("family.yaml".into(), Vec::new());
-        let checkpoint =
-            CliRollback::read(&FileNode::top(&file, &node), &mut problems).expect("reads");
+        let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
+        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
         let before = FakeSession::saying("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
         let after = FakeSession::saying("interface a\n!\nenable password canary", "password");
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());

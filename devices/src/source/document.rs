@@ -54,18 +54,20 @@ struct Join {
 }
 
 impl Query {
+    /// The keys of a query.
+    pub(super) const KEYS: [&str; 6] = ["ask", "each", "rows", "values", "join", "keep"];
+
     /// Reads a query.
     pub(super) fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let each = top.get("each").map(|file_node| {
-            file_node.only(&["ask", "each", "rows", "values", "join", "keep"], problems);
-            Self::read(&file_node, protocol_kind, problems).map(Box::new)
-        });
-        // The problem of `each` has been reported; its names would only be reported as unknown, too.
-        let each = each.map_or(Some(None), |each| each.map(Some))?;
+        // After a problem in `each`, its names would only be reported as unknown, too.
+        let each = top.optional("each", |each| {
+            each.only(&Self::KEYS, problems);
+            Self::read(each, protocol_kind, problems).map(Box::new)
+        })?;
         let mut names: Vec<String> = owned(each.iter().flat_map(|each| each.names()));
         let part = Part::read(top, protocol_kind, &mut names, problems);
         let mut join = Vec::new();
@@ -179,9 +181,7 @@ impl Part {
         let ask = ask.and_then(|file_node| {
             file_node.escaping_template(source?, &known, protocol_kind.escape(), problems)
         });
-        let rows = top
-            .get("rows")
-            .map(|file_node| read_path(&file_node, problems));
+        let rows = top.optional("rows", |rows| read_path(rows, problems));
         let mut values = Vec::new();
         for (name, file_node) in top.required("values", problems)?.pairs(problems) {
             if names.iter().any(|known| known == name) {
@@ -193,7 +193,7 @@ impl Part {
         Some(Self {
             ask: ask?,
             source: source?.trim().to_owned(),
-            rows: rows.map_or(Some(None), |rows| rows.map(Some))?,
+            rows: rows?,
             values,
         })
     }
