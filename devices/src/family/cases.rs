@@ -21,7 +21,7 @@ use serde_json::json;
 
 use super::folder::Folder;
 use super::recording::file_of;
-use super::{Family, recording};
+use super::{Family, Recording};
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems};
 use crate::{Change, CurrentState, Error, ResourceType, Result, SecretVisibility};
@@ -131,7 +131,7 @@ impl Family {
         top.required("desc", &mut problems);
         let session = top.get("session");
         if let Some(session) = &session {
-            session.only(&recording::KEYS, &mut problems);
+            problems.extend(Recording::session(session).err());
             for other in ["type", "changes"] {
                 if let Some(other) = top.get(other) {
                     problems.push(other.problem("a recorded session is about every type"));
