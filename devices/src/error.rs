@@ -54,10 +54,10 @@ pub enum Error {
     Row(String),
 
     /// The answer to a query does not match the definition.
-    #[error("answer to `{ask}`{}: {message}", row.map(|row| format!(", row {row}")).unwrap_or_default())]
+    #[error("answer to `{query}`{}: {message}", row.map(|row| format!(", row {row}")).unwrap_or_default())]
     Answer {
         /// The query.
-        ask: String,
+        query: String,
         /// The number of the row, from 1, where the error is in a row.
         row: Option<usize>,
         /// What was expected.

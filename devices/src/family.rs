@@ -147,13 +147,13 @@ impl Family {
         values.filter(Value::has_secret).collect()
     }
 
-    /// The facts in the outputs of commands. Each output that is missing or cannot be read is reported to `tell`.
+    /// The facts in the outputs of commands. Each output that is missing or cannot be read is reported to `report`.
     pub fn facts_of<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
-        tell: impl FnMut(String),
+        report: impl FnMut(String),
     ) -> Facts {
-        self.facts.of_outputs(output, tell)
+        self.facts.of_outputs(output, report)
     }
 
     /// Saves the running configuration, so that it survives a restart. Protocols without a command line change
@@ -182,13 +182,12 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml("family.yaml"), &mut problems)?;
-        let described =
-            file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
-        let protocol_kind = described
+        let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
+        let protocol_kind = contents
             .as_ref()
             .map(|it| ProtocolKind::of(it.protocol.schema().name()));
         let types = types(&folder, protocol_kind, &mut problems)?;
-        match described {
+        match contents {
             Some(FamilyFile {
                 schema,
                 protocol,
@@ -308,22 +307,22 @@ fn protocol(
     problems: &mut Problems,
 ) -> Option<Arc<dyn Connect>> {
     let file_node = top.required("protocol", problems)?;
-    let wanted = file_node.text(problems)?;
+    let name = file_node.text(problems)?;
     let known = devgate_transports::all();
-    let Some(protocol) = known.iter().find(|one| one.schema().name() == wanted) else {
-        let hint = suggest(wanted, known.iter().map(|one| one.schema().name()));
-        problems.push(file_node.problem(format!("there is no protocol `{wanted}`{hint}")));
+    let Some(protocol) = known.iter().find(|one| one.schema().name() == name) else {
+        let hint = suggest(name, known.iter().map(|one| one.schema().name()));
+        problems.push(file_node.problem(format!("there is no protocol `{name}`{hint}")));
         return None;
     };
     let Some(dialect) = dialect else {
         return Some(Arc::clone(protocol));
     };
-    let speaking = protocol.speaking(dialect);
-    if speaking.is_none() {
-        let message = format!("`{wanted}` has no command line, and so no dialect: leave it out");
+    let with_dialect = protocol.speaking(dialect);
+    if with_dialect.is_none() {
+        let message = format!("`{name}` has no command line, and so no dialect: leave it out");
         problems.push(top.nearest(&["dialect".to_owned()]).problem(message));
     }
-    speaking
+    with_dialect
 }
 
 /// The types in `types/`, one per file.

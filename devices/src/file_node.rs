@@ -135,7 +135,11 @@ impl<'a> FileNode<'a> {
     /// The pairs of a mapping.
     pub(crate) fn pairs(&self, problems: &mut Problems) -> Vec<(&'a str, Self)> {
         let mut pairs = Vec::new();
-        for (key, node) in self.mapping(problems).into_iter().flat_map(Mapping::entries) {
+        for (key, node) in self
+            .mapping(problems)
+            .into_iter()
+            .flat_map(Mapping::entries)
+        {
             match key {
                 Key::String(name) => pairs.push((name.as_str(), self.child(node, name))),
                 Key::Integer(number) => {

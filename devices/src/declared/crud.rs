@@ -65,7 +65,7 @@ impl<T> Crud<T> {
     ///
     /// # Errors
     /// Fails when the resource cannot be removed.
-    pub(super) fn of(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
+    pub(super) fn for_change(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
         match ChangeKind::of(change) {
             ChangeKind::Create => Ok(&self.create),
             ChangeKind::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
@@ -81,7 +81,7 @@ impl<T> Crud<T> {
 
 impl<T: ReferencedNames> Crud<T> {
     /// Whether an update is independent of the current state: it references only desired values.
-    pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+    pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
         let names = self.update.as_ref().unwrap_or(&self.create).names();
         names.iter().all(|name| {
             let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
@@ -141,7 +141,7 @@ impl ChangeKind {
     }
 
     /// Reports that it was done.
-    pub(super) fn tell(self, ctx: &Context<'_>, title: &str) {
+    pub(super) fn report(self, ctx: &Context<'_>, title: &str) {
         match self {
             Self::Create => ctx.created(title),
             Self::Update => ctx.updated(title),

@@ -92,20 +92,20 @@ impl DataForm for Rest {
         change: &Change,
         _: usize,
     ) -> Result<Request> {
-        let deed = self.crud.of(schema, change)?;
-        let seen = ChangeScope::of(schema, name, change, Medium::Data)?;
-        let path = deed.path.value.text(&seen.scope);
-        let body = deed.body.as_ref();
-        let body = body.map(|body| body.value(&seen.scope, &seen.secrets));
+        let template = self.crud.for_change(schema, change)?;
+        let values = ChangeScope::of(schema, name, change, Medium::Data)?;
+        let path = template.path.value.render(&values.scope);
+        let body = template.body.as_ref();
+        let body = body.map(|body| body.value(&values.scope, &values.secrets));
         Ok(Request {
-            what: path.map_err(|error| Error::Data(deed.path.problem(&error)))?,
-            method: Some(deed.method.clone()),
+            what: path.map_err(|error| Error::Data(template.path.problem(&error)))?,
+            method: Some(template.method.clone()),
             body: body.transpose()?.flatten(),
         })
     }
 
-    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.crud.is_blind(schema, should)
+    fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.crud.is_stateless(schema, should)
     }
 
     fn can_join(&self, one: &Request, other: &Request) -> bool {
@@ -131,7 +131,7 @@ impl DataForm for Rest {
         joined
     }
 
-    fn is_already_gone(&self, refused: &Refused) -> bool {
+    fn is_already_absent(&self, refused: &Refused) -> bool {
         refused.is_absence()
     }
 

@@ -55,7 +55,7 @@ impl Recording {
     /// # Errors
     /// Fails when a file cannot be read, or when `case.yaml` has no session.
     pub fn read(folder: &Path) -> Result<Self> {
-        let (folder, path) = Folder::around(folder);
+        let (folder, path) = Folder::parent_of(folder);
         let file = folder.yaml(&format!("{path}/case.yaml"))?;
         let top = file.top();
         let Some(session) = top.get("session") else {
@@ -119,7 +119,7 @@ impl Recording {
     /// # Errors
     /// Fails when a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let (folder, path) = Folder::around(folder);
+        let (folder, path) = Folder::parent_of(folder);
         // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
         let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
         let session = json!(self);
