@@ -155,8 +155,8 @@ impl<'a> FileNode<'a> {
     pub(crate) fn only(&self, known: &[&str], problems: &mut Problems) {
         let mapping = self.mapping(problems).into_iter();
         for key in mapping.flat_map(|mapping| mapping.unknown_keys(known)) {
-            let name = key.as_str().unwrap_or_default();
-            let hint = suggest(name, known.iter().copied());
+            let name = key.key.to_string();
+            let hint = suggest(&name, known.iter().copied());
             problems.push(self.yaml_problem(key.error(format!("unknown key `{name}`{hint}"))));
         }
     }
