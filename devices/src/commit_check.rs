@@ -31,7 +31,7 @@ mod tests {
     use crate::Family;
 
     #[test]
-    fn a_family_that_commits_is_refused_with_the_places_and_what_to_do() {
+    fn a_family_that_commits_is_refused_with_the_locations_and_what_to_do() {
         let folder = tempfile::tempdir().expect("a folder");
         let write = |path: &str, text: &str| {
             let file = folder.path().join(path);

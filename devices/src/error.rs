@@ -8,6 +8,8 @@ use std::sync::Arc;
 use devgate_schemas::yaml;
 use thiserror::Error;
 
+use crate::template;
+
 /// The result of a call of a family, a resource type or a provider.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -52,10 +54,10 @@ pub enum Error {
     Row(String),
 
     /// The answer to a query does not match the definition.
-    #[error("answer to `{ask}`{}: {message}", row.map(|row| format!(", row {row}")).unwrap_or_default())]
+    #[error("answer to `{query}`{}: {message}", row.map(|row| format!(", row {row}")).unwrap_or_default())]
     Answer {
         /// The query.
-        ask: String,
+        query: String,
         /// The number of the row, from 1, where the error is in a row.
         row: Option<usize>,
         /// What was expected.
@@ -126,6 +128,11 @@ impl Location {
                 ..self.clone()
             },
         }
+    }
+
+    /// An error in an expression or a template that begins here, at its own line.
+    pub(crate) fn template_problem(&self, error: &template::Error) -> Problem {
+        self.line_of_text(error.line).problem(&error.message)
     }
 
     /// An error at this location.

@@ -19,7 +19,7 @@ pub(crate) struct FakeSession {
 #[async_trait]
 impl CommandLine for FakeSession {
     async fn exec(&self, _: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
-        self.note(format!("> {command}"));
+        self.record(format!("> {command}"));
         if self.refuses.is_some_and(|word| command.contains(word)) {
             let (peer, command, message) = ("fake:22".into(), command.into(), "% no".into());
             return Err(devgate_transports::Error::CommandFailed {
@@ -40,17 +40,17 @@ impl CommandLine for FakeSession {
     }
 
     async fn configure(&self, _: &Context<'_>, lines: &[Line]) -> devgate_transports::Result<()> {
-        self.note("configure".to_owned());
+        self.record("configure".to_owned());
         for (number, line) in (1..).zip(lines) {
             let shown = line.shown();
-            self.note(shown.clone());
-            let says = |word: Option<&str>| word.is_some_and(|word| shown.contains(word));
-            if says(self.refuses) || says(self.lost_at) {
+            self.record(shown.clone());
+            let contains = |word: Option<&str>| word.is_some_and(|word| shown.contains(word));
+            if contains(self.refuses) || contains(self.lost_at) {
                 let lost = devgate_transports::Error::Unsupported("lost".to_owned());
                 let message = "% no".to_owned();
                 let problem = ConfigurationProblem {
                     peer: "fake:22".to_owned(),
-                    refused: says(self.refuses).then(|| RefusedLine {
+                    refused: contains(self.refuses).then(|| RefusedLine {
                         number,
                         line: shown.clone(),
                         message,
@@ -58,7 +58,7 @@ impl CommandLine for FakeSession {
                     sent: number,
                     of: lines.len(),
                     rolled_back: false,
-                    interrupted: says(self.lost_at).then(|| Box::new(lost)),
+                    interrupted: contains(self.lost_at).then(|| Box::new(lost)),
                 };
                 return Err(devgate_transports::Error::Configuration(Box::new(problem)));
             }
@@ -67,7 +67,7 @@ impl CommandLine for FakeSession {
     }
 
     async fn save(&self, _: &Context<'_>) -> devgate_transports::Result<()> {
-        self.note("save".to_owned());
+        self.record("save".to_owned());
         Ok(())
     }
 }
@@ -92,7 +92,7 @@ impl Transport for FakeSession {
 impl FakeSession {
     /// Creates a session that gives the same output for every command, except that it refuses commands
     /// containing a word.
-    pub(crate) fn saying(output: &'static str, refuses: &'static str) -> Self {
+    pub(crate) fn with_output(output: &'static str, refuses: &'static str) -> Self {
         Self {
             output,
             refuses: Some(refuses),
@@ -100,7 +100,7 @@ impl FakeSession {
         }
     }
 
-    fn note(&self, text: String) {
+    fn record(&self, text: String) {
         self.typed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -118,9 +118,9 @@ impl FakeSession {
 
 /// The recorded messages with their levels.
 #[derive(Default)]
-pub(crate) struct Heard(Mutex<Vec<String>>);
+pub(crate) struct EventLog(Mutex<Vec<String>>);
 
-impl Heard {
+impl EventLog {
     /// Returns all messages except those of the debug level.
     pub(crate) fn into_lines(self) -> Vec<String> {
         let mut lines = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +129,7 @@ impl Heard {
     }
 }
 
-impl EventSink for Heard {
+impl EventSink for EventLog {
     fn emit(&self, event: Event) {
         let text = format!("{}: {}", event.level, event.message);
         self.0

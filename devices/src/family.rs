@@ -19,8 +19,7 @@ use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
-use crate::error::Problem;
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
 use crate::source::ProtocolKind;
 use crate::{DeviceRollback, Error, ResourceType, Result};
@@ -148,13 +147,13 @@ impl Family {
         values.filter(Value::has_secret).collect()
     }
 
-    /// The facts in the outputs of commands. Each output that is missing or cannot be read is reported to `tell`.
+    /// The facts in the outputs of commands. Each output that is missing or cannot be read is reported to `report`.
     pub fn facts_of<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
-        tell: impl FnMut(String),
+        report: impl FnMut(String),
     ) -> Facts {
-        self.facts.of_outputs(output, tell)
+        self.facts.of_outputs(output, report)
     }
 
     /// Saves the running configuration, so that it survives a restart. Protocols without a command line change
@@ -182,20 +181,13 @@ impl Family {
 
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
-        let file: Arc<str> = folder.shown("family.yaml").into();
-        let text = folder.read("family.yaml")?;
-        let described = match yaml::parse(&text) {
-            Ok(node) => FamilyFile::read(&FileNode::top(&file, &node), &folder, &mut problems),
-            Err(error) => {
-                problems.push(Problem::of_yaml(&file, "", error));
-                None
-            }
-        };
-        let protocol_kind = described
+        let file = if_valid(folder.yaml("family.yaml"), &mut problems)?;
+        let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
+        let protocol_kind = contents
             .as_ref()
             .map(|it| ProtocolKind::of(it.protocol.schema().name()));
         let types = types(&folder, protocol_kind, &mut problems)?;
-        match described {
+        match contents {
             Some(FamilyFile {
                 schema,
                 protocol,
@@ -248,7 +240,7 @@ struct FamilyFile {
 impl FamilyFile {
     fn read(top: &FileNode<'_>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
         top.only(&KEYS, problems);
-        let mut text = |key| top.required(key, problems)?.text(problems);
+        let mut text = |key| top.required_text(key, problems);
         let (name, desc) = (text("name"), text("desc"));
         let dialect = dialect(top, problems);
         let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
@@ -272,11 +264,8 @@ impl FamilyFile {
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
             Ok(schema) => schema,
-            Err(wrong) => {
-                let location = |p: &devgate_schemas::DefinitionProblem| {
-                    top.nearest(&p.path).problem(&p.message)
-                };
-                problems.extend(wrong.iter().map(location));
+            Err(found) => {
+                top.schema_problems(&found, problems);
                 return None;
             }
         };
@@ -290,13 +279,24 @@ impl FamilyFile {
     }
 }
 
+/// The file, or `None` if it is not YAML, which is reported.
+fn if_valid(file: Result<YamlFile>, problems: &mut Problems) -> Result<Option<YamlFile>> {
+    match file {
+        Err(Error::Family(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        file => file.map(Some),
+    }
+}
+
 /// The family's dialect, if it has one.
 fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
     let file_node = top.get("dialect")?;
     let dialect: Dialect = match yaml::from_node(file_node.node()) {
         Ok(dialect) => dialect,
         Err(error) => {
-            problems.push(file_node.inside(error));
+            problems.push(file_node.yaml_problem(error));
             return None;
         }
     };
@@ -311,22 +311,22 @@ fn protocol(
     problems: &mut Problems,
 ) -> Option<Arc<dyn Connect>> {
     let file_node = top.required("protocol", problems)?;
-    let wanted = file_node.text(problems)?;
+    let name = file_node.text(problems)?;
     let known = devgate_transports::all();
-    let Some(protocol) = known.iter().find(|one| one.schema().name() == wanted) else {
-        let hint = suggest(wanted, known.iter().map(|one| one.schema().name()));
-        problems.push(file_node.problem(format!("there is no protocol `{wanted}`{hint}")));
+    let Some(protocol) = known.iter().find(|one| one.schema().name() == name) else {
+        let hint = suggest(name, known.iter().map(|one| one.schema().name()));
+        problems.push(file_node.problem(format!("there is no protocol `{name}`{hint}")));
         return None;
     };
     let Some(dialect) = dialect else {
         return Some(Arc::clone(protocol));
     };
-    let speaking = protocol.speaking(dialect);
-    if speaking.is_none() {
-        let message = format!("`{wanted}` has no command line, and so no dialect: leave it out");
+    let with_dialect = protocol.speaking(dialect);
+    if with_dialect.is_none() {
+        let message = format!("`{name}` has no command line, and so no dialect: leave it out");
         problems.push(top.nearest(&["dialect".to_owned()]).problem(message));
     }
-    speaking
+    with_dialect
 }
 
 /// The types in `types/`, one per file.
@@ -341,15 +341,10 @@ fn types(
             continue;
         };
         let path = format!("types/{name}");
-        let file: Arc<str> = folder.shown(&path).into();
-        let node = match yaml::parse(&folder.read(&path)?) {
-            Ok(node) => node,
-            Err(error) => {
-                problems.push(Problem::of_yaml(&file, "", error));
-                continue;
-            }
+        let Some(file) = if_valid(folder.yaml(&path), problems)? else {
+            continue;
         };
-        let top = FileNode::top(&file, &node);
+        let top = file.top();
         let read = |path: &str| folder.read(path);
         let Some(kind) = DeclaredType::read(&top, protocol_kind, &read, problems) else {
             continue;

@@ -4,14 +4,20 @@
 
 use std::sync::Arc;
 
-use devgate_schemas::yaml::{self, Node};
-use devgate_schemas::{Key, TypeSchema, Value, suggest};
+use devgate_schemas::yaml::{self, Mapping, Node};
+use devgate_schemas::{self as schemas, Key, TypeSchema, Value, suggest};
 
 use crate::error::{Error, Location, Problem};
 use crate::template::{self, Escape, Expression, Template};
 
 /// The problems in the files read so far.
 pub(crate) type Problems = Vec<Problem>;
+
+/// A YAML file of a family.
+pub(crate) struct YamlFile {
+    name: Arc<str>,
+    root: Node,
+}
 
 /// A node of a file, and its path of keys.
 #[derive(Clone)]
@@ -28,16 +34,30 @@ pub(crate) struct WithLocation<T> {
     pub(crate) value: T,
 }
 
-impl<'a> FileNode<'a> {
-    /// The top of a file.
-    pub(crate) fn top(file: &'a Arc<str>, node: &'a Node) -> Self {
-        Self {
-            file,
-            node,
-            key: String::new(),
+impl YamlFile {
+    /// Parses a file with this name for messages.
+    ///
+    /// # Errors
+    /// Fails when the text is not YAML.
+    pub(crate) fn parse(name: impl Into<Arc<str>>, text: &str) -> Result<Self, Problem> {
+        let name = name.into();
+        match yaml::parse(text) {
+            Ok(root) => Ok(Self { name, root }),
+            Err(error) => Err(Problem::of_yaml(&name, "", error)),
         }
     }
 
+    /// The top of the file.
+    pub(crate) fn top(&self) -> FileNode<'_> {
+        FileNode {
+            file: &self.name,
+            node: &self.root,
+            key: String::new(),
+        }
+    }
+}
+
+impl<'a> FileNode<'a> {
     /// The node itself.
     pub(crate) fn node(&self) -> &'a Node {
         self.node
@@ -58,15 +78,37 @@ impl<'a> FileNode<'a> {
         self.location().problem(message)
     }
 
-    /// A YAML error found while this node was deserialized.
-    pub(crate) fn inside(&self, error: yaml::Error) -> Problem {
+    /// A YAML error at this node or below it.
+    pub(crate) fn yaml_problem(&self, error: yaml::Error) -> Problem {
         Problem::of_yaml(self.file, &self.key, error)
+    }
+
+    /// Reports the problems of a schema whose definition is this node.
+    pub(crate) fn schema_problems(
+        &self,
+        found: &schemas::DefinitionProblems,
+        problems: &mut Problems,
+    ) {
+        let located =
+            |one: &schemas::DefinitionProblem| self.nearest(&one.path).problem(&one.message);
+        problems.extend(found.iter().map(located));
     }
 
     /// The node at a key.
     pub(crate) fn get(&self, key: &str) -> Option<Self> {
-        let node = self.node.get(key)?;
-        (!node.is_undef()).then(|| self.below(node, key))
+        Some(self.child(self.node.given(key)?, key))
+    }
+
+    /// Reads the node at an optional key: `Some(None)` if there is no node, `None` if `read` reports problems.
+    pub(crate) fn optional<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Self) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.get(key) {
+            None => Some(None),
+            Some(file_node) => read(&file_node).map(Some),
+        }
     }
 
     /// The node at a path, or its nearest ancestor that exists.
@@ -74,7 +116,7 @@ impl<'a> FileNode<'a> {
         let mut file_node = self.clone();
         for key in path {
             match file_node.get(key) {
-                Some(below) => file_node = below,
+                Some(child) => file_node = child,
                 None => break,
             }
         }
@@ -90,19 +132,24 @@ impl<'a> FileNode<'a> {
         found
     }
 
+    /// The text at a required key.
+    pub(crate) fn required_text(&self, key: &str, problems: &mut Problems) -> Option<&'a str> {
+        self.required(key, problems)?.text(problems)
+    }
+
     /// The pairs of a mapping.
     pub(crate) fn pairs(&self, problems: &mut Problems) -> Vec<(&'a str, Self)> {
-        let Some(mapping) = self.node.as_mapping() else {
-            problems.push(self.expected("a mapping"));
-            return Vec::new();
-        };
         let mut pairs = Vec::new();
-        for (key, node) in mapping.entries() {
+        for (key, node) in self
+            .mapping(problems)
+            .into_iter()
+            .flat_map(Mapping::entries)
+        {
             match key {
-                Key::String(name) => pairs.push((name.as_str(), self.below(node, name))),
+                Key::String(name) => pairs.push((name.as_str(), self.child(node, name))),
                 Key::Integer(number) => {
                     let key = number.to_string();
-                    problems.push(self.below(node, &key).problem("a key here is a text"));
+                    problems.push(self.child(node, &key).problem("a key here is a text"));
                 }
             }
         }
@@ -111,21 +158,11 @@ impl<'a> FileNode<'a> {
 
     /// Reports every key of the mapping that is not one of these.
     pub(crate) fn only(&self, known: &[&str], problems: &mut Problems) {
-        let Some(mapping) = self.node.as_mapping() else {
-            problems.push(self.expected("a mapping"));
-            return;
-        };
-        for (key, _) in mapping.iter() {
-            let name = key.as_str().unwrap_or_default();
-            if !known.contains(&name) {
-                let hint = suggest(name, known.iter().copied());
-                let location = Location {
-                    line: key.line as usize,
-                    column: key.column as usize,
-                    ..self.location()
-                };
-                problems.push(location.problem(format!("unknown key `{name}`{hint}")));
-            }
+        let mapping = self.mapping(problems).into_iter();
+        for key in mapping.flat_map(|mapping| mapping.unknown_keys(known)) {
+            let name = key.key.to_string();
+            let hint = suggest(&name, known.iter().copied());
+            problems.push(self.yaml_problem(key.error(format!("unknown key `{name}`{hint}"))));
         }
     }
 
@@ -145,12 +182,20 @@ impl<'a> FileNode<'a> {
         }
     }
 
+    fn mapping(&self, problems: &mut Problems) -> Option<&'a Mapping> {
+        let mapping = self.node.as_mapping();
+        if mapping.is_none() {
+            problems.push(self.problem(self.node.mismatch("a mapping")));
+        }
+        mapping
+    }
+
     /// The text of the node, which must not be empty.
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
         match self.node.as_str() {
             Some(text) if !text.trim().is_empty() => Some(text),
             _ => {
-                problems.push(self.expected("a text"));
+                problems.push(self.problem(self.node.mismatch("a text")));
                 None
             }
         }
@@ -168,12 +213,12 @@ impl<'a> FileNode<'a> {
                 value.to_json().to_string()
             }
             _ => {
-                problems.push(self.expected("an expression"));
+                problems.push(self.problem(self.node.mismatch("an expression")));
                 return None;
             }
         };
-        let made = Expression::new(&source, names.iter().copied());
-        self.placed(made, problems)
+        let compiled = Expression::new(&source, names.iter().copied());
+        self.located(compiled, problems)
     }
 
     /// The node as a template over these names.
@@ -194,36 +239,26 @@ impl<'a> FileNode<'a> {
         escape: Escape,
         problems: &mut Problems,
     ) -> Option<WithLocation<Template>> {
-        let made = Template::new(source, names.iter().copied(), escape);
-        self.placed(made, problems)
+        let compiled = Template::new(source, names.iter().copied(), escape);
+        self.located(compiled, problems)
     }
 
-    fn placed<T>(
+    fn located<T>(
         &self,
-        made: Result<T, template::Error>,
+        compiled: Result<T, template::Error>,
         problems: &mut Problems,
     ) -> Option<WithLocation<T>> {
-        let here = WithLocation {
-            location: self.location(),
-            value: (),
-        };
-        match made {
-            Ok(value) => Some(WithLocation {
-                location: here.location,
-                value,
-            }),
+        let location = self.location();
+        match compiled {
+            Ok(value) => Some(WithLocation { location, value }),
             Err(error) => {
-                problems.push(here.problem(&error));
+                problems.push(location.template_problem(&error));
                 None
             }
         }
     }
 
-    fn expected(&self, what: &str) -> Problem {
-        self.problem(format!("expected {what}, found {}", self.node.kind_name()))
-    }
-
-    fn below(&self, node: &'a Node, key: &str) -> Self {
+    fn child(&self, node: &'a Node, key: &str) -> Self {
         let key = if self.key.is_empty() {
             key.to_owned()
         } else {
@@ -240,9 +275,7 @@ impl<'a> FileNode<'a> {
 impl<T> WithLocation<T> {
     /// A problem in an expression or a template, at its own line.
     pub(crate) fn problem(&self, error: &template::Error) -> Problem {
-        self.location
-            .line_of_text(error.line)
-            .problem(&error.message)
+        self.location.template_problem(error)
     }
 
     /// Why it cannot be rendered for a change: a missing attribute, or an error in the template.

@@ -21,7 +21,7 @@ pub(crate) struct Line {
 }
 
 /// The command that leaves a configuration mode, on every CLI with indented configuration.
-const LEAVE_MODE: &str = "exit";
+const EXIT_MODE: &str = "exit";
 
 impl Line {
     /// Splits a rendered text into lines: each line is a command, and an indented one is below the line
@@ -46,7 +46,7 @@ impl Line {
                 }
                 indents.push(indent);
             }
-            let (shown, secret) = secrets.lift(content.trim_end(), Escape::None);
+            let (shown, secret) = secrets.redact(content.trim_end(), Escape::None);
             lines.push(Self {
                 depth: indents.len() - 1,
                 shown,
@@ -72,14 +72,14 @@ impl Line {
     /// Returns the line for people, indented by its depth.
     pub(crate) fn text(&self, secrets: SecretVisibility) -> String {
         let text = match (&self.secret, secrets) {
-            (Some(lifted), SecretVisibility::InClear) => lifted.text.reveal(),
+            (Some(revealed), SecretVisibility::InClear) => revealed.text.reveal(),
             _ => &self.shown,
         };
         format!("{}{text}", " ".repeat(self.depth))
     }
 
     /// Converts the line for a CLI session.
-    pub(crate) fn typed(&self) -> devgate_transports::Line {
+    pub(crate) fn to_transport(&self) -> devgate_transports::Line {
         match &self.secret {
             None => devgate_transports::Line::new(self.shown.clone()),
             Some(Revealed { text, secrets }) => {
@@ -89,12 +89,12 @@ impl Line {
     }
 
     /// Returns the lines that must be typed after this one, so that `next` is read in its own mode.
-    pub(crate) fn leaving_for(
+    pub(crate) fn mode_exits_before(
         &self,
         next: &Self,
     ) -> impl Iterator<Item = devgate_transports::Line> {
-        let leave = self.depth.saturating_sub(next.depth);
-        std::iter::repeat_n(LEAVE_MODE, leave).map(devgate_transports::Line::new)
+        let exits = self.depth.saturating_sub(next.depth);
+        std::iter::repeat_n(EXIT_MODE, exits).map(devgate_transports::Line::new)
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn modes_are_left_where_the_indentation_goes_back() {
         let lines = Line::all("a\n b\n  c\nd\n", &Secrets::default()).expect("lines");
-        let leaving = |at: usize| lines[at].leaving_for(&lines[at + 1]).count();
-        assert_eq!([leaving(0), leaving(1), leaving(2)], [0, 0, 2]);
+        let exits = |at: usize| lines[at].mode_exits_before(&lines[at + 1]).count();
+        assert_eq!([exits(0), exits(1), exits(2)], [0, 0, 2]);
     }
 }

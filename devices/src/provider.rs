@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_asks_for_nothing_asks_no_device() {
+    async fn a_request_for_nothing_reads_no_device() {
         let retry_budget = RetryBudget::new();
         // Without a session, every read must fail.
         let ctx = Context::new("sw1", &NullSink, &retry_budget);

@@ -76,15 +76,15 @@ impl<P: SimpleProvider> Provider for P {
             return Ok(());
         }
         for (name, change) in changes {
-            let Some(todo) = todo(self, ctx, &name, change).await? else {
+            let Some(operation) = operation_for(self, ctx, &name, change).await? else {
                 continue;
             };
-            let block = ctx.block(todo.doing(), &[name.title()]);
-            let about = block.context();
-            let outcome = match &todo {
-                Todo::Create(should) => self.create(&about, &name, should).await,
-                Todo::Update(should) => self.update(&about, &name, should).await,
-                Todo::Delete => self.delete(&about, &name).await,
+            let block = ctx.block(operation.action(), &[name.title()]);
+            let block_ctx = block.context();
+            let outcome = match &operation {
+                Operation::Create(should) => self.create(&block_ctx, &name, should).await,
+                Operation::Update(should) => self.update(&block_ctx, &name, should).await,
+                Operation::Delete => self.delete(&block_ctx, &name).await,
             };
             block.end(outcome);
         }
@@ -124,14 +124,14 @@ fn check(schema: &TypeSchema) -> Result<()> {
 }
 
 /// The operation that a change requires.
-enum Todo {
+enum Operation {
     Create(Resource),
     Update(Resource),
     Delete,
 }
 
-impl Todo {
-    fn doing(&self) -> ResourceAction<'static> {
+impl Operation {
+    fn action(&self) -> ResourceAction<'static> {
         match self {
             Self::Create(_) => ResourceAction::CREATING,
             Self::Update(_) => ResourceAction::UPDATING,
@@ -141,13 +141,13 @@ impl Todo {
 }
 
 /// Determines the operation that a change requires; `None` if the resource is already gone.
-async fn todo(
+async fn operation_for(
     provider: &mut impl SimpleProvider,
     ctx: &Context<'_>,
     name: &Name,
     change: Change,
-) -> Result<Option<Todo>> {
-    let is_there = match change.is {
+) -> Result<Option<Operation>> {
+    let is_present = match change.is {
         CurrentState::Present(is) => is.is_present(),
         CurrentState::Absent => false,
         CurrentState::Unknown => {
@@ -161,10 +161,10 @@ async fn todo(
         }
     };
     Ok(
-        match (is_there, change.should.filter(Resource::is_present)) {
-            (false, Some(should)) => Some(Todo::Create(should)),
-            (true, Some(should)) => Some(Todo::Update(should)),
-            (true, None) => Some(Todo::Delete),
+        match (is_present, change.should.filter(Resource::is_present)) {
+            (false, Some(should)) => Some(Operation::Create(should)),
+            (true, Some(should)) => Some(Operation::Update(should)),
+            (true, None) => Some(Operation::Delete),
             (false, None) => None,
         },
     )
@@ -210,9 +210,9 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Heard(Mutex<Vec<(Option<String>, String)>>);
+    struct EventLog(Mutex<Vec<(Option<String>, String)>>);
 
-    impl EventSink for Heard {
+    impl EventSink for EventLog {
         fn emit(&self, event: Event) {
             let message = format!("{}: {}", event.level, event.message);
             self.0
@@ -242,8 +242,8 @@ mod tests {
     /// Applies a change in this mode, and returns the result and the calls of the provider.
     async fn set(schema: &TypeSchema, mode: Mode) -> (Result<()>, Vec<String>) {
         let resources = Resources::new(schema, mode);
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("shelf", &heard, &retry_budget);
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+        let ctx = Context::new("shelf", &events, &retry_budget);
         let ctx = ctx.for_resources(&resources);
         let changes = [change("new", CurrentState::Absent, Some(named("new")))];
         let mut shelf = Shelf(Vec::new());
@@ -265,9 +265,9 @@ mod tests {
                 "SimpleProvider cannot be used with `book`: its namevar is called `id`, not `name`",
             ),
         ] {
-            let (outcome, asked) = set(&book(&attributes), Mode::Enforce).await;
+            let (outcome, calls) = set(&book(&attributes), Mode::Enforce).await;
             let refused = outcome.expect_err("it is refused").to_string();
-            assert_eq!((refused.as_str(), asked), (expected, Vec::new()));
+            assert_eq!((refused.as_str(), calls), (expected, Vec::new()));
         }
     }
 
@@ -276,8 +276,8 @@ mod tests {
         let schema = book(&format!(
             "name: {{type: String, behaviour: namevar}}, {ENSURE}"
         ));
-        let (outcome, asked) = set(&schema, Mode::Noop).await;
-        assert!(outcome.is_ok() && asked.is_empty(), "{asked:?}");
+        let (outcome, calls) = set(&schema, Mode::Noop).await;
+        assert!(outcome.is_ok() && calls.is_empty(), "{calls:?}");
     }
 
     #[tokio::test]
@@ -286,8 +286,8 @@ mod tests {
             "name: {{type: String, behaviour: namevar}}, {ENSURE}"
         ));
         let resources = Resources::new(&schema, Mode::Enforce);
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("shelf", &heard, &retry_budget);
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+        let ctx = Context::new("shelf", &events, &retry_budget);
         let ctx = ctx.for_resources(&resources);
         let mut absent = named("gone");
         absent.set("ensure", Value::from("absent"));
@@ -318,8 +318,11 @@ mod tests {
             .map(|one| one.title)
             .collect();
         assert_eq!(failed, ["bad"]);
-        let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let of_new: Vec<&str> = heard
+        let events = events
+            .0
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let of_new: Vec<&str> = events
             .iter()
             .filter(|(subject, _)| subject.as_deref() == Some("book[new]"))
             .map(|(_, message)| message.split(" in 0").next().unwrap_or_default())

@@ -15,7 +15,7 @@ use crate::command_line::{exec, session};
 use crate::file_node::{FileNode, Problems};
 use crate::{Error, Result};
 use answers::Answer;
-use document::{Query, Wanted};
+use document::{Query, RowFilter};
 use output::Output;
 
 pub(crate) use answers::Answers;
@@ -47,10 +47,7 @@ impl Source {
             | ProtocolKind::Netconf
             | ProtocolKind::Ovsdb
             | ProtocolKind::ReadOnly => {
-                top.only(
-                    &["ask", "each", "rows", "values", "join", "keep", also],
-                    problems,
-                );
+                top.only(&[&Query::KEYS[..], &[also]].concat(), problems);
                 let query = Query::read(top, protocol_kind, problems)?;
                 Some(Self::Document(Box::new(query)))
             }
@@ -61,7 +58,7 @@ impl Source {
     pub(crate) fn names(&self) -> Vec<&str> {
         match self {
             Self::Output(output) => output.names(),
-            Self::Document(query) => query.names(),
+            Self::Document(document) => document.names(),
         }
     }
 
@@ -74,15 +71,15 @@ impl Source {
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Output(_) => 0,
-            Self::Document(query) => query.depth(),
+            Self::Document(document) => document.depth(),
         }
     }
 
     /// The commands or queries, as written in the family's file.
-    pub(crate) fn questions(&self) -> Vec<&str> {
+    pub(crate) fn queries(&self) -> Vec<&str> {
         match self {
             Self::Output(output) => vec![&*output.command],
-            Self::Document(query) => query.questions(),
+            Self::Document(document) => document.queries(),
         }
     }
 
@@ -90,20 +87,20 @@ impl Source {
     ///
     /// # Errors
     /// Fails with errors of the session, and with answers that do not match.
-    pub(crate) async fn ask(
+    pub(crate) async fn fetch(
         &self,
         ctx: &Context<'_>,
-        wanted: &Wanted<'_>,
+        filter: &RowFilter<'_>,
         answers: &mut Answers,
     ) -> Result<()> {
         loop {
-            let open = self.open(answers, wanted)?;
-            if open.is_empty() {
+            let pending = self.pending(answers, filter)?;
+            if pending.is_empty() {
                 return Ok(());
             }
-            for question in open {
-                let answer = self.answer(ctx, &question).await?;
-                answers.insert(question, answer);
+            for query in pending {
+                let answer = self.send(ctx, &query).await?;
+                answers.insert(query, answer);
             }
         }
     }
@@ -118,18 +115,18 @@ impl Source {
         known: impl Fn(&str) -> Option<&'o str>,
     ) -> Result<()> {
         loop {
-            let open = self.open(answers, &|_| true)?;
-            if open.is_empty() {
+            let pending = self.pending(answers, &|_| true)?;
+            if pending.is_empty() {
                 return Ok(());
             }
-            for question in open {
-                let text = known(&question).unwrap_or_default().to_owned();
+            for query in pending {
+                let text = known(&query).unwrap_or_default().to_owned();
                 let answer = match self {
                     Self::Output(_) => Answer::Output(text),
                     Self::Document(_) if text.trim().is_empty() => Answer::Document(Value::Undef),
-                    Self::Document(_) => read_document(&question, Document::Text(text))?,
+                    Self::Document(_) => read_document(&query, Document::Text(text))?,
                 };
-                answers.insert(question, answer);
+                answers.insert(query, answer);
             }
         }
     }
@@ -138,11 +135,11 @@ impl Source {
     ///
     /// # Errors
     /// Fails when answers do not match.
-    pub(crate) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Row>> {
+    pub(crate) fn rows(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<Row>> {
         match self {
             Self::Output(output) => output.rows(answers.output(&output.command)),
-            Self::Document(query) => {
-                let found = query.rows(answers, wanted)?;
+            Self::Document(document) => {
+                let found = document.rows(answers, filter)?;
                 Ok(found.into_iter().map(Row::Answer).collect())
             }
         }
@@ -160,33 +157,33 @@ impl Source {
     }
 
     /// The queries that have no answer yet.
-    fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
+    fn pending(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<String>> {
         match self {
             Self::Output(output) if answers.contains(&output.command) => Ok(Vec::new()),
             Self::Output(output) => Ok(vec![output.command.to_string()]),
-            Self::Document(query) => query.open(answers, wanted),
+            Self::Document(document) => document.pending(answers, filter),
         }
     }
 
     /// Sends one query. Every read of a device goes through here.
-    async fn answer(&self, ctx: &Context<'_>, question: &str) -> Result<Answer> {
+    async fn send(&self, ctx: &Context<'_>, query: &str) -> Result<Answer> {
         match self {
             Self::Output(_) => {
-                let output = exec(ctx, session(ctx)?, question).await?;
+                let output = exec(ctx, session(ctx)?, query).await?;
                 Ok(Answer::Output(output))
             }
-            Self::Document(query) => {
-                ctx.debug(format!("asks for `{question}`"));
+            Self::Document(document) => {
+                ctx.debug(format!("asks for `{query}`"));
                 let store = ctx.data_store().ok_or_else(|| {
                     Error::Unsupported("the open session has no data to ask for".to_owned())
                 })?;
-                match store.get(ctx, question).await {
-                    Ok(document) => read_document(question, document),
+                match store.get(ctx, query).await {
+                    Ok(answer) => read_document(query, answer),
                     // It may have been removed since it was listed.
                     Err(transports::Error::Refused(refused))
-                        if query.depends() && refused.is_absence() =>
+                        if document.depends() && refused.is_absence() =>
                     {
-                        ctx.info(format!("`{question}` is not there any more"));
+                        ctx.info(format!("`{query}` is not there any more"));
                         Ok(Answer::Document(Value::Undef))
                     }
                     Err(error) => Err(error.into()),
@@ -196,9 +193,9 @@ impl Source {
     }
 }
 
-fn read_document(question: &str, document: Document) -> Result<Answer> {
+fn read_document(query: &str, document: Document) -> Result<Answer> {
     let data = document.into_data().ok_or_else(|| Error::Answer {
-        ask: question.to_owned(),
+        query: query.to_owned(),
         row: None,
         message: "it is neither JSON nor XML".to_owned(),
     })?;

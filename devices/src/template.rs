@@ -79,7 +79,7 @@ impl Expression {
     ///
     /// # Errors
     /// Fails when the evaluation fails, for example because a filter expects another text.
-    pub(crate) fn value(&self, scope: &Scope) -> Result<Value, Error> {
+    pub(crate) fn evaluate(&self, scope: &Scope) -> Result<Value, Error> {
         let value = self.0.eval(scope.0.clone())?;
         let json = serde_json::to_value(&value).map_err(|error| Error {
             line: 1,
@@ -141,7 +141,7 @@ impl Template {
     ///
     /// # Errors
     /// Fails when rendering fails, for example because a value is missing.
-    pub(crate) fn text(&self, scope: &Scope) -> Result<String, Error> {
+    pub(crate) fn render(&self, scope: &Scope) -> Result<String, Error> {
         Ok(self.compiled().render(scope.0.clone())?)
     }
 
@@ -197,14 +197,16 @@ impl From<minijinja::Error> for Error {
         };
         Self {
             line: error.line().unwrap_or(1),
-            missing: (message == NO_VALUE).then(|| written(&error)).flatten(),
+            missing: (message == NO_VALUE)
+                .then(|| missing_name(&error))
+                .flatten(),
             message,
         }
     }
 }
 
 /// Returns the name that the template was writing when the error occurred.
-fn written(error: &minijinja::Error) -> Option<String> {
+fn missing_name(error: &minijinja::Error) -> Option<String> {
     let text = error.template_source()?.get(error.range()?)?.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
     (is_name && !text.is_empty()).then(|| text.to_owned())
@@ -240,7 +242,7 @@ mod tests {
         let scope = scope(row);
         let names = ["A", "B"];
         Expression::new(source, names)?
-            .value(&scope)
+            .evaluate(&scope)
             .map(|value| value.to_json())
     }
 
@@ -273,7 +275,7 @@ mod tests {
             Template::new("one\n\n  two {{ A }}\n", ["A"], Escape::None).expect("compiles");
         let mut row = Hash::new();
         row.insert("A", Value::Undef);
-        let error = template.text(&Scope::of_row(&row)).expect_err("no value");
+        let error = template.render(&Scope::of_row(&row)).expect_err("no value");
         assert_eq!(error.line, 3);
         assert!(error.message.contains("no value"), "{}", error.message);
     }
@@ -283,7 +285,7 @@ mod tests {
         let text = |escape| {
             let template = Template::new("{{ A | safe }} {{ B }}", ["A", "B"], escape);
             let row = scope(json!({ "A": "a/b<é>", "B": false }));
-            template.expect("compiles").text(&row).expect("a text")
+            template.expect("compiles").render(&row).expect("a text")
         };
         assert_eq!(text(Escape::None), "a/b<é> false");
         assert_eq!(text(Escape::Path), "a%2Fb%3C%C3%A9%3E false");
@@ -295,11 +297,11 @@ mod tests {
         let source = "a\n  {% if A %}\n  b {{ A }}\n  {% endif %}\nc";
         let template = Template::new(source, ["A"], Escape::None).expect("compiles");
         assert_eq!(
-            template.text(&scope(json!({"A": 1}))),
+            template.render(&scope(json!({"A": 1}))),
             Ok("a\n  b 1\nc".to_owned())
         );
         assert_eq!(
-            template.text(&scope(json!({"A": ""}))),
+            template.render(&scope(json!({"A": ""}))),
             Ok("a\nc".to_owned())
         );
     }

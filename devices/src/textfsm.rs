@@ -25,9 +25,9 @@ pub(crate) struct Row {
     lines: (usize, usize),
 }
 
-/// A place in an output.
+/// A position in an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// The line, counted from 1.
     pub(crate) line: usize,
     /// The column in characters, counted from 1.
@@ -88,20 +88,20 @@ impl TextFsm {
     /// Fails when the template is invalid, or when one of its `Error` rules refuses a line.
     pub(crate) fn rows(&self, text: &str) -> Result<Vec<Row>, Error> {
         let template = self.template()?;
-        let fillup = template
+        let has_fillup = template
             .values()
             .iter()
             .any(|value| value.has_option(ValueOption::Fillup));
         let mut parser = template.parser();
         let mut rows = Vec::new();
-        if fillup {
+        if has_fillup {
             // With `Fillup`, later lines complete earlier rows, so the parser must see all lines at once.
             let lines = (1, text.lines().count());
             let records = parser.parse_text(text).map_err(|error| refused(error, 1))?;
             rows.extend(records.into_iter().map(|record| self.row(record, lines)));
             return Ok(rows);
         }
-        let mut since = 1;
+        let mut first = 1;
         // One line at a time, so that each row knows its lines. The last, empty step is the end of the
         // output, at which a template without `EOF` records once more.
         let steps = text.lines().map(|line| (line, false)).chain([("", true)]);
@@ -112,8 +112,8 @@ impl TextFsm {
                 parser.parse_text_with_eof(line_or_space(line), false)
             };
             for record in records.map_err(|error| refused(error, number))? {
-                rows.push(self.row(record, (since, number)));
-                since = number;
+                rows.push(self.row(record, (first, number)));
+                first = number;
             }
         }
         Ok(rows)
@@ -139,25 +139,27 @@ impl TextFsm {
 }
 
 impl Row {
-    /// Returns the place of a row's value in the output. If the value is not found there, as with
+    /// Returns the position of a row's value in the output. If the value is not found there, as with
     /// `Filldown`, it is the row's last line.
-    pub(crate) fn place(&self, output: &str, name: &str) -> Place {
+    pub(crate) fn position(&self, output: &str, name: &str) -> Position {
         let (first, last) = self.lines;
-        let sought = match self.values.get(name) {
+        let value_text = match self.values.get(name) {
             Some(Value::String(text)) => text.as_str(),
             _ => "",
         };
         let lines = output.lines().enumerate().take(last).skip(first - 1);
         let found = lines
-            .filter(|_| !sought.is_empty())
-            .filter_map(|(index, line)| Some((index, line[..line.find(sought)?].chars().count())))
+            .filter(|_| !value_text.is_empty())
+            .filter_map(|(index, line)| {
+                Some((index, line[..line.find(value_text)?].chars().count()))
+            })
             .last();
         found.map_or(
-            Place {
+            Position {
                 line: last,
                 column: 1,
             },
-            |(index, column)| Place {
+            |(index, column)| Position {
                 line: index + 1,
                 column: column + 1,
             },
@@ -251,26 +253,26 @@ mod tests {
     }
 
     #[test]
-    fn a_row_knows_where_its_values_stand() {
+    fn a_row_knows_the_positions_of_its_values() {
         let output = "ip route 10.0.0.0/8 192.0.2.1\n!\nip route 10.1.0.0/16 192.0.2.1 x9\n";
         let rows = TextFsm::new(ROUTES).rows(output).expect("parses");
         assert_eq!(
-            rows[1].place(output, "DISTANCE"),
-            Place {
+            rows[1].position(output, "DISTANCE"),
+            Position {
                 line: 3,
                 column: 32
             }
         );
         assert_eq!(
-            rows[1].place(output, "PREFIX"),
-            Place {
+            rows[1].position(output, "PREFIX"),
+            Position {
                 line: 3,
                 column: 10
             }
         );
         assert_eq!(
-            rows[0].place(output, "DISTANCE"),
-            Place { line: 1, column: 1 }
+            rows[0].position(output, "DISTANCE"),
+            Position { line: 1, column: 1 }
         );
     }
 

@@ -82,7 +82,7 @@ impl Body {
     pub(super) fn value(&self, scope: &Scope, secrets: &Secrets) -> Result<Option<Value>> {
         Ok(match self {
             Self::Leaf(leaf) => {
-                Some(secrets.lifted(&evaluated(leaf, scope)?)).filter(|value| !value.is_undef())
+                Some(secrets.revealed(&evaluated(leaf, scope)?)).filter(|value| !value.is_undef())
             }
             Self::Pairs(pairs) => {
                 let mut hash = Hash::new();
@@ -114,7 +114,7 @@ impl Body {
 }
 
 fn evaluated(leaf: &WithLocation<Expression>, scope: &Scope) -> Result<Value> {
-    let value = leaf.value.value(scope);
+    let value = leaf.value.evaluate(scope);
     value.map_err(|error| Error::Data(leaf.problem(&error)))
 }
 

@@ -35,19 +35,19 @@ impl Cli {
         name: &Name,
         change: &Change,
     ) -> Result<Vec<Line>> {
-        let template = self.0.of(schema, change)?;
-        let seen = ChangeScope::of(schema, name, change, Medium::CommandLine)?;
+        let template = self.0.for_change(schema, change)?;
+        let values = ChangeScope::of(schema, name, change, Medium::CommandLine)?;
         let failed = |error| template.failure(schema, error);
-        let text = template.value.text(&seen.scope).map_err(failed)?;
-        Line::all(&text, &seen.secrets).map_err(|line| {
+        let text = template.value.render(&values.scope).map_err(failed)?;
+        Line::all(&text, &values.secrets).map_err(|line| {
             let message = format!("line {line} of what it makes is indented like no line above it");
             Error::Data(template.location.problem(message))
         })
     }
 
     /// Whether an update is independent of the current state.
-    pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.0.is_blind(schema, should)
+    pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.0.is_stateless(schema, should)
     }
 
     /// Applies changes. A resource whose lines are refused fails; the others continue. Nothing is sent
@@ -62,12 +62,12 @@ impl Cli {
         schema: &TypeSchema,
         changes: Vec<(Name, Change)>,
     ) -> Result<()> {
-        let (mut ready, mut lines) = (Vec::new(), Vec::new());
+        let (mut prepared, mut lines) = (Vec::new(), Vec::new());
         for (name, change) in changes {
             match self.lines(schema, &name, &change) {
-                Ok(made) => {
-                    ready.push((ChangeKind::of(&change), name));
-                    lines.push(made);
+                Ok(rendered) => {
+                    prepared.push((ChangeKind::of(&change), name));
+                    lines.push(rendered);
                 }
                 Err(error) => ctx.failed(name.title(), error.to_string()),
             }
@@ -75,10 +75,10 @@ impl Cli {
         if ctx.noop() {
             return Ok(());
         }
-        line::send(ctx, session(ctx)?, &lines, |at, taken| {
-            let (what, name) = &ready[at];
-            match taken {
-                Ok(()) => what.tell(ctx, name.title()),
+        line::send(ctx, session(ctx)?, &lines, |at, outcome| {
+            let (kind, name) = &prepared[at];
+            match outcome {
+                Ok(()) => kind.report(ctx, name.title()),
                 Err(message) => ctx.failed(name.title(), message),
             }
         })

@@ -49,10 +49,7 @@ impl<T> Crud<T> {
         names.extend(["is", "should"]);
         let create = top.required("create", problems);
         let create = create.and_then(|file_node| read(&file_node, &names, problems));
-        let mut other = |key| match top.get(key) {
-            None => Some(None),
-            Some(file_node) => read(&file_node, &names, problems).map(Some),
-        };
+        let mut other = |key| top.optional(key, |file_node| read(file_node, &names, problems));
         let (update, delete) = (other("update"), other("delete"));
         if schema.is_ensurable() && top.get("delete").is_none() {
             problems.push(top.problem("missing key `delete`: the type has `ensure`"));
@@ -68,7 +65,7 @@ impl<T> Crud<T> {
     ///
     /// # Errors
     /// Fails when the resource cannot be removed.
-    pub(super) fn of(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
+    pub(super) fn for_change(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
         match ChangeKind::of(change) {
             ChangeKind::Create => Ok(&self.create),
             ChangeKind::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
@@ -84,7 +81,7 @@ impl<T> Crud<T> {
 
 impl<T: ReferencedNames> Crud<T> {
     /// Whether an update is independent of the current state: it references only desired values.
-    pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+    pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
         let names = self.update.as_ref().unwrap_or(&self.create).names();
         names.iter().all(|name| {
             let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
@@ -144,7 +141,7 @@ impl ChangeKind {
     }
 
     /// Reports that it was done.
-    pub(super) fn tell(self, ctx: &Context<'_>, title: &str) {
+    pub(super) fn report(self, ctx: &Context<'_>, title: &str) {
         match self {
             Self::Create => ctx.created(title),
             Self::Update => ctx.updated(title),

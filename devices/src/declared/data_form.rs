@@ -29,7 +29,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
     ) -> Result<DataRequest>;
 
     /// Whether an update is independent of the current state.
-    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool;
+    fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool;
 
     /// Whether two requests can be sent as one, which the target accepts or refuses as a whole.
     fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool;
@@ -43,7 +43,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
     }
 
     /// Whether a refusal means that the resource to delete does not exist.
-    fn is_already_gone(&self, _: &Refused) -> bool {
+    fn is_already_absent(&self, _: &Refused) -> bool {
         false
     }
 
@@ -61,9 +61,9 @@ pub(super) trait DataForm: Debug + Send + Sync {
 }
 
 /// A change that is ready to be sent.
-struct Ready {
+struct Prepared {
     name: Name,
-    what: ChangeKind,
+    kind: ChangeKind,
     request: DataRequest,
 }
 
@@ -77,24 +77,24 @@ pub(super) async fn set(
     schema: &TypeSchema,
     changes: Vec<(Name, Change)>,
 ) -> Result<()> {
-    let mut ready = Vec::new();
+    let mut prepared = Vec::new();
     for (number, (name, change)) in (1..).zip(changes) {
         match form.request(schema, &name, &change, number) {
-            Ok(request) => ready.push(Ready {
-                what: ChangeKind::of(&change),
+            Ok(request) => prepared.push(Prepared {
+                kind: ChangeKind::of(&change),
                 name,
                 request,
             }),
             Err(error) => ctx.failed(name.title(), error.to_string()),
         }
     }
-    if ctx.noop() || ready.is_empty() {
+    if ctx.noop() || prepared.is_empty() {
         return Ok(());
     }
     let store = ctx
         .data_store()
         .ok_or_else(|| Error::Unsupported("the open session has no data to change".to_owned()))?;
-    send(form, ctx, store, ready).await
+    send(form, ctx, store, prepared).await
 }
 
 /// Sends each group as one request. A refused group had no effect: the request that caused the refusal is left
@@ -103,10 +103,10 @@ async fn send(
     form: &dyn DataForm,
     ctx: &Context<'_>,
     store: &dyn DataStore,
-    ready: Vec<Ready>,
+    prepared: Vec<Prepared>,
 ) -> Result<()> {
-    let is_whole = store.all_or_nothing(ctx).await?;
-    let mut groups = VecDeque::from(grouped(form, ready, is_whole));
+    let is_atomic = store.all_or_nothing(ctx).await?;
+    let mut groups = VecDeque::from(grouped(form, prepared, is_atomic));
     while let Some(mut group) = groups.pop_front() {
         let requests: Vec<&DataRequest> = group.iter().map(|one| &one.request).collect();
         let request = form.joined(requests.clone());
@@ -114,7 +114,7 @@ async fn send(
             Ok(_) => {
                 group
                     .iter()
-                    .for_each(|one| one.what.tell(ctx, one.name.title()));
+                    .for_each(|one| one.kind.report(ctx, one.name.title()));
                 continue;
             }
             Err(TransportError::Refused(refused)) => refused,
@@ -126,9 +126,9 @@ async fn send(
         };
         match culprit {
             Some(culprit) => {
-                let Ready { name, what, .. } = group.remove(culprit);
-                if what == ChangeKind::Delete && form.is_already_gone(&refused) {
-                    what.tell(ctx, name.title());
+                let Prepared { name, kind, .. } = group.remove(culprit);
+                if kind == ChangeKind::Delete && form.is_already_absent(&refused) {
+                    kind.report(ctx, name.title());
                 } else {
                     ctx.failed(name.title(), refused.to_string());
                 }
@@ -146,11 +146,11 @@ async fn send(
 }
 
 /// Groups adjacent requests that can be joined, in order.
-fn grouped(form: &dyn DataForm, ready: Vec<Ready>, is_whole: bool) -> Vec<Vec<Ready>> {
-    let mut groups: Vec<Vec<Ready>> = Vec::new();
-    for one in ready {
+fn grouped(form: &dyn DataForm, prepared: Vec<Prepared>, is_atomic: bool) -> Vec<Vec<Prepared>> {
+    let mut groups: Vec<Vec<Prepared>> = Vec::new();
+    for one in prepared {
         match groups.last_mut() {
-            Some(group) if is_whole || form.can_join(&group[0].request, &one.request) => {
+            Some(group) if is_atomic || form.can_join(&group[0].request, &one.request) => {
                 group.push(one);
             }
             _ => groups.push(vec![one]),

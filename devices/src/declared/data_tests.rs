@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use devgate_schemas::{Facts, Name, Value, yaml};
+use devgate_schemas::{Facts, Name, Value};
 use devgate_transports::error::Refused;
 use devgate_transports::{
     Context, DataRequest, DataStore, Document, Mode, Resources, RetryBudget, Transport,
@@ -11,12 +11,12 @@ use devgate_transports::{
 use serde_json::{Value as Json, json};
 
 use super::DeclaredType;
-use crate::fake::Heard;
-use crate::file_node::{FileNode, Problems};
+use crate::fake::EventLog;
+use crate::file_node::{Problems, YamlFile};
 use crate::source::ProtocolKind;
 use crate::{Change, Changes, CurrentState, ResourceFilter, ResourceType, SecretVisibility};
 
-/// A device with documents. It refuses requests whose body contains a word. With `is_whole`, it accepts or
+/// A device with documents. It refuses requests whose body contains a word. With `is_atomic`, it accepts or
 /// refuses all changes of a set together.
 #[derive(Debug, Default)]
 struct Store {
@@ -24,26 +24,26 @@ struct Store {
     refuses: &'static str,
     /// The status of a refusal.
     status: &'static str,
-    is_whole: bool,
-    heard: Mutex<Vec<String>>,
+    is_atomic: bool,
+    sent: Mutex<Vec<String>>,
 }
 
 impl Store {
-    fn note(&self, what: String) {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.push(what);
+    fn record(&self, request: String) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.push(request);
     }
 
-    fn heard(&self) -> Vec<String> {
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.clone()
+    fn sent(&self) -> Vec<String> {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.clone()
     }
 }
 
 #[async_trait]
 impl DataStore for Store {
     async fn get(&self, _: &Context<'_>, what: &str) -> devgate_transports::Result<Document> {
-        self.note(format!("GET {what}"));
+        self.record(format!("GET {what}"));
         let mut documents = self.documents.iter();
         let found = documents.find(|(name, _)| *name == what);
         let document = found.map_or(Json::Null, |(_, document)| document.clone());
@@ -61,7 +61,7 @@ impl DataStore for Store {
             body => body.unwrap_or_default().to_string(),
         };
         let method = request.method.as_deref().unwrap_or("-");
-        self.note(format!("{method} {} {body}", request.what));
+        self.record(format!("{method} {} {body}", request.what));
         if self.refuses.is_empty() || !body.contains(self.refuses) {
             return Ok(Document::Text(String::new()));
         }
@@ -77,7 +77,7 @@ impl DataStore for Store {
     }
 
     async fn all_or_nothing(&self, _: &Context<'_>) -> devgate_transports::Result<bool> {
-        Ok(self.is_whole)
+        Ok(self.is_atomic)
     }
 }
 
@@ -141,12 +141,10 @@ ovsdb:
 ";
 
 fn read(form: &str, protocol_kind: ProtocolKind) -> (Option<DeclaredType>, Problems) {
-    let node = yaml::parse(&format!("{USER}{form}")).expect("it is YAML");
+    let file = YamlFile::parse("user.yaml", &format!("{USER}{form}")).expect("it is YAML");
     let mut problems = Problems::new();
-    let file = "user.yaml".into();
     let read = |_: &str| Ok(String::new());
-    let top = FileNode::top(&file, &node);
-    let kind = DeclaredType::read(&top, Some(protocol_kind), &read, &mut problems);
+    let kind = DeclaredType::read(&file.top(), Some(protocol_kind), &read, &mut problems);
     (kind, problems)
 }
 
@@ -182,9 +180,9 @@ async fn set(
     store: &Store,
     changes: Vec<(Name, Change)>,
 ) -> (Vec<String>, Vec<String>) {
-    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
     let failed = {
-        let ctx = Context::new("it", &heard, &retry_budget);
+        let ctx = Context::new("it", &events, &retry_budget);
         let ctx = ctx.with_transport(store);
         let resources = Resources::new(kind.schema(), Mode::Enforce);
         let ctx = ctx.for_resources(&resources);
@@ -194,7 +192,7 @@ async fn set(
         let failed = resources.failed().into_iter();
         failed.map(|failure| failure.title).collect()
     };
-    (failed, heard.into_lines())
+    (failed, events.into_lines())
 }
 
 fn all(kind: &DeclaredType, names: &[&str]) -> Vec<(Name, Change)> {
@@ -217,8 +215,8 @@ async fn rows_come_of_each_and_join_and_only_where_they_can_matter() {
         ..Store::default()
     };
     let kind = user(REST, ProtocolKind::Rest);
-    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-    let ctx = Context::new("it", &heard, &retry_budget);
+    let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+    let ctx = Context::new("it", &events, &retry_budget);
     let ctx = ctx.with_transport(&store);
     let rows = kind
         .provider()
@@ -231,8 +229,8 @@ async fn rows_come_of_each_and_join_and_only_where_they_can_matter() {
         rows[0].get("key"),
         Some(&Value::from("canary").into_sensitive())
     );
-    let asked = ["/groups", "/groups/a%2Fb/users", "/groups/c/users", "/keys"];
-    assert_eq!(store.heard(), asked.map(|what| format!("GET {what}")));
+    let paths = ["/groups", "/groups/a%2Fb/users", "/groups/c/users", "/keys"];
+    assert_eq!(store.sent(), paths.map(|what| format!("GET {what}")));
 }
 
 #[tokio::test]
@@ -243,7 +241,7 @@ async fn requests_that_differ_in_one_list_go_as_one_and_what_is_refused_fails_al
         status: "422 Unprocessable Entity",
         ..Store::default()
     };
-    let (failed, heard) = set(&kind, &store, all(&kind, &["a", "b", "wrong", "c"])).await;
+    let (failed, events) = set(&kind, &store, all(&kind, &["a", "b", "wrong", "c"])).await;
     assert_eq!(failed, ["wrong"]);
     let body = |names: &[&str]| {
         let users = names
@@ -261,12 +259,12 @@ async fn requests_that_differ_in_one_list_go_as_one_and_what_is_refused_fails_al
         body(&["wrong"]),
         body(&["c"]),
     ];
-    assert_eq!(store.heard(), expected);
-    assert!(!heard.concat().contains("canary"), "{heard:?}");
+    assert_eq!(store.sent(), expected);
+    assert!(!events.concat().contains("canary"), "{events:?}");
 }
 
 #[tokio::test]
-async fn what_is_gone_already_is_gone() {
+async fn an_absent_resource_counts_as_deleted() {
     let kind = user(REST, ProtocolKind::Rest);
     let store = Store {
         refuses: "eve",
@@ -274,11 +272,11 @@ async fn what_is_gone_already_is_gone() {
         ..Store::default()
     };
     let gone = vec![change(&kind, "eve/../adam", "absent")];
-    let (failed, heard) = set(&kind, &store, gone).await;
+    let (failed, events) = set(&kind, &store, gone).await;
     assert_eq!(failed, Vec::<String>::new());
-    assert_eq!(heard, ["notice: Deleted: eve/../adam"]);
+    assert_eq!(events, ["notice: Deleted: eve/../adam"]);
     let expected = r#"DELETE /users/eve%2F..%2Fadam {"name":"eve/../adam"}"#;
-    assert_eq!(store.heard(), [expected]);
+    assert_eq!(store.sent(), [expected]);
     let missing = vec![change(&kind, "eve", "present")];
     assert_eq!(set(&kind, &store, missing).await.0, ["eve"]);
 }
@@ -287,29 +285,29 @@ async fn what_is_gone_already_is_gone() {
 async fn xml_goes_as_one_configuration_with_its_secrets_escaped() {
     let kind = user(NETCONF, ProtocolKind::Netconf);
     let store = Store {
-        is_whole: true,
+        is_atomic: true,
         ..Store::default()
     };
-    let (failed, heard) = set(&kind, &store, all(&kind, &["a&b", "c"])).await;
+    let (failed, events) = set(&kind, &store, all(&kind, &["a&b", "c"])).await;
     assert_eq!(failed, Vec::<String>::new());
-    let sent = store.heard().concat();
+    let sent = store.sent().concat();
     let sent: String = sent.split_whitespace().collect();
     assert!(
         sent.contains("<name>a&amp;b</name><key>&lt;canary&gt;</key>"),
         "{sent}"
     );
     assert_eq!(sent.matches("<users").count(), 1, "{sent}");
-    assert!(!heard.concat().contains("canary"), "{heard:?}");
+    assert!(!events.concat().contains("canary"), "{events:?}");
     let store = Store::default();
     set(&kind, &store, all(&kind, &["a", "c"])).await;
-    assert_eq!(store.heard().len(), 2, "one by one where a part may stand");
+    assert_eq!(store.sent().len(), 2, "one by one where a part may stand");
 }
 
 #[tokio::test]
 async fn operations_go_in_one_transaction_under_names_of_their_own() {
     let kind = user(OVSDB, ProtocolKind::Ovsdb);
     let store = Store {
-        is_whole: true,
+        is_atomic: true,
         ..Store::default()
     };
     set(&kind, &store, all(&kind, &["a", "b"])).await;
@@ -320,7 +318,7 @@ async fn operations_go_in_one_transaction_under_names_of_their_own() {
         ]
     };
     let expected = [operations("a", "row_1"), operations("b", "row_2")].concat();
-    assert_eq!(store.heard(), [format!("edit  {}", Json::from(expected))]);
+    assert_eq!(store.sent(), [format!("edit  {}", Json::from(expected))]);
     let (name, mut nowhere) = change(&kind, "a", "present");
     if let Some(should) = &mut nowhere.should {
         should.set("group", Value::Undef);
@@ -333,7 +331,7 @@ async fn operations_go_in_one_transaction_under_names_of_their_own() {
 }
 
 #[test]
-fn what_people_see_of_a_change_holds_no_secret() {
+fn the_rendering_of_a_change_shows_no_secret() {
     for (form, protocol_kind) in [
         (REST, ProtocolKind::Rest),
         (NETCONF, ProtocolKind::Netconf),
@@ -354,7 +352,7 @@ fn what_people_see_of_a_change_holds_no_secret() {
 }
 
 #[test]
-fn a_form_that_is_wrong_is_told_with_its_place() {
+fn an_invalid_form_is_reported_with_its_location() {
     for (form, protocol_kind, expected) in [
         (
             REST,
@@ -384,8 +382,8 @@ fn a_form_that_is_wrong_is_told_with_its_place() {
         ),
     ] {
         let (_, problems) = read(form, protocol_kind);
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        assert!(told.iter().any(|one| one.contains(expected)), "{told:#?}");
+        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(found.iter().any(|one| one.contains(expected)), "{found:#?}");
     }
     let path = REST.replace("'/users/{{ name }}'", "'/users/{{ key }}'");
     let kind = user(&path, ProtocolKind::Rest);

@@ -33,13 +33,13 @@ pub(super) struct GetSection {
 
 impl GetSection {
     /// An error in the value that a row gives for an attribute.
-    fn wrong(&self, row: &Row, answers: &Answers, wrong: ResourceProblem) -> Error {
-        let said = self.resource.iter();
-        let mut said = said.filter(|(name, _)| wrong.attribute.as_deref() == Some(name));
-        let names = said.next().map(|(_, expression)| expression.value.names());
+    fn row_error(&self, row: &Row, answers: &Answers, problem: ResourceProblem) -> Error {
+        let mut expressions = self.resource.iter();
+        let expression = expressions.find(|(name, _)| problem.attribute.as_deref() == Some(name));
+        let names = expression.map(|(_, expression)| expression.value.names());
         let names = names.unwrap_or_default();
         let named = names.first().map_or("", String::as_str);
-        row.wrong(answers, named, wrong.message)
+        row.error(answers, named, problem.message)
     }
 }
 
@@ -60,17 +60,17 @@ impl Definition {
                 .rows(answers, &|row| self.may_match(&namevars, row, which))?
             {
                 let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
-                if let Some(wrong) = self
+                if let Some(problem) = self
                     .canonicalize(&mut resource, |_| true)
                     .into_iter()
                     .next()
                 {
-                    return Err(get.wrong(&row, answers, wrong));
+                    return Err(get.row_error(&row, answers, problem));
                 }
                 let mut row = resource;
                 if let Some(title) = &self.title {
                     let scope = Scope::of_resource(&self.schema, &row);
-                    let text = title.value.text(&scope);
+                    let text = title.value.render(&scope);
                     let text = text.map_err(|error| Error::Data(title.problem(&error)))?;
                     row.set("title", Value::String(text));
                 }
@@ -78,8 +78,8 @@ impl Definition {
                 let name = self.schema.check_row(&row).map_err(refused)?;
                 match found.entry(name.title().to_owned()) {
                     Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
-                    Entry::Vacant(unknown) => {
-                        unknown.insert(MergedRows::new(source, row));
+                    Entry::Vacant(vacant) => {
+                        vacant.insert(MergedRows::new(source, row));
                     }
                 }
             }
@@ -93,14 +93,14 @@ impl Definition {
         get: &'g GetSection,
     ) -> Vec<(&'g str, &'g Expression, Vec<String>)> {
         let namevars = self.schema.namevars();
-        let of_name = |(attribute, expression): &'g (String, WithLocation<Expression>)| {
+        let expression_of = |(attribute, expression): &'g (String, WithLocation<Expression>)| {
             let is_namevar = namevars
                 .iter()
                 .any(|namevar| *namevar == attribute.as_str());
             let expression = &expression.value;
             is_namevar.then(|| (attribute.as_str(), expression, expression.names()))
         };
-        get.resource.iter().filter_map(of_name).collect()
+        get.resource.iter().filter_map(expression_of).collect()
     }
 
     /// Whether an outer row can lead to one of the requested resources, judged by the namevars that its values
@@ -115,9 +115,9 @@ impl Definition {
             return true;
         };
         let mut known = Resource::new();
-        for (namevar, expression, made_of) in namevars {
-            if made_of.iter().all(|name| row.get(name).is_some())
-                && let Ok(value) = expression.value(&Scope::of_row(row))
+        for (namevar, expression, references) in namevars {
+            if references.iter().all(|name| row.get(name).is_some())
+                && let Ok(value) = expression.evaluate(&Scope::of_row(row))
                 && let Ok(Some(value)) = rows::typed(&self.schema.attributes()[*namevar], value)
             {
                 known.set(namevar, value);
@@ -138,11 +138,11 @@ impl Definition {
     pub(super) fn canonicalize(
         &self,
         resource: &mut Resource,
-        is_asked: impl Fn(&Expression) -> bool,
+        is_selected: impl Fn(&Expression) -> bool,
     ) -> Vec<ResourceProblem> {
-        let mut wrong = Vec::new();
+        let mut problems = Vec::new();
         for (name, expression) in &self.canonical {
-            if !is_asked(&expression.value) {
+            if !is_selected(&expression.value) {
                 continue;
             }
             // A value that cannot be written stays unchanged and is refused later: no filter may hide it.
@@ -152,14 +152,14 @@ impl Definition {
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);
-            match expression.value.value(&scope) {
+            match expression.value.evaluate(&scope) {
                 Ok(value) => resource.set(name, value),
                 Err(error) => {
                     let message = format!("`{name}`: {}", error.message);
-                    wrong.push(ResourceProblem::of(name, message));
+                    problems.push(ResourceProblem::of(name, message));
                 }
             }
         }
-        wrong
+        problems
     }
 }

@@ -62,12 +62,12 @@ impl Form {
         let Err(error) = self.lines(schema, name, &create, SecretVisibility::Redacted) else {
             return Ok(());
         };
-        let is_blind = match self {
-            Self::Cli(cli) => cli.is_blind(schema, should),
-            Self::Data(form) => form.is_blind(schema, should),
+        let is_stateless = match self {
+            Self::Cli(cli) => cli.is_stateless(schema, should),
+            Self::Data(form) => form.is_stateless(schema, should),
         };
         let update = change(CurrentState::Present(should.clone()));
-        if is_blind
+        if is_stateless
             && self
                 .lines(schema, name, &update, SecretVisibility::Redacted)
                 .is_err()

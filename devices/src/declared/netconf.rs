@@ -17,7 +17,7 @@ pub(super) struct Netconf {
     crud: Crud<WithLocation<Template>>,
     /// The number of elements that enclose each resource's own element. They are written once for all
     /// resources.
-    around: usize,
+    enclosing: usize,
 }
 
 impl Netconf {
@@ -34,20 +34,20 @@ impl Netconf {
         })?;
         Some(Self {
             crud,
-            around: depth.saturating_sub(1),
+            enclosing: depth.saturating_sub(1),
         })
     }
 
-    /// Renders the XML of a change, with veils in place of its secrets.
+    /// Renders the XML of a change, with placeholders for its secrets.
     fn text(
         &self,
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
     ) -> Result<(&WithLocation<Template>, String, Secrets)> {
-        let template = self.crud.of(schema, change)?;
+        let template = self.crud.for_change(schema, change)?;
         let ChangeScope { scope, secrets } = ChangeScope::of(schema, name, change, Medium::Xml)?;
-        let text = template.value.text(&scope);
+        let text = template.value.render(&scope);
         let text = text.map_err(|error| template.failure(schema, error))?;
         Ok((template, text, secrets))
     }
@@ -66,7 +66,7 @@ impl DataForm for Netconf {
         _: usize,
     ) -> Result<DataRequest> {
         let (template, text, secrets) = self.text(schema, name, change)?;
-        let body = secrets.lifted_text(&text, Escape::Xml);
+        let body = secrets.revealed_text(&text, Escape::Xml);
         Element::parse_all(&text_of(&body)).map_err(|error| {
             let message = format!("what it makes is no XML: {error}");
             Error::Data(template.location.problem(message))
@@ -77,8 +77,8 @@ impl DataForm for Netconf {
         })
     }
 
-    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.crud.is_blind(schema, should)
+    fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.crud.is_stateless(schema, should)
     }
 
     /// After a refusal of the whole, the requests are sent one by one.
@@ -89,7 +89,7 @@ impl DataForm for Netconf {
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         let bodies = || requests.iter().filter_map(|request| request.body.as_ref());
         let elements = bodies().flat_map(|body| elements(&text_of(body))).collect();
-        let joined = Element::joined(elements, self.around);
+        let joined = Element::joined(elements, self.enclosing);
         let text: String = joined.iter().map(Element::to_string).collect();
         let body = Value::from(text);
         let is_secret = bodies().any(Value::has_secret);
@@ -104,7 +104,7 @@ impl DataForm for Netconf {
     }
 
     /// A `delete` is then refused. A `remove` would not be, but NETCONF 1.0 devices do not support it.
-    fn is_already_gone(&self, refused: &Refused) -> bool {
+    fn is_already_absent(&self, refused: &Refused) -> bool {
         refused.status == "data-missing"
     }
 
@@ -119,8 +119,8 @@ impl DataForm for Netconf {
         let text = match (request.body, secrets) {
             (Some(body), SecretVisibility::InClear) => text_of(&body),
             (_, _) => {
-                let (_, text, veiled) = self.text(schema, name, change)?;
-                veiled.lift(&text, Escape::Xml).0
+                let (_, text, change_secrets) = self.text(schema, name, change)?;
+                change_secrets.redact(&text, Escape::Xml).0
             }
         };
         let pretty: String = elements(&text).iter().map(Element::to_pretty).collect();

@@ -14,13 +14,13 @@ use crate::{Change, Error, Result, SecretVisibility};
 
 /// The operations that change a resource.
 #[derive(Debug)]
-pub(super) struct Ovsdb(Crud<Vec<Edit>>);
+pub(super) struct Ovsdb(Crud<Vec<OperationTemplate>>);
 
 /// The template of an operation.
 #[derive(Debug)]
-struct Edit {
-    /// The kind of the operation: one of [`DOES`].
-    does: &'static str,
+struct OperationTemplate {
+    /// The kind of the operation: one of [`OPERATIONS`].
+    operation: &'static str,
     table: String,
     /// The name by which later operations refer to the inserted row.
     name: Option<String>,
@@ -31,7 +31,7 @@ struct Edit {
 }
 
 /// The kinds of operations.
-const DOES: [&str; 4] = ["insert", "update", "mutate", "delete"];
+const OPERATIONS: [&str; 4] = ["insert", "update", "mutate", "delete"];
 
 /// The keys under which an operation has columns.
 const COLUMNS: [&str; 4] = ["where", "row", "add", "remove"];
@@ -44,37 +44,36 @@ impl Ovsdb {
     ) -> Option<Self> {
         let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
             let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let edits: Vec<_> = file_node
+            let templates: Vec<_> = file_node
                 .items()
                 .iter()
-                .map(|file_node| Edit::read(file_node, &mut names, problems))
+                .map(|file_node| OperationTemplate::read(file_node, &mut names, problems))
                 .collect();
-            edits.into_iter().collect()
+            templates.into_iter().collect()
         });
         crud.map(Self)
     }
 }
 
-impl Edit {
+impl OperationTemplate {
     /// Parses an operation over these names. If it names its row, the name is added to them.
     fn read(top: &FileNode<'_>, names: &mut Vec<String>, problems: &mut Problems) -> Option<Self> {
         top.only(
-            &[&DOES[..], &COLUMNS[..], &["as", "when"]].concat(),
+            &[&OPERATIONS[..], &COLUMNS[..], &["as", "when"]].concat(),
             problems,
         );
-        let mut found = DOES
+        let mut found = OPERATIONS
             .into_iter()
-            .filter_map(|does| Some((does, top.get(does)?)));
-        let Some((does, table)) = found.next() else {
+            .filter_map(|operation| Some((operation, top.get(operation)?)));
+        let Some((operation, table)) = found.next() else {
             let keys = top.pairs(problems);
             let key = keys.first().map_or("", |(key, _)| *key);
-            let hint = suggest(key, DOES);
+            let hint = suggest(key, OPERATIONS);
             problems.push(top.problem(format!("there is no operation here{hint}")));
             return None;
         };
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let when = top.get("when");
-        let when = when.map(|file_node| file_node.expression(&known, problems));
+        let when = top.optional("when", |when| when.expression(&known, problems));
         let mut columns = Vec::new();
         for key in COLUMNS {
             if let Some(file_node) = top.get(key) {
@@ -92,32 +91,32 @@ impl Edit {
         });
         names.extend(name.clone());
         Some(Self {
-            does,
+            operation,
             table: table.text(problems)?.to_owned(),
             name,
-            when: when.map_or(Some(None), |when| when.map(Some))?,
+            when: when?,
             columns: columns.into_iter().collect::<Option<_>>()?,
         })
     }
 
     /// Returns the operation as plain JSON; `None` if its condition is false.
-    fn operation(&self, seen: &ChangeScope) -> Result<Option<Value>> {
+    fn operation(&self, values: &ChangeScope) -> Result<Option<Value>> {
         if let Some(when) = &self.when {
-            let wanted = when.value.value(&seen.scope);
-            let wanted = wanted.map_err(|error| Error::Data(when.problem(&error)))?;
-            if wanted != Value::Boolean(true) {
+            let condition = when.value.evaluate(&values.scope);
+            let condition = condition.map_err(|error| Error::Data(when.problem(&error)))?;
+            if condition != Value::Boolean(true) {
                 return Ok(None);
             }
         }
         let mut operation = Hash::new();
-        operation.insert(self.does, Value::from(self.table.as_str()));
+        operation.insert(self.operation, Value::from(self.table.as_str()));
         if let Some(name) = &self.name {
             // The row's own name is replaced with its name in the transaction.
-            let named = seen.scope.text(name);
+            let named = values.scope.text(name);
             operation.insert("as", Value::from(named));
         }
         for (key, body, location) in &self.columns {
-            let Some(columns) = body.value(&seen.scope, &seen.secrets)? else {
+            let Some(columns) = body.value(&values.scope, &values.secrets)? else {
                 continue;
             };
             // Without a value, the operation would apply to every row.
@@ -132,10 +131,10 @@ impl Edit {
     }
 }
 
-impl ReferencedNames for Vec<Edit> {
+impl ReferencedNames for Vec<OperationTemplate> {
     fn names(&self) -> Vec<String> {
-        let when = self.iter().filter_map(|edit| edit.when.as_ref());
-        let bodies = self.iter().flat_map(|edit| &edit.columns);
+        let when = self.iter().filter_map(|template| template.when.as_ref());
+        let bodies = self.iter().flat_map(|template| &template.columns);
         when.flat_map(|when| when.value.names())
             .chain(bodies.flat_map(|(_, body, _)| body.names()))
             .collect()
@@ -154,13 +153,16 @@ impl DataForm for Ovsdb {
         change: &Change,
         number: usize,
     ) -> Result<DataRequest> {
-        let edits = self.0.of(schema, change)?;
-        let mut seen = ChangeScope::of(schema, name, change, Medium::Data)?;
-        for own in edits.iter().filter_map(|edit| edit.name.as_ref()) {
+        let templates = self.0.for_change(schema, change)?;
+        let mut values = ChangeScope::of(schema, name, change, Medium::Data)?;
+        for own in templates
+            .iter()
+            .filter_map(|template| template.name.as_ref())
+        {
             let named = Value::from(format!("{own}_{number}"));
-            seen.scope = seen.scope.with(own, &named);
+            values.scope = values.scope.with(own, &named);
         }
-        let operations = edits.iter().map(|edit| edit.operation(&seen));
+        let operations = templates.iter().map(|template| template.operation(&values));
         let operations: Vec<Option<Value>> = operations.collect::<Result<_>>()?;
         Ok(DataRequest {
             what: String::new(),
@@ -169,8 +171,8 @@ impl DataForm for Ovsdb {
         })
     }
 
-    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.0.is_blind(schema, should)
+    fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.0.is_stateless(schema, should)
     }
 
     fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {

@@ -26,7 +26,7 @@ struct DeclaredProvider(Arc<Definition>);
 impl DeclaredType {
     /// The commands or queries whose answers `get` reads.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
-        self.0.get.iter().flat_map(|get| get.source.questions())
+        self.0.get.iter().flat_map(|get| get.source.queries())
     }
 
     /// Returns the resources in these answers.
@@ -105,8 +105,8 @@ impl Provider for DeclaredProvider {
         let mut answers = Answers::default();
         for get in &self.0.get {
             let namevars = self.0.namevar_expressions(get);
-            let wanted = |row: &Hash| self.0.may_match(&namevars, row, which);
-            get.source.ask(ctx, &wanted, &mut answers).await?;
+            let filter = |row: &Hash| self.0.may_match(&namevars, row, which);
+            get.source.fetch(ctx, &filter, &mut answers).await?;
         }
         self.0.resources(&answers, which)
     }
@@ -133,9 +133,9 @@ impl Provider for DeclaredProvider {
 
     async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
         for resource in resources {
-            let wrong = self.0.canonicalize(resource, |_| true);
-            if let Some(wrong) = wrong.into_iter().next() {
-                return Err(Error::Row(wrong.message));
+            let problems = self.0.canonicalize(resource, |_| true);
+            if let Some(problem) = problems.into_iter().next() {
+                return Err(Error::Row(problem.message));
             }
         }
         Ok(())

@@ -153,18 +153,18 @@ fn form<'a>(
         let mut forms = FORMS.into_iter();
         return forms.find_map(|(key, protocol_kind)| Some((protocol_kind, top.get(key)?)));
     };
-    let Some((wanted, _)) = FORMS.into_iter().find(|(_, form)| *form == protocol_kind) else {
+    let Some((expected, _)) = FORMS.into_iter().find(|(_, form)| *form == protocol_kind) else {
         let message = "this protocol only reads: there is no form for types over it";
         problems.push(top.problem(message));
         return None;
     };
-    for (key, _) in FORMS.into_iter().filter(|(key, _)| *key != wanted) {
+    for (key, _) in FORMS.into_iter().filter(|(key, _)| *key != expected) {
         if let Some(file_node) = top.get(key) {
-            let message = format!("the family's protocol has another form: expected `{wanted}`");
+            let message = format!("the family's protocol has another form: expected `{expected}`");
             problems.push(file_node.problem(message));
         }
     }
-    Some((protocol_kind, top.required(wanted, problems)?))
+    Some((protocol_kind, top.required(expected, problems)?))
 }
 
 /// Returns the type's schema: the file without the keys that do not belong to the schema.
@@ -182,9 +182,7 @@ fn schema(top: &FileNode<'_>, problems: &mut Problems) -> Option<TypeSchema> {
     match TypeSchema::register(&Value::Hash(definition)) {
         Ok(schema) => Some(schema),
         Err(found) => {
-            for problem in found.iter() {
-                problems.push(top.nearest(&problem.path).problem(&problem.message));
-            }
+            top.schema_problems(&found, problems);
             None
         }
     }

@@ -58,21 +58,17 @@ impl Rest {
 impl RequestTemplate {
     fn read(top: &FileNode<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
         top.only(&["method", "path", "body"], problems);
-        let method = top.required("method", problems);
-        let method = method.and_then(|file_node| file_node.text(problems));
+        let method = top.required_text("method", problems);
         let path = top.required("path", problems);
         let path = path.and_then(|file_node| {
             let source = file_node.text(problems)?;
             file_node.escaping_template(source, names, Escape::Path, problems)
         });
-        let body = match top.get("body") {
-            None => None,
-            Some(file_node) => Some(Body::read(&file_node, names, problems)?),
-        };
+        let body = top.optional("body", |body| Body::read(body, names, problems));
         Some(Self {
             method: method?.to_owned(),
             path: path?,
-            body,
+            body: body?,
         })
     }
 }
@@ -96,20 +92,20 @@ impl DataForm for Rest {
         change: &Change,
         _: usize,
     ) -> Result<DataRequest> {
-        let deed = self.crud.of(schema, change)?;
-        let seen = ChangeScope::of(schema, name, change, Medium::Data)?;
-        let path = deed.path.value.text(&seen.scope);
-        let body = deed.body.as_ref();
-        let body = body.map(|body| body.value(&seen.scope, &seen.secrets));
+        let template = self.crud.for_change(schema, change)?;
+        let values = ChangeScope::of(schema, name, change, Medium::Data)?;
+        let path = template.path.value.render(&values.scope);
+        let body = template.body.as_ref();
+        let body = body.map(|body| body.value(&values.scope, &values.secrets));
         Ok(DataRequest {
-            what: path.map_err(|error| Error::Data(deed.path.problem(&error)))?,
-            method: Some(deed.method.clone()),
+            what: path.map_err(|error| Error::Data(template.path.problem(&error)))?,
+            method: Some(template.method.clone()),
             body: body.transpose()?.flatten(),
         })
     }
 
-    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.crud.is_blind(schema, should)
+    fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.crud.is_stateless(schema, should)
     }
 
     fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool {
@@ -135,7 +131,7 @@ impl DataForm for Rest {
         joined
     }
 
-    fn is_already_gone(&self, refused: &Refused) -> bool {
+    fn is_already_absent(&self, refused: &Refused) -> bool {
         refused.is_absence()
     }
 

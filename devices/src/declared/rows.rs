@@ -27,9 +27,9 @@ pub(super) fn resource(
         let refused = |message: String| {
             let named = expression.value.names();
             let named = named.first().map_or("", String::as_str);
-            row.wrong(answers, named, format!("`{name}`: {message}"))
+            row.error(answers, named, format!("`{name}`: {message}"))
         };
-        let value = expression.value.value(&scope).map_err(|error| {
+        let value = expression.value.evaluate(&scope).map_err(|error| {
             refused(if attribute.sensitive {
                 "its expression does not work with this secret".to_owned()
             } else {
@@ -55,9 +55,9 @@ pub(super) fn typed(
         Value::Undef => return Ok(None),
         Value::String(text) if text.is_empty() => return Ok(None),
         Value::Array(items) => {
-            let whole = Value::Array(items.clone());
-            if attribute.check(&whole).is_ok() {
-                whole
+            let array = Value::Array(items.clone());
+            if attribute.check(&array).is_ok() {
+                array
             } else {
                 Value::Array(items.into_iter().map(number).collect())
             }

@@ -1,11 +1,11 @@
 //! Tests of the declared provider with a simulated device that keeps its configuration.
 
-use devgate_schemas::{Name, Resource, Value, yaml};
+use devgate_schemas::{Name, Resource, Value};
 use devgate_transports::{Context, Mode, Resources, RetryBudget};
 
 use super::DeclaredType;
-use crate::fake::{FakeSession, Heard};
-use crate::file_node::{FileNode, Problems};
+use crate::fake::{EventLog, FakeSession};
+use crate::file_node::{Problems, YamlFile};
 use crate::source::ProtocolKind;
 use crate::{Change, CurrentState, InSync, ResourceType, Result, SecretVisibility};
 
@@ -44,15 +44,11 @@ cli:
 ";
 
 fn vlan() -> DeclaredType {
-    let node = yaml::parse(VLAN).expect("it is YAML");
+    let file = YamlFile::parse("vlan.yaml", VLAN).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let kind = DeclaredType::read(
-        &FileNode::top(&"vlan.yaml".into(), &node),
-        Some(ProtocolKind::Commands),
-        &read,
-        &mut problems,
-    );
+    let protocol_kind = Some(ProtocolKind::Commands);
+    let kind = DeclaredType::read(&file.top(), protocol_kind, &read, &mut problems);
     assert_eq!(problems, []);
     kind.expect("nothing is wrong")
 }
@@ -75,15 +71,15 @@ fn change(kind: &DeclaredType, id: i64, name: Option<&str>) -> (Name, Change) {
 struct Outcome {
     result: Result<()>,
     failed: Vec<String>,
-    heard: Vec<String>,
+    events: Vec<String>,
     typed: Vec<String>,
 }
 
 async fn set(session: FakeSession, changes: Vec<(Name, Change)>, mode: Mode) -> Outcome {
     let kind = vlan();
-    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
     let resources = Resources::new(kind.schema(), mode);
-    let ctx = Context::new("sw1", &heard, &retry_budget);
+    let ctx = Context::new("sw1", &events, &retry_budget);
     let ctx = ctx.with_transport(&session);
     let ctx = ctx.for_resources(&resources);
     let result = kind
@@ -95,11 +91,11 @@ async fn set(session: FakeSession, changes: Vec<(Name, Change)>, mode: Mode) -> 
         .into_iter()
         .map(|failure| failure.title)
         .collect();
-    let heard = heard.into_lines();
+    let events = events.into_lines();
     Outcome {
         result,
         failed,
-        heard,
+        events,
         typed: session.typed(),
     }
 }
@@ -115,7 +111,7 @@ async fn several_changes_go_in_one_visit_and_modes_are_left_in_between() {
         ["configure", "vlan 10", "name users", "exit", "vlan 20"]
     );
     assert_eq!(
-        outcome.heard,
+        outcome.events,
         ["notice: Created: 10", "notice: Created: 20"]
     );
 }
@@ -156,7 +152,7 @@ async fn a_lost_session_ends_it_and_what_was_done_before_stays_done() {
     };
     let outcome = set(session, changes, Mode::Enforce).await;
     assert!(outcome.result.is_err());
-    assert_eq!(outcome.heard, ["notice: Created: 10"]);
+    assert_eq!(outcome.events, ["notice: Created: 10"]);
     assert_eq!(outcome.typed, ["configure", "vlan 10", "vlan 20"]);
 }
 
@@ -168,7 +164,7 @@ async fn a_value_with_a_line_end_fails_before_anything_is_sent() {
     outcome.result.expect("only the resource failed");
     assert_eq!(outcome.failed, ["10"]);
     assert_eq!(outcome.typed, [""; 0]);
-    assert!(outcome.heard[0].contains("`name` of vlan[10] holds '\\n'"));
+    assert!(outcome.events[0].contains("`name` of vlan[10] holds '\\n'"));
 }
 
 #[tokio::test]
@@ -185,11 +181,11 @@ async fn noop_sends_nothing() {
 }
 
 #[tokio::test]
-async fn what_nobody_asked_for_is_asked_once_and_what_is_gone_needs_nothing_but_its_name() {
+async fn an_unknown_state_is_read_once_and_a_removal_needs_only_the_name() {
     let kind = vlan();
-    let (name, mut wanted) = change(&kind, 10, Some("b"));
-    wanted.is = CurrentState::Unknown;
-    let gone = Change {
+    let (name, mut desired) = change(&kind, 10, Some("b"));
+    desired.is = CurrentState::Unknown;
+    let removal = Change {
         is: CurrentState::Unknown,
         should: None,
     };
@@ -198,7 +194,12 @@ async fn what_nobody_asked_for_is_asked_once_and_what_is_gone_needs_nothing_but_
         output: "10 a\n20 c\n",
         ..FakeSession::default()
     };
-    let outcome = set(session, vec![(name, wanted), (other, gone)], Mode::Enforce).await;
+    let outcome = set(
+        session,
+        vec![(name, desired), (other, removal)],
+        Mode::Enforce,
+    )
+    .await;
     outcome.result.expect("nothing was refused");
     assert_eq!(
         outcome.typed,
@@ -212,7 +213,7 @@ async fn what_nobody_asked_for_is_asked_once_and_what_is_gone_needs_nothing_but_
         ]
     );
     assert_eq!(
-        outcome.heard,
+        outcome.events,
         ["notice: Updated: 10", "notice: Deleted: 20"]
     );
 }
@@ -275,23 +276,23 @@ fn rows_of_one_name_that_say_different_things_or_the_same_again_are_several_reso
 }
 
 #[tokio::test]
-async fn what_cannot_be_typed_is_not_brought_into_a_form_in_which_it_could() {
-    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-    let ctx = Context::new("sw1", &heard, &retry_budget);
-    let mut wanted = [Resource::new(), Resource::new()];
-    wanted[0].set("name", Value::from("A\nB"));
-    wanted[1].set("name", Value::from("AB"));
+async fn a_value_that_cannot_be_typed_is_not_canonicalized() {
+    let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+    let ctx = Context::new("sw1", &events, &retry_budget);
+    let mut desired = [Resource::new(), Resource::new()];
+    desired[0].set("name", Value::from("A\nB"));
+    desired[1].set("name", Value::from("AB"));
     vlan()
         .provider()
-        .canonicalize(&ctx, &mut wanted)
+        .canonicalize(&ctx, &mut desired)
         .await
         .expect("nothing is wrong");
-    assert_eq!(wanted[0].get("name"), Some(&Value::from("A\nB")));
-    assert_eq!(wanted[1].get("name"), Some(&Value::from("ab")));
+    assert_eq!(desired[0].get("name"), Some(&Value::from("A\nB")));
+    assert_eq!(desired[1].get("name"), Some(&Value::from("ab")));
 }
 
 #[test]
-fn text_that_does_not_fit_its_type_is_told_with_its_place() {
+fn text_that_does_not_match_its_type_is_reported_with_its_location() {
     let error = vlan()
         .parse("1 a\n 5000 b\n5000 c\n")
         .expect_err("5000 is too much");
@@ -305,8 +306,8 @@ fn text_that_does_not_fit_its_type_is_told_with_its_place() {
 #[tokio::test]
 async fn what_is_desired_empty_is_in_sync_with_nothing() {
     let kind = vlan();
-    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-    let ctx = Context::new("sw1", &heard, &retry_budget);
+    let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+    let ctx = Context::new("sw1", &events, &retry_budget);
     let (name, change) = change(&kind, 10, Some(""));
     let should = change.should.expect("it is wanted");
     let verdict = |is: Resource| {

@@ -14,17 +14,15 @@
 //! the changes in order. For an expected error, `error.txt` contains its text instead.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::yaml::Node;
 use devgate_schemas::{Hash, InvalidResource, Resource, Value, suggest};
 use serde_json::json;
 
 use super::folder::Folder;
 use super::recording::file_of;
-use super::{Family, recording};
+use super::{Family, Recording};
 use crate::declared::DeclaredType;
-use crate::error::Problem;
 use crate::file_node::{FileNode, Problems};
 use crate::{Change, CurrentState, Error, ResourceType, Result, SecretVisibility};
 
@@ -85,7 +83,7 @@ impl Family {
     /// # Errors
     /// Fails as [`test`](Self::test) does.
     pub fn test_folder(&self, folder: &Path, refresh: UpdateExpected) -> Result<CaseResult> {
-        let (folder, path) = Folder::around(folder);
+        let (folder, path) = Folder::parent_of(folder);
         self.test_case(&folder, &path, path.clone(), refresh)
     }
 
@@ -96,17 +94,17 @@ impl Family {
         name: String,
         refresh: UpdateExpected,
     ) -> Result<CaseResult> {
-        let found = self.try_case(folder, path)?;
+        let actual = self.try_case(folder, path)?;
         let files = folder.names(path)?;
         let expected = EXPECTED
             .into_iter()
             .find(|file| files.iter().any(|name| name == file));
-        let (case, path) = (path, format!("{path}/{}", found.file));
+        let (case, path) = (path, format!("{path}/{}", actual.file));
         if refresh == UpdateExpected::Yes {
-            if let Some(other) = expected.filter(|file| *file != found.file) {
+            if let Some(other) = expected.filter(|file| *file != actual.file) {
                 folder.remove(&format!("{case}/{other}"))?;
             }
-            folder.write(&path, &found.text)?;
+            folder.write(&path, &actual.text)?;
             return Ok(CaseResult {
                 name,
                 outcome: Ok(()),
@@ -116,28 +114,24 @@ impl Family {
             None => Err(format!(
                 "there is no {path} to compare with; run again with UPDATE=1"
             )),
-            Some(file) if file != found.file => Err(format!(
+            Some(file) if file != actual.file => Err(format!(
                 "expected {file}, found {}:\n{}",
-                found.file, found.text
+                actual.file, actual.text
             )),
-            Some(_) => difference(&folder.read(&path)?, &found.text),
+            Some(_) => difference(&folder.read(&path)?, &actual.text),
         };
         Ok(CaseResult { name, outcome })
     }
 
     fn try_case(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let path = format!("{case}/case.yaml");
-        let file: Arc<str> = folder.shown(&path).into();
-        let text = folder.read(&path)?;
-        let node = yaml::parse(&text)
-            .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
+        let file = folder.yaml(&format!("{case}/case.yaml"))?;
         let mut problems = Problems::new();
-        let top = FileNode::top(&file, &node);
+        let top = file.top();
         top.only(&["desc", "type", "changes", "session"], &mut problems);
         top.required("desc", &mut problems);
         let session = top.get("session");
         if let Some(session) = &session {
-            session.only(&recording::KEYS, &mut problems);
+            problems.extend(Recording::session(session).err());
             for other in ["type", "changes"] {
                 if let Some(other) = top.get(other) {
                     problems.push(other.problem("a recorded session is about every type"));
@@ -166,7 +160,7 @@ impl Family {
             (None, _) => self.try_facts(folder, case),
             (Some(kind), Some(changes)) => {
                 let lines = lines(kind, &changes)?;
-                Ok(found(
+                Ok(case_output(
                     "lines.txt",
                     lines.map(|lines| lines.join("\n") + "\n"),
                 ))
@@ -174,7 +168,7 @@ impl Family {
             (Some(kind), None) => {
                 let outputs = outputs(folder, case)?;
                 let resources = kind.resources(|command| output_of(&outputs, command));
-                Ok(found(
+                Ok(case_output(
                     "resources.json",
                     resources.map(|resources| pretty(&json!(resources))),
                 ))
@@ -211,12 +205,12 @@ impl Family {
 
     /// Returns the facts in these outputs, and the messages about facts that could not be read.
     fn facts_json(&self, outputs: &[(String, String)]) -> serde_json::Value {
-        let mut facts_json = Vec::new();
+        let mut messages = Vec::new();
         let output = |command: &str| output_of(outputs, command);
-        let facts = self.facts_of(output, |problem| facts_json.push(problem));
+        let facts = self.facts_of(output, |message| messages.push(message));
         let mut json = json!({ "facts": facts });
-        if !facts_json.is_empty() {
-            json["told"] = json!(facts_json);
+        if !messages.is_empty() {
+            json["told"] = json!(messages);
         }
         json
     }
@@ -239,7 +233,7 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<S
     let schema = kind.schema();
     let mut lines = Vec::new();
     for file_node in changes.items() {
-        let refused =
+        let invalid =
             |error: InvalidResource| Error::Family(vec![file_node.problem(error.to_string())]);
         let hash = |key| file_node.get(key).map(|file_node| hash(file_node.node()));
         let title = file_node
@@ -248,15 +242,15 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<S
             .unwrap_or_default();
         let (name, should) = match hash("should") {
             Some(should) => {
-                let (name, should) = schema.desire(Some(title), should).map_err(refused)?;
+                let (name, should) = schema.desire(Some(title), should).map_err(invalid)?;
                 (name, Some(should))
             }
             None => {
-                let mut gone = Hash::new();
+                let mut absent = Hash::new();
                 if schema.is_ensurable() {
-                    gone.insert("ensure", Value::from("absent"));
+                    absent.insert("ensure", Value::from("absent"));
                 }
-                (schema.desire(Some(title), gone).map_err(refused)?.0, None)
+                (schema.desire(Some(title), absent).map_err(invalid)?.0, None)
             }
         };
         let is = match hash("is") {
@@ -264,7 +258,7 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<S
             Some(is) => CurrentState::Present(Resource::from(is)),
         };
         match kind.render(&name, &Change { is, should }, SecretVisibility::Redacted) {
-            Ok(made) => lines.extend(made),
+            Ok(rendered) => lines.extend(rendered),
             Err(error) => return Ok(Err(error)),
         }
     }
@@ -278,7 +272,7 @@ fn hash(node: &Node) -> Hash {
     }
 }
 
-fn found(file: &'static str, text: Result<String>) -> CaseOutput {
+fn case_output(file: &'static str, text: Result<String>) -> CaseOutput {
     match text {
         Ok(text) => CaseOutput { file, text },
         Err(error) => CaseOutput {
@@ -300,13 +294,13 @@ fn pretty(json: &serde_json::Value) -> String {
 }
 
 /// Compares two texts, and returns the first line that differs.
-fn difference(expected: &str, found: &str) -> std::result::Result<(), String> {
-    if expected == found {
+fn difference(expected: &str, actual: &str) -> std::result::Result<(), String> {
+    if expected == actual {
         return Ok(());
     }
-    let mut found_lines = found.lines();
+    let mut actual_lines = actual.lines();
     for (number, line) in (1..).zip(expected.lines()) {
-        match found_lines.next() {
+        match actual_lines.next() {
             Some(other) if other == line => {}
             other => {
                 let other = other.unwrap_or("(nothing)");
@@ -314,7 +308,7 @@ fn difference(expected: &str, found: &str) -> std::result::Result<(), String> {
             }
         }
     }
-    Err(match found_lines.next() {
+    Err(match actual_lines.next() {
         Some(line) => format!("found a line more than expected: `{line}`"),
         None => "they differ in their line ends".to_owned(),
     })

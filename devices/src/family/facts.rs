@@ -29,8 +29,8 @@ struct Fact {
 
 #[derive(Debug)]
 enum Part {
-    Word(String),
-    Made(Box<WithLocation<Template>>),
+    Text(String),
+    Template(Box<WithLocation<Template>>),
 }
 
 /// Facter's legacy flat facts, and the structured facts that they equal.
@@ -70,7 +70,7 @@ impl FactSources {
 
     /// The commands or queries whose answers are read.
     pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(|source| source.source.questions())
+        self.0.iter().flat_map(|source| source.source.queries())
     }
 
     /// Collects the facts of the device behind `ctx`. Facts that cannot be read are left out, with a warning.
@@ -84,8 +84,8 @@ impl FactSources {
     ) -> devgate_transports::Result<()> {
         for (number, source) in self.0.iter().enumerate() {
             let mut answers = Answers::default();
-            let Err(error) = source.source.ask(ctx, &|_| true, &mut answers).await else {
-                source.tell(&answers, facts, &mut |problem| ctx.warning(problem));
+            let Err(error) = source.source.fetch(ctx, &|_| true, &mut answers).await else {
+                source.add_facts(&answers, facts, &mut |problem| ctx.warning(problem));
                 continue;
             };
             // After a refusal the next query may work; after a lost session it cannot.
@@ -96,7 +96,7 @@ impl FactSources {
             if !is_refused && number == 0 {
                 return Err(into_transport(error));
             }
-            ctx.warning(format!("facts of {} are omitted: {error}", source.named()));
+            ctx.warning(format!("facts of {} are omitted: {error}", source.label()));
             if !is_refused {
                 break;
             }
@@ -109,20 +109,20 @@ impl FactSources {
     pub(super) fn of_outputs<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
-        mut tell: impl FnMut(String),
+        mut report: impl FnMut(String),
     ) -> Facts {
         let mut facts = Facts::new();
         for source in &self.0 {
-            let mut missing = source.source.questions();
-            missing.retain(|question| !question.contains("{{") && output(question).is_none());
-            if let Some(question) = missing.first() {
-                tell(format!("there is no output of `{question}`"));
+            let mut missing = source.source.queries();
+            missing.retain(|query| !query.contains("{{") && output(query).is_none());
+            if let Some(query) = missing.first() {
+                report(format!("there is no output of `{query}`"));
                 continue;
             }
             let mut answers = Answers::default();
             match source.source.replay(&mut answers, &output) {
-                Ok(()) => source.tell(&answers, &mut facts, &mut tell),
-                Err(error) => tell(format!("facts of {} are omitted: {error}", source.named())),
+                Ok(()) => source.add_facts(&answers, &mut facts, &mut report),
+                Err(error) => report(format!("facts of {} are omitted: {error}", source.label())),
             }
         }
         add_flat(&mut facts);
@@ -143,11 +143,11 @@ impl FactSource {
         problems: &mut Problems,
     ) -> Option<Self> {
         let source = Source::read(top, protocol_kind, "facts", read, problems);
-        let told = top.required("facts", problems);
+        let facts_node = top.required("facts", problems);
         let source = source?;
         let names = source.names();
         let mut facts = Vec::new();
-        for (path, file_node) in told?.pairs(problems) {
+        for (path, file_node) in facts_node?.pairs(problems) {
             let value = file_node.expression(&names, problems);
             let path = parts(path, &file_node, &names, problems);
             facts.extend(value.zip(path).map(|(value, path)| Fact { path, value }));
@@ -156,20 +156,20 @@ impl FactSource {
     }
 
     /// The queries, for messages.
-    fn named(&self) -> String {
-        let questions = self.source.questions();
-        format!("`{}`", questions.join("`, `"))
+    fn label(&self) -> String {
+        let queries = self.source.queries();
+        format!("`{}`", queries.join("`, `"))
     }
 
-    /// Adds the facts in the answers.
-    fn tell(&self, answers: &Answers, facts: &mut Facts, tell: &mut dyn FnMut(String)) {
-        let named = self.named();
+    /// Adds the facts in the answers, and reports those that are omitted.
+    fn add_facts(&self, answers: &Answers, facts: &mut Facts, report: &mut dyn FnMut(String)) {
+        let label = self.label();
         let rows = match self.source.rows(answers, &|_| true) {
             Ok(rows) => rows,
-            Err(error) => return tell(format!("facts of {named} are omitted: {error}")),
+            Err(error) => return report(format!("facts of {label} are omitted: {error}")),
         };
         if rows.is_empty() && self.source.is_output() {
-            tell(format!("the output of {named} contains no facts"));
+            report(format!("the output of {label} contains no facts"));
         }
         for row in rows {
             let scope = Scope::of_row(row.values());
@@ -179,7 +179,7 @@ impl FactSource {
                     Ok(None) => {}
                     Err(error) => {
                         let location = self.location(fact, &row, answers);
-                        tell(format!("a fact of {named}{location} is omitted: {error}"));
+                        report(format!("a fact of {label}{location} is omitted: {error}"));
                     }
                 }
             }
@@ -196,14 +196,14 @@ impl Fact {
     /// The fact's path and value; `None` for an empty text.
     fn value(&self, scope: &Scope) -> Result<Option<(Vec<String>, Value)>> {
         let failed = |error| Error::Data(self.value.problem(&error));
-        let value = self.value.value.value(scope).map_err(failed)?;
+        let value = self.value.value.evaluate(scope).map_err(failed)?;
         if value.is_undef() || value.as_str() == Some("") {
             return Ok(None);
         }
         let path = self.path.iter().map(|part| match part {
-            Part::Word(word) => Ok(word.clone()),
-            Part::Made(template) => {
-                let text = template.value.text(scope);
+            Part::Text(text) => Ok(text.clone()),
+            Part::Template(template) => {
+                let text = template.value.render(scope);
                 text.map_err(|error| Error::Data(template.problem(&error)))
             }
         });
@@ -218,30 +218,30 @@ fn parts(
     names: &[&str],
     problems: &mut Problems,
 ) -> Option<Vec<Part>> {
-    let mut words = vec![String::new()];
-    let mut inside = false;
+    let mut texts = vec![String::new()];
+    let mut in_braces = false;
     for character in path.chars() {
         match character {
-            '{' => inside = true,
-            '}' => inside = false,
+            '{' => in_braces = true,
+            '}' => in_braces = false,
             _ => {}
         }
-        if character == '.' && !inside {
-            words.push(String::new());
-        } else if let Some(word) = words.last_mut() {
-            word.push(character);
+        if character == '.' && !in_braces {
+            texts.push(String::new());
+        } else if let Some(text) = texts.last_mut() {
+            text.push(character);
         }
     }
-    let part = |word: String| {
-        if word.contains("{{") {
+    let part = |text: String| {
+        if text.contains("{{") {
             file_node
-                .escaping_template(&word, names, Escape::None, problems)
-                .map(|template| Part::Made(Box::new(template)))
+                .escaping_template(&text, names, Escape::None, problems)
+                .map(|template| Part::Template(Box::new(template)))
         } else {
-            Some(Part::Word(word))
+            Some(Part::Text(text))
         }
     };
-    words.into_iter().map(part).collect()
+    texts.into_iter().map(part).collect()
 }
 
 /// Adds the legacy flat facts.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use devgate_transports::reading;
 
+use crate::file_node::YamlFile;
 use crate::{Error, Result};
 
 /// Every file of the built-in families, by its path below `devices/families`.
@@ -32,19 +33,19 @@ pub(crate) fn built_in() -> Vec<&'static str> {
 
 impl Folder {
     /// Returns the parent of a folder on disk, and the folder's path in it.
-    pub(crate) fn around(folder: &Path) -> (Self, String) {
-        let whole = match folder.file_name() {
+    pub(crate) fn parent_of(folder: &Path) -> (Self, String) {
+        let full_path = match folder.file_name() {
             Some(_) => folder.to_owned(),
             // `.` and `..` have no name of their own.
             None => folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         };
-        let name = whole.file_name().unwrap_or_default();
+        let name = full_path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();
-        (Self::OnDisk(whole.with_file_name("")), name)
+        (Self::OnDisk(full_path.with_file_name("")), name)
     }
 
     /// Returns the name of a file for messages.
-    pub(crate) fn shown(&self, path: &str) -> String {
+    pub(crate) fn display_name(&self, path: &str) -> String {
         match self {
             Self::BuiltIn(name) => format!("built-in {name}/{path}"),
             Self::OnDisk(folder) => folder.join(path).display().to_string(),
@@ -61,7 +62,13 @@ impl Folder {
                 .ok_or_else(|| io::ErrorKind::NotFound.into()),
             Self::OnDisk(folder) => reading::text(&folder.join(path)),
         }
-        .map_err(cannot("read", self.shown(path)))
+        .map_err(file_error("read", self.display_name(path)))
+    }
+
+    /// Reads and parses a YAML file.
+    pub(crate) fn yaml(&self, path: &str) -> Result<YamlFile> {
+        let file = YamlFile::parse(self.display_name(path), &self.read(path)?);
+        file.map_err(|problem| Error::Family(vec![problem]))
     }
 
     /// Returns the names of the entries directly below a folder of this one, sorted; none if it does not
@@ -87,7 +94,7 @@ impl Folder {
             Self::BuiltIn(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
             Self::OnDisk(folder) => fs::write(folder.join(path), text),
         }
-        .map_err(cannot("write", self.shown(path)))
+        .map_err(file_error("write", self.display_name(path)))
     }
 
     /// Removes a file. This fails in a built-in folder.
@@ -96,7 +103,7 @@ impl Folder {
             Self::BuiltIn(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
             Self::OnDisk(folder) => fs::remove_file(folder.join(path)),
         }
-        .map_err(cannot("remove", self.shown(path)))
+        .map_err(file_error("remove", self.display_name(path)))
     }
 
     fn built_in_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -113,12 +120,12 @@ impl Folder {
 fn on_disk(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(cannot("read", folder))?,
+        entries => entries.map_err(file_error("read", folder))?,
     };
     let mut names = Vec::new();
     for entry in entries {
         let name = entry
-            .map_err(cannot("read", folder))?
+            .map_err(file_error("read", folder))?
             .file_name()
             .to_string_lossy()
             .into_owned();
@@ -129,7 +136,7 @@ fn on_disk(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn cannot(what: &'static str, file: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+fn file_error(what: &'static str, file: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
     let file = file.into();
     move |cause| Error::File { what, file, cause }
 }

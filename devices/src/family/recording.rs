@@ -4,46 +4,44 @@
 //! family's `cases/` as it is: beside `case.yaml` lie the outputs, one a command.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use devgate_schemas::yaml;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::folder::Folder;
 use crate::error::Problem;
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::FileNode;
 use crate::{Error, Result};
 
-/// A recorded session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A recorded session. Its fields are the keys of `session` in a `case.yaml`, except for `desc`, which is beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Recording {
     /// What the recording shows, in one sentence.
+    #[serde(skip)]
     pub desc: String,
     /// The device's family.
+    #[serde(default)]
     pub family: String,
     /// The text above the first prompt.
+    #[serde(default)]
     pub greeting: String,
     /// The prompt, with trailing blanks.
     pub prompt: String,
     /// The version line of the SSH server, if known.
+    #[serde(default)]
     pub ssh_version: String,
     /// A command that the device does not know.
+    #[serde(default)]
     pub unknown_command: String,
     /// The device's output for it.
+    #[serde(default)]
     pub unknown: String,
     /// The output of each command, by file name.
+    #[serde(skip)]
     pub outputs: Vec<(String, String)>,
 }
-
-/// The keys of `session` in a `case.yaml`.
-pub(super) const KEYS: [&str; 6] = [
-    "family",
-    "greeting",
-    "prompt",
-    "ssh_version",
-    "unknown_command",
-    "unknown",
-];
 
 /// The file in which the output of a command is recorded.
 pub(super) fn file_of(command: &str) -> String {
@@ -57,46 +55,18 @@ impl Recording {
     /// # Errors
     /// Fails when a file cannot be read, or when `case.yaml` has no session.
     pub fn read(folder: &Path) -> Result<Self> {
-        let (folder, path) = Folder::around(folder);
-        let case = format!("{path}/case.yaml");
-        let file: Arc<str> = folder.shown(&case).into();
-        let node = yaml::parse(&folder.read(&case)?)
-            .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
-        let mut problems = Problems::new();
-        let top = FileNode::top(&file, &node);
+        let (folder, path) = Folder::parent_of(folder);
+        let file = folder.yaml(&format!("{path}/case.yaml"))?;
+        let top = file.top();
         let Some(session) = top.get("session") else {
             let message = "this case is no recorded session: `devgate record` makes one";
             return Err(Error::Family(vec![top.problem(message)]));
         };
-        session.only(&KEYS, &mut problems);
-        session.required("prompt", &mut problems);
-        let mut text = |key| match session.get(key) {
-            None => String::new(),
-            Some(file_node) => file_node.node().as_str().map_or_else(
-                || {
-                    problems.push(file_node.problem("expected a text"));
-                    String::new()
-                },
-                str::to_owned,
-            ),
-        };
-        let mut recording = Self {
-            desc: top
-                .get("desc")
-                .and_then(|file_node| file_node.node().as_str())
-                .unwrap_or_default()
-                .to_owned(),
-            family: text("family"),
-            greeting: text("greeting"),
-            prompt: text("prompt"),
-            ssh_version: text("ssh_version"),
-            unknown_command: text("unknown_command"),
-            unknown: text("unknown"),
-            outputs: Vec::new(),
-        };
-        if !problems.is_empty() {
-            return Err(Error::Family(problems));
-        }
+        let mut recording =
+            Self::session(&session).map_err(|problem| Error::Family(vec![problem]))?;
+        let desc = top.get("desc");
+        let desc = desc.and_then(|file_node| file_node.node().as_str());
+        recording.desc = desc.unwrap_or_default().to_owned();
         for name in folder.names(&path)? {
             if name.ends_with(".txt") {
                 let output = folder.read(&format!("{path}/{name}"))?;
@@ -104,6 +74,11 @@ impl Recording {
             }
         }
         Ok(recording)
+    }
+
+    /// Reads the `session` of a `case.yaml`.
+    pub(super) fn session(session: &FileNode<'_>) -> std::result::Result<Self, Problem> {
+        yaml::from_node(session.node()).map_err(|error| session.yaml_problem(error))
     }
 
     /// Records the output of a command; only the first counts.
@@ -144,19 +119,14 @@ impl Recording {
     /// # Errors
     /// Fails when a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let (folder, path) = Folder::around(folder);
+        let (folder, path) = Folder::parent_of(folder);
         // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
-        let pairs = [
-            ("family", &self.family),
-            ("greeting", &self.greeting),
-            ("prompt", &self.prompt),
-            ("ssh_version", &self.ssh_version),
-            ("unknown_command", &self.unknown_command),
-            ("unknown", &self.unknown),
-        ];
         let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
-        for (key, text) in pairs.iter().filter(|(_, text)| !text.is_empty()) {
-            case.push_str(&format!("  {key}: {}\n", json!(text)));
+        let session = json!(self);
+        for (key, text) in session.as_object().into_iter().flatten() {
+            if text != "" {
+                case.push_str(&format!("  {key}: {text}\n"));
+            }
         }
         folder.write(&format!("{path}/case.yaml"), &case)?;
         for (name, output) in &self.outputs {

@@ -10,7 +10,7 @@ use devgate_transports::RetryBudget;
 
 use super::*;
 use crate::UpdateExpected;
-use crate::fake::{FakeSession, Heard};
+use crate::fake::{EventLog, FakeSession};
 
 fn built_in(name: &str) -> Family {
     let found = all().find(|family| family.name() == name);
@@ -65,7 +65,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_family_is_told_at_once_with_its_place() {
+fn all_problems_of_a_family_are_reported_at_once_with_their_locations() {
     let folder = folder(&[
         (
             "family.yaml",
@@ -200,12 +200,12 @@ cli:
 #[tokio::test]
 async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
     let family = built_in("frr");
-    let said = "FRRouting 8.4.4 (r1.example.org).\nstatic 00:07:20 00:06:10 00:06:10 1/1 0/0\n";
-    let inner = FakeSession::saying(said, "show interface");
+    let output = "FRRouting 8.4.4 (r1.example.org).\nstatic 00:07:20 00:06:10 00:06:10 1/1 0/0\n";
+    let inner = FakeSession::with_output(output, "show interface");
     let session = Session::new(Box::new(inner), Arc::clone(&family.facts));
-    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
     let facts = session
-        .facts(&Context::new("r1", &heard, &retry_budget))
+        .facts(&Context::new("r1", &events, &retry_budget))
         .await
         .expect("some facts");
     let fact = |path| facts.get(path).and_then(Value::as_str);
@@ -215,7 +215,7 @@ async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
     assert_eq!(fact("networking.interfaces"), None);
     let expected =
         "warning: facts of `show interface` are omitted: fake:22 refuses `show interface`: % no";
-    assert_eq!(heard.into_lines(), [expected]);
+    assert_eq!(events.into_lines(), [expected]);
 }
 
 /// Returns the files in a page: each code block that begins with its path.
@@ -277,7 +277,7 @@ fn the_example_in_the_readme_works() {
 }
 
 #[test]
-fn a_family_says_more_of_its_protocols_connection_info() {
+fn a_family_extends_the_connection_info_of_its_protocol() {
     let folder = folder(&[(
         "family.yaml",
         "name: acme
@@ -310,7 +310,7 @@ groups:
 }
 
 #[test]
-fn what_contradicts_the_protocol_is_refused_at_its_place() {
+fn what_contradicts_the_protocol_is_refused_with_its_location() {
     let folder = folder(&[(
         "family.yaml",
         "name: acme

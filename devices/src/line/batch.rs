@@ -13,7 +13,7 @@ struct Batch {
     owners: Vec<usize>,
 }
 
-/// Types changes, each of which consists of lines. Calls `tell` for each change with its index and whether
+/// Types changes, each of which consists of lines. Calls `report` for each change with its index and whether
 /// it was accepted or why it was refused. After a refusal the other changes continue, and nothing is sent
 /// twice.
 ///
@@ -24,23 +24,23 @@ pub(crate) async fn send(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
     changes: &[Vec<Line>],
-    mut tell: impl FnMut(usize, std::result::Result<(), String>) + Send,
+    mut report: impl FnMut(usize, std::result::Result<(), String>) + Send,
 ) -> Result<()> {
     let mut first = 0;
     while first < changes.len() {
         let rest = &changes[first..];
-        let batch = Batch::of(rest);
+        let batch = Batch::new(rest);
         let outcome = session.configure(ctx, &batch.lines).await;
         let done = match &outcome {
             Ok(()) => rest.len(),
             Err(error) => batch.done_before(error),
         };
-        (first..first + done).for_each(|taken| tell(taken, Ok(())));
+        (first..first + done).for_each(|index| report(index, Ok(())));
         if let Err(error) = outcome {
             let Some((problem, line)) = refused(&error) else {
                 return Err(error.into());
             };
-            tell(first + done, Err(refusal(problem, line, &rest[done])));
+            report(first + done, Err(refusal(problem, line, &rest[done])));
         }
         first += done + 1;
     }
@@ -48,14 +48,14 @@ pub(crate) async fn send(
 }
 
 impl Batch {
-    fn of(changes: &[Vec<Line>]) -> Self {
+    fn new(changes: &[Vec<Line>]) -> Self {
         let (mut lines, mut owners) = (Vec::new(), Vec::new());
         let mut last: Option<&Line> = None;
         for (owner, change) in changes.iter().enumerate() {
             for line in change {
-                let leave = last.map(|last| last.leaving_for(line));
-                lines.extend(leave.into_iter().flatten());
-                lines.push(line.typed());
+                let exits = last.map(|last| last.mode_exits_before(line));
+                lines.extend(exits.into_iter().flatten());
+                lines.push(line.to_transport());
                 owners.resize(lines.len(), owner);
                 last = Some(line);
             }
@@ -96,9 +96,9 @@ fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]
         .collect();
     let before = lines
         .iter()
-        .take_while(|line| line.typed().shown() != refused.line)
+        .take_while(|line| line.to_transport().shown() != refused.line)
         .count();
-    let stands = match (before, lines.len()) {
+    let progress = match (before, lines.len()) {
         (_, 1) => String::new(),
         (0, _) => "; its other lines were not sent".to_owned(),
         (before, all) => {
@@ -106,7 +106,7 @@ fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]
         }
     };
     format!(
-        "{} refuses `{}`: {}{stands}",
+        "{} refuses `{}`: {}{progress}",
         problem.peer,
         refused.line,
         message.join(" / ")

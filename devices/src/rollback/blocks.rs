@@ -9,18 +9,18 @@ use crate::Result;
 #[derive(Debug, PartialEq)]
 pub(super) struct Block<'t> {
     line: &'t str,
-    inside: Vec<Self>,
+    children: Vec<Self>,
 }
 
 /// One line to type, after the lines that enter its mode.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Step {
-    pub(super) into: Vec<String>,
+    pub(super) parents: Vec<String>,
     /// The configuration line that is added or removed.
     pub(super) line: String,
     /// The text to type.
     pub(super) typed: String,
-    pub(super) does: StepKind,
+    pub(super) kind: StepKind,
 }
 
 /// What a step does.
@@ -50,8 +50,8 @@ fn nested<'t>(
     while let Some((indent, line)) =
         lines.next_if(|(indent, _)| above.is_none_or(|above| *indent > above))
     {
-        let inside = nested(lines, Some(indent));
-        blocks.push(Block { line, inside });
+        let children = nested(lines, Some(indent));
+        blocks.push(Block { line, children });
     }
     blocks
 }
@@ -78,55 +78,55 @@ fn remove(
     from: &[Block<'_>],
     to: &[Block<'_>],
     undo: &dyn Fn(&str) -> Result<String>,
-    into: &mut Vec<String>,
+    parents: &mut Vec<String>,
     steps: &mut Vec<Step>,
 ) -> Result<()> {
     for block in from.iter().rev() {
-        let stays = same(to, block);
-        into.push(block.line.to_owned());
+        let kept = find(to, block);
+        parents.push(block.line.to_owned());
         remove(
-            &block.inside,
-            stays.map_or(&[], |to| &to.inside),
+            &block.children,
+            kept.map_or(&[], |to| &to.children),
             undo,
-            into,
+            parents,
             steps,
         )?;
-        into.pop();
-        if stays.is_none() {
+        parents.pop();
+        if kept.is_none() {
             steps.push(Step {
-                into: into.clone(),
+                parents: parents.clone(),
                 line: block.line.to_owned(),
                 typed: undo(block.line)?,
-                does: StepKind::Remove,
+                kind: StepKind::Remove,
             });
         }
     }
     Ok(())
 }
 
-fn add(from: &[Block<'_>], to: &[Block<'_>], into: &mut Vec<String>, steps: &mut Vec<Step>) {
+fn add(from: &[Block<'_>], to: &[Block<'_>], parents: &mut Vec<String>, steps: &mut Vec<Step>) {
     for block in to {
-        let is = same(from, block);
-        if is.is_none() {
+        let existing = find(from, block);
+        if existing.is_none() {
             steps.push(Step {
-                into: into.clone(),
+                parents: parents.clone(),
                 line: block.line.to_owned(),
                 typed: block.line.to_owned(),
-                does: StepKind::Add,
+                kind: StepKind::Add,
             });
         }
-        into.push(block.line.to_owned());
+        parents.push(block.line.to_owned());
         add(
-            is.map_or(&[], |from| &from.inside),
-            &block.inside,
-            into,
+            existing.map_or(&[], |from| &from.children),
+            &block.children,
+            parents,
             steps,
         );
-        into.pop();
+        parents.pop();
     }
 }
 
-fn same<'b, 't>(blocks: &'b [Block<'t>], wanted: &Block<'_>) -> Option<&'b Block<'t>> {
+fn find<'b, 't>(blocks: &'b [Block<'t>], wanted: &Block<'_>) -> Option<&'b Block<'t>> {
     blocks.iter().find(|block| block.line == wanted.line)
 }
 
@@ -138,10 +138,10 @@ mod tests {
         blocks(text, |line| line == "!" || line == "exit")
     }
 
-    fn way(from: &str, to: &str) -> Vec<String> {
+    fn typed(from: &str, to: &str) -> Vec<String> {
         let undo = |line: &str| Ok(format!("no {line}"));
         let steps = steps(&read(from), &read(to), &undo).expect("steps");
-        let shown = |step: Step| [step.into, vec![step.typed]].concat().join(" / ");
+        let shown = |step: Step| [step.parents, vec![step.typed]].concat().join(" / ");
         steps.into_iter().map(shown).collect()
     }
 
@@ -149,14 +149,14 @@ mod tests {
                        address-family ipv4\n  network n\n exit\nexit\n";
 
     #[test]
-    fn what_is_the_same_needs_no_step_whatever_stands_between() {
-        assert_eq!(way(BGP, &BGP.replace(" !\n", "")), Vec::<String>::new());
+    fn equal_blocks_need_no_step_whatever_is_between_them() {
+        assert_eq!(typed(BGP, &BGP.replace(" !\n", "")), Vec::<String>::new());
     }
 
     #[test]
     fn a_block_goes_from_its_inside_and_comes_from_its_outside() {
         assert_eq!(
-            way(BGP, ""),
+            typed(BGP, ""),
             [
                 "router bgp 1 / address-family ipv4 / no network n",
                 "router bgp 1 / no address-family ipv4",
@@ -166,7 +166,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            way("", BGP),
+            typed("", BGP),
             [
                 "router bgp 1",
                 "router bgp 1 / neighbor a remote-as 2",
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_line_that_changed_goes_before_it_comes() {
         assert_eq!(
-            way(
+            typed(
                 "interface e\n mtu 1\nhostname a\n",
                 "interface e\n mtu 2\nhostname a\n"
             ),

@@ -32,9 +32,7 @@ impl CliRollback {
     /// Reads the `checkpoint` of a family's file.
     pub(crate) fn read(top: &FileNode<'_>, problems: &mut Problems) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
-        let show = top
-            .required("show", problems)
-            .and_then(|file_node| file_node.text(problems));
+        let show = top.required_text("show", problems);
         let undo = top
             .required("undo", problems)
             .and_then(|file_node| file_node.expression(&["LINE"], problems));
@@ -57,28 +55,29 @@ impl CliRollback {
         })
     }
 
-    async fn text(&self, ctx: &Context<'_>) -> Result<String> {
+    async fn running_configuration(&self, ctx: &Context<'_>) -> Result<String> {
         Ok(exec(ctx, session(ctx)?, &self.show).await?)
     }
 
-    async fn shown(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
-        Ok(RestorePoint::new(self.text(ctx).await?))
+    async fn current(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
+        Ok(RestorePoint::new(self.running_configuration(ctx).await?))
     }
 
     /// The steps from one restore point to another.
-    fn way(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
+    fn steps(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
         let is_ignored = |line: &str| {
             let mut patterns = self.ignore.iter();
             patterns.any(|pattern| pattern.is_match(line).unwrap_or(false))
         };
-        let [from, to] = [from, to].map(|mark| blocks(mark.0.reveal(), is_ignored));
+        let [from, to] =
+            [from, to].map(|restore_point| blocks(restore_point.0.reveal(), is_ignored));
         steps(&from, &to, &|line| self.undo(line))
     }
 
     fn undo(&self, line: &str) -> Result<String> {
         let mut row = Hash::new();
         row.insert("LINE", Value::from(line));
-        let value = self.undo.value.value(&Scope::of_row(&row));
+        let value = self.undo.value.evaluate(&Scope::of_row(&row));
         match value {
             Ok(Value::String(line)) => Ok(line),
             // The error may quote the line, which may hold a secret.
@@ -93,7 +92,7 @@ impl CliRollback {
 #[async_trait]
 impl DeviceRollback for CliRollback {
     async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
-        let text = self.text(ctx).await?;
+        let text = self.running_configuration(ctx).await?;
         let mut lines = text.lines();
         if let Some(at) = lines.position(|line| line.contains(char::REPLACEMENT_CHARACTER)) {
             return Err(Error::Unsupported(format!(
@@ -105,26 +104,30 @@ impl DeviceRollback for CliRollback {
     }
 
     /// A refused line does not stop the rollback: only the resulting configuration counts.
-    async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()> {
-        let mut way = self.way(&self.shown(ctx).await?, &mark)?;
+    async fn restore(&self, ctx: &Context<'_>, restore_point: RestorePoint) -> Result<()> {
+        let mut remaining = self.steps(&self.current(ctx).await?, &restore_point)?;
         for _ in 0..ROUNDS {
-            if way.is_empty() {
+            if remaining.is_empty() {
                 return Ok(());
             }
-            let lines: Vec<Vec<Line>> = way.iter().map(Step::lines).collect();
-            let refused = |_, taken: std::result::Result<(), String>| {
-                if let Err(message) = taken {
+            let lines: Vec<Vec<Line>> = remaining.iter().map(Step::lines).collect();
+            let refused = |_, outcome: std::result::Result<(), String>| {
+                if let Err(message) = outcome {
                     ctx.debug(message);
                 }
             };
             line::send(ctx, session(ctx)?, &lines, refused).await?;
-            way = self.way(&self.shown(ctx).await?, &mark)?;
+            remaining = self.steps(&self.current(ctx).await?, &restore_point)?;
         }
-        if way.is_empty() {
+        if remaining.is_empty() {
             return Ok(());
         }
-        let more = way.len().saturating_sub(NAMED);
-        let mut named: Vec<String> = way.iter().take(NAMED).map(Step::open).collect();
+        let more = remaining.len().saturating_sub(NAMED);
+        let mut named: Vec<String> = remaining
+            .iter()
+            .take(NAMED)
+            .map(Step::description)
+            .collect();
         if more > 0 {
             named.push(format!("{more} more"));
         }
@@ -135,45 +138,44 @@ impl DeviceRollback for CliRollback {
 impl Step {
     /// The line, after the lines that enter its mode. Any of them may hold a secret.
     fn lines(&self) -> Vec<Line> {
-        let all = self.into.iter().chain([&self.typed]);
+        let all = self.parents.iter().chain([&self.typed]);
         all.enumerate()
             .map(|(depth, line)| Line::hidden(depth, line.clone()))
             .collect()
     }
 
     /// A description of the difference. It quotes only the first word of the line: the others may be secrets.
-    fn open(&self) -> String {
-        let is = match self.does {
+    fn description(&self) -> String {
+        let verb = match self.kind {
             StepKind::Remove => "holds",
             StepKind::Add => "lacks",
         };
         let word = self.line.split(' ').next().unwrap_or_default();
-        match self.into.last() {
-            Some(block) => format!("`{block}` {is} `{word} …`"),
-            None => format!("it {is} `{word} …`"),
+        match self.parents.last() {
+            Some(block) => format!("`{block}` {verb} `{word} …`"),
+            None => format!("it {verb} `{word} …`"),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use devgate_schemas::yaml;
     use devgate_transports::RetryBudget;
 
     use super::*;
-    use crate::fake::{FakeSession, Heard};
+    use crate::fake::{EventLog, FakeSession};
+    use crate::file_node::YamlFile;
 
     const CHECKPOINT: &str = "show: show running-config\nignore: ['^!']\nundo: \"'no ' ~ LINE\"\n";
 
     #[tokio::test]
     async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
-        let node = yaml::parse(CHECKPOINT).expect("YAML");
-        let (file, mut problems) = ("family.yaml".into(), Vec::new());
-        let checkpoint =
-            CliRollback::read(&FileNode::top(&file, &node), &mut problems).expect("reads");
-        let before = FakeSession::saying("!\ninterface a\n description caf\u{fffd}\n", "bogus");
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
-        let ctx = Context::new("router", &heard, &retry_budget);
+        let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
+        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let before =
+            FakeSession::with_output("!\ninterface a\n description caf\u{fffd}\n", "bogus");
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+        let ctx = Context::new("router", &events, &retry_budget);
         let error = checkpoint
             .begin(&ctx.with_transport(&before))
             .await
@@ -185,26 +187,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_come_back_is_named_without_its_secret() {
-        let node = yaml::parse(CHECKPOINT).expect("YAML");
-        let (file, mut problems) = ("family.yaml".into(), Vec::new());
-        let checkpoint =
-            CliRollback::read(&FileNode::top(&file, &node), &mut problems).expect("reads");
-        let before = FakeSession::saying("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
-        let after = FakeSession::saying("interface a\n!\nenable password canary", "password");
-        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    async fn remaining_differences_are_named_without_their_secrets() {
+        let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
+        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let before =
+            FakeSession::with_output("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
+        let after = FakeSession::with_output("interface a\n!\nenable password canary", "password");
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
         let error = {
-            let ctx = Context::new("router", &heard, &retry_budget);
-            let mark = checkpoint
+            let ctx = Context::new("router", &events, &retry_budget);
+            let restore_point = checkpoint
                 .begin(&ctx.with_transport(&before))
                 .await
                 .expect("a mark");
-            assert!(!format!("{mark:?}").contains("canary"));
+            assert!(!format!("{restore_point:?}").contains("canary"));
             let outcome = checkpoint
-                .restore(&ctx.with_transport(&before), mark.clone())
+                .restore(&ctx.with_transport(&before), restore_point.clone())
                 .await;
             outcome.expect("nothing has changed");
-            let outcome = checkpoint.restore(&ctx.with_transport(&after), mark).await;
+            let outcome = checkpoint
+                .restore(&ctx.with_transport(&after), restore_point)
+                .await;
             outcome.expect_err("it does not change").to_string()
         };
         assert_eq!(
@@ -216,6 +219,6 @@ mod tests {
         let rounds = after.typed();
         let rounds = rounds.iter().filter(|line| *line == "configure");
         assert_eq!(rounds.count(), ROUNDS);
-        assert!(!heard.into_lines().concat().contains("canary"));
+        assert!(!events.into_lines().concat().contains("canary"));
     }
 }

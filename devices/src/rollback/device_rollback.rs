@@ -23,7 +23,7 @@ pub trait DeviceRollback: Send + Sync {
     /// # Errors
     /// Fails with [`Error::NotRestored`](crate::Error::NotRestored) and the remaining differences, or when
     /// the device cannot be read.
-    async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()>;
+    async fn restore(&self, ctx: &Context<'_>, restore_point: RestorePoint) -> Result<()>;
 
     /// Keeps the changes since the restore point.
     ///

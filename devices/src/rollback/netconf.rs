@@ -16,7 +16,7 @@ pub(crate) struct NetconfRollback;
 /// The datastore that is read.
 const RUNNING: &str = "running";
 
-async fn shown(ctx: &Context<'_>) -> Result<RestorePoint> {
+async fn running(ctx: &Context<'_>) -> Result<RestorePoint> {
     match store(ctx)?.get(ctx, RUNNING).await? {
         Document::Text(text) => Ok(RestorePoint(Sensitive::new(text))),
         Document::Data(_) => Err(Error::Unsupported(
@@ -31,18 +31,18 @@ fn store<'a>(ctx: &Context<'a>) -> Result<&'a dyn DataStore> {
 }
 
 /// The top-level elements of a configuration.
-fn parts(mark: &RestorePoint) -> Result<Vec<Element>> {
-    let roots = Element::parse_all(mark.0.reveal());
+fn elements(restore_point: &RestorePoint) -> Result<Vec<Element>> {
+    let roots = Element::parse_all(restore_point.0.reveal());
     let roots = roots.map_err(|error| {
         let message = format!("it is not the XML that it should be: {error}");
         Error::Answer {
-            ask: RUNNING.to_owned(),
+            query: RUNNING.to_owned(),
             row: None,
             message,
         }
     })?;
-    let parts = roots.into_iter().flat_map(Element::into_children);
-    Ok(parts.collect())
+    let elements = roots.into_iter().flat_map(Element::into_children);
+    Ok(elements.collect())
 }
 
 fn is_same(one: &Element, other: &Element) -> bool {
@@ -50,10 +50,10 @@ fn is_same(one: &Element, other: &Element) -> bool {
 }
 
 /// The elements of one configuration that are missing or different in another.
-fn otherwise<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item = &'e Element> {
-    from.iter().filter(move |part| {
-        let same = to.iter().find(|other| is_same(part, other));
-        same.is_none_or(|same| same.to_string() != part.to_string())
+fn differing<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item = &'e Element> {
+    from.iter().filter(move |element| {
+        let same = to.iter().find(|other| is_same(element, other));
+        same.is_none_or(|same| same.to_string() != element.to_string())
     })
 }
 
@@ -62,7 +62,7 @@ impl DeviceRollback for NetconfRollback {
     /// The running configuration is saved in both cases, to verify the rollback.
     async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
         let Some(session) = ctx.transport::<NetconfSession>() else {
-            return shown(ctx).await;
+            return running(ctx).await;
         };
         if !session.begin_probation(ctx).await? {
             ctx.debug(
@@ -70,11 +70,11 @@ impl DeviceRollback for NetconfRollback {
                  can bring it back",
             );
         }
-        let mark = shown(ctx).await;
-        if mark.is_err() {
+        let restore_point = running(ctx).await;
+        if restore_point.is_err() {
             session.take_back(ctx).await?;
         }
-        mark
+        restore_point
     }
 
     async fn keep(&self, ctx: &Context<'_>, _: &RestorePoint) -> Result<()> {
@@ -86,24 +86,24 @@ impl DeviceRollback for NetconfRollback {
 
     /// A `default-operation` of `replace` would be shorter, but netconfd of yuma123 2.13 keeps elements
     /// that the request does not name.
-    async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()> {
+    async fn restore(&self, ctx: &Context<'_>, restore_point: RestorePoint) -> Result<()> {
         if let Some(session) = ctx.transport::<NetconfSession>() {
             session.take_back(ctx).await?;
         }
-        let (is, was) = (parts(&shown(ctx).await?)?, parts(&mark)?);
+        let (current, saved) = (elements(&running(ctx).await?)?, elements(&restore_point)?);
         let mut change = String::new();
-        for part in otherwise(&was, &is) {
-            let part = part.clone().attribute("nc:operation", "replace");
-            change.push_str(&part.to_string());
+        for element in differing(&saved, &current) {
+            let element = element.clone().attribute("nc:operation", "replace");
+            change.push_str(&element.to_string());
         }
-        for part in is
+        for element in current
             .iter()
-            .filter(|part| !was.iter().any(|was| is_same(part, was)))
+            .filter(|element| !saved.iter().any(|saved| is_same(element, saved)))
         {
-            let namespace = part.namespace().unwrap_or_default();
-            let gone =
-                Element::in_namespace(namespace, part.name()).attribute("nc:operation", "delete");
-            change.push_str(&gone.to_string());
+            let namespace = element.namespace().unwrap_or_default();
+            let deletion = Element::in_namespace(namespace, element.name())
+                .attribute("nc:operation", "delete");
+            change.push_str(&deletion.to_string());
         }
         if change.is_empty() {
             return Ok(());
@@ -113,14 +113,17 @@ impl DeviceRollback for NetconfRollback {
             ..DataRequest::default()
         };
         store(ctx)?.set(ctx, &request).await?;
-        let is = parts(&shown(ctx).await?)?;
-        let left: Vec<String> = otherwise(&was, &is)
-            .chain(otherwise(&is, &was))
-            .map(|part| format!("`{}`", part.name()))
+        let current = elements(&running(ctx).await?)?;
+        let remaining: Vec<String> = differing(&saved, &current)
+            .chain(differing(&current, &saved))
+            .map(|element| format!("`{}`", element.name()))
             .collect();
-        if left.is_empty() {
+        if remaining.is_empty() {
             return Ok(());
         }
-        Err(Error::NotRestored(format!("{} differs", left.join(", "))))
+        Err(Error::NotRestored(format!(
+            "{} differs",
+            remaining.join(", ")
+        )))
     }
 }

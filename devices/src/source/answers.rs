@@ -15,18 +15,18 @@ pub(super) enum Answer {
 }
 
 impl Answers {
-    pub(super) fn insert(&mut self, question: String, answer: Answer) {
-        self.0.insert(question, answer);
+    pub(super) fn insert(&mut self, query: String, answer: Answer) {
+        self.0.insert(query, answer);
     }
 
     /// Whether a query has an answer.
-    pub(super) fn contains(&self, question: &str) -> bool {
-        self.0.contains_key(question)
+    pub(super) fn contains(&self, query: &str) -> bool {
+        self.0.contains_key(query)
     }
 
     /// The document that answers a query.
-    pub(super) fn document(&self, question: &str) -> &Value {
-        match self.0.get(question) {
+    pub(super) fn document(&self, query: &str) -> &Value {
+        match self.0.get(query) {
             Some(Answer::Document(document)) => document,
             Some(Answer::Output(_)) | None => &Value::Undef,
         }

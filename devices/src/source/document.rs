@@ -13,7 +13,7 @@ use crate::template::{Expression, Scope, Template};
 use crate::{Error, Result};
 
 /// Decides which rows of `each` are queried.
-pub(super) type Wanted<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
+pub(super) type RowFilter<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
 
 /// A query, the values of each row of its answer, and joins with other answers.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Query {
 /// A row of a document.
 #[derive(Debug)]
 pub(crate) struct DocumentRow {
-    pub(super) ask: Arc<str>,
+    pub(super) query: Arc<str>,
     /// The number of the row in the answer, counted from 1.
     pub(super) number: usize,
     pub(super) values: Hash,
@@ -38,7 +38,7 @@ pub(crate) struct DocumentRow {
 /// A query and the rows of its answer.
 #[derive(Debug)]
 struct Part {
-    ask: WithLocation<Template>,
+    query: WithLocation<Template>,
     /// The query as written.
     source: String,
     rows: Option<Path>,
@@ -54,18 +54,20 @@ struct Join {
 }
 
 impl Query {
+    /// The keys of a query.
+    pub(super) const KEYS: [&str; 6] = ["ask", "each", "rows", "values", "join", "keep"];
+
     /// Reads a query.
     pub(super) fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let each = top.get("each").map(|file_node| {
-            file_node.only(&["ask", "each", "rows", "values", "join", "keep"], problems);
-            Self::read(&file_node, protocol_kind, problems).map(Box::new)
-        });
-        // The problem of `each` has been reported; its names would only be reported as unknown, too.
-        let each = each.map_or(Some(None), |each| each.map(Some))?;
+        // After a problem in `each`, its names would only be reported as unknown, too.
+        let each = top.optional("each", |each| {
+            each.only(&Self::KEYS, problems);
+            Self::read(each, protocol_kind, problems).map(Box::new)
+        })?;
         let mut names: Vec<String> = owned(each.iter().flat_map(|each| each.names()));
         let part = Part::read(top, protocol_kind, &mut names, problems);
         let mut join = Vec::new();
@@ -97,8 +99,8 @@ impl Query {
     }
 
     /// The queries, as written.
-    pub(super) fn questions(&self) -> Vec<&str> {
-        let each = self.each.iter().flat_map(|each| each.questions());
+    pub(super) fn queries(&self) -> Vec<&str> {
+        let each = self.each.iter().flat_map(|each| each.queries());
         let parts = [&self.part]
             .into_iter()
             .chain(self.join.iter().map(|join| &join.part));
@@ -111,28 +113,32 @@ impl Query {
     }
 
     /// The queries that have no answer yet.
-    pub(super) fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
+    pub(super) fn pending(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<String>> {
         if let Some(each) = &self.each {
-            let open = each.open(answers, wanted)?;
-            if !open.is_empty() {
-                return Ok(open);
+            let pending = each.pending(answers, filter)?;
+            if !pending.is_empty() {
+                return Ok(pending);
             }
         }
-        let mut open = Vec::new();
-        for outer in self.outer(answers, wanted)? {
-            open.push(self.part.question(&outer)?);
+        let mut pending = Vec::new();
+        for outer in self.outer(answers, filter)? {
+            pending.push(self.part.query(&outer)?);
         }
         for join in &self.join {
-            open.push(join.part.question(&Hash::new())?);
+            pending.push(join.part.query(&Hash::new())?);
         }
-        open.retain(|question| !answers.contains(question));
-        Ok(open)
+        pending.retain(|query| !answers.contains(query));
+        Ok(pending)
     }
 
     /// The rows in the answers.
-    pub(super) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<DocumentRow>> {
+    pub(super) fn rows(
+        &self,
+        answers: &Answers,
+        filter: &RowFilter<'_>,
+    ) -> Result<Vec<DocumentRow>> {
         let mut rows = Vec::new();
-        for outer in self.outer(answers, wanted)? {
+        for outer in self.outer(answers, filter)? {
             rows.extend(self.part.rows(answers, &outer)?);
         }
         for join in &self.join {
@@ -143,7 +149,7 @@ impl Query {
         };
         let mut kept = Vec::with_capacity(rows.len());
         for row in rows {
-            let value = keep.value.value(&Scope::of_row(&row.values));
+            let value = keep.value.evaluate(&Scope::of_row(&row.values));
             match value.map_err(|error| Error::Data(keep.problem(&error)))? {
                 Value::Boolean(false) | Value::Undef => {}
                 _ => kept.push(row),
@@ -153,14 +159,14 @@ impl Query {
     }
 
     /// The values of each outer row that the query is sent for.
-    fn outer(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Hash>> {
+    fn outer(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<Hash>> {
         let Some(each) = &self.each else {
             return Ok(vec![Hash::new()]);
         };
-        let rows = each.rows(answers, wanted)?.into_iter();
+        let rows = each.rows(answers, filter)?.into_iter();
         Ok(rows
             .map(|row| row.values)
-            .filter(|values| wanted(values))
+            .filter(|values| filter(values))
             .collect())
     }
 }
@@ -173,15 +179,15 @@ impl Part {
         names: &mut Vec<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let ask = top.required("ask", problems);
-        let source = ask.as_ref().and_then(|file_node| file_node.text(problems));
+        let query = top.required("ask", problems);
+        let source = query
+            .as_ref()
+            .and_then(|file_node| file_node.text(problems));
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let ask = ask.and_then(|file_node| {
+        let query = query.and_then(|file_node| {
             file_node.escaping_template(source?, &known, protocol_kind.escape(), problems)
         });
-        let rows = top
-            .get("rows")
-            .map(|file_node| read_path(&file_node, problems));
+        let rows = top.optional("rows", |rows| read_path(rows, problems));
         let mut values = Vec::new();
         for (name, file_node) in top.required("values", problems)?.pairs(problems) {
             if names.iter().any(|known| known == name) {
@@ -191,9 +197,9 @@ impl Part {
             values.extend(read_path(&file_node, problems).map(|path| (name.to_owned(), path)));
         }
         Some(Self {
-            ask: ask?,
+            query: query?,
             source: source?.trim().to_owned(),
-            rows: rows.map_or(Some(None), |rows| rows.map(Some))?,
+            rows: rows?,
             values,
         })
     }
@@ -202,32 +208,32 @@ impl Part {
         self.values.iter().map(|(name, _)| name.as_str())
     }
 
-    fn question(&self, outer: &Hash) -> Result<String> {
-        let text = self.ask.value.text(&Scope::of_row(outer));
-        let text = text.map_err(|error| Error::Data(self.ask.problem(&error)))?;
+    fn query(&self, outer: &Hash) -> Result<String> {
+        let text = self.query.value.render(&Scope::of_row(outer));
+        let text = text.map_err(|error| Error::Data(self.query.problem(&error)))?;
         Ok(text.trim().to_owned())
     }
 
     fn rows(&self, answers: &Answers, outer: &Hash) -> Result<Vec<DocumentRow>> {
-        let ask = self.question(outer)?;
-        let document = answers.document(&ask);
-        let found = match &self.rows {
+        let query = self.query(outer)?;
+        let document = answers.document(&query);
+        let value = match &self.rows {
             Some(path) => path.value(document),
             None => document.clone(),
         };
-        let ask: Arc<str> = ask.into();
-        let row = |(number, found): (usize, Value)| {
+        let query: Arc<str> = query.into();
+        let row = |(number, value): (usize, Value)| {
             let mut values = outer.clone();
             for (name, path) in &self.values {
-                values.insert(name.as_str(), path.value(&found));
+                values.insert(name.as_str(), path.value(&value));
             }
             DocumentRow {
-                ask: Arc::clone(&ask),
+                query: Arc::clone(&query),
                 number,
                 values,
             }
         };
-        Ok((1..).zip(path::rows(found)).map(row).collect())
+        Ok((1..).zip(path::rows(value)).map(row).collect())
     }
 }
 
@@ -251,12 +257,12 @@ impl Join {
         names.extend(theirs.iter().cloned());
         let on = top.required("on", problems)?;
         let pairs = on.pairs(problems);
-        let [(mine, file_node)] = pairs.as_slice() else {
+        let [(our, file_node)] = pairs.as_slice() else {
             problems.push(on.problem("expected one pair: a name of ours, and the same of theirs"));
             return None;
         };
         let their = file_node.text(problems)?;
-        for (name, known) in [(*mine, &ours), (their, &theirs)] {
+        for (name, known) in [(*our, &ours), (their, &theirs)] {
             if !known.iter().any(|known| known == name) {
                 let hint = did_you_mean(name, known.iter().map(String::as_str));
                 problems.push(file_node.problem(format!("`{name}` is not known here{hint}")));
@@ -264,7 +270,7 @@ impl Join {
         }
         Some(Self {
             part: part?,
-            ours: (*mine).to_owned(),
+            ours: (*our).to_owned(),
             theirs: their.to_owned(),
         })
     }
@@ -281,9 +287,9 @@ impl Join {
         }
         for row in rows {
             let mut keys = keys(&row.values, &self.ours).into_iter();
-            let found = keys.find_map(|key| index.get(&key));
+            let value = keys.find_map(|key| index.get(&key));
             for name in self.part.names() {
-                let value = found.and_then(|found| found.values.get(name));
+                let value = value.and_then(|value| value.values.get(name));
                 row.values
                     .insert(name, value.cloned().unwrap_or(Value::Undef));
             }

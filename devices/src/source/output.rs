@@ -24,9 +24,7 @@ impl Output {
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let command = top
-            .required("command", problems)
-            .and_then(|file_node| file_node.text(problems));
+        let command = top.required_text("command", problems);
         let (source, location) = match (top.get("textfsm"), top.get("textfsm_file")) {
             (Some(file_node), None) => (file_node.text(problems)?.to_owned(), file_node.location()),
             (None, Some(file_node)) => {

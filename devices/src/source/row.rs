@@ -24,7 +24,7 @@ impl Row {
     pub(crate) fn values(&self) -> &Hash {
         match self {
             Self::Output { row, .. } => &row.values,
-            Self::Answer(found) => &found.values,
+            Self::Answer(document) => &document.values,
         }
     }
 
@@ -32,31 +32,31 @@ impl Row {
     pub(crate) fn location(&self, answers: &Answers, name: &str) -> String {
         match self {
             Self::Output { command, row } => {
-                let location = row.place(answers.output(command), name);
+                let position = row.position(answers.output(command), name);
                 format!(
                     ", output line {}, column {}",
-                    location.line, location.column
+                    position.line, position.column
                 )
             }
-            Self::Answer(found) => format!(", row {}", found.number),
+            Self::Answer(document) => format!(", row {}", document.number),
         }
     }
 
     /// An error about the value of this name.
-    pub(crate) fn wrong(&self, answers: &Answers, name: &str, message: String) -> Error {
+    pub(crate) fn error(&self, answers: &Answers, name: &str, message: String) -> Error {
         match self {
             Self::Output { command, row } => {
-                let location = row.place(answers.output(command), name);
+                let position = row.position(answers.output(command), name);
                 Error::Output {
                     command: command.to_string(),
-                    line: location.line,
-                    column: location.column,
+                    line: position.line,
+                    column: position.column,
                     message,
                 }
             }
-            Self::Answer(found) => Error::Answer {
-                ask: found.ask.to_string(),
-                row: Some(found.number),
+            Self::Answer(document) => Error::Answer {
+                query: document.query.to_string(),
+                row: Some(document.number),
                 message,
             },
         }

@@ -9,7 +9,7 @@
 //! | `host`, `netmask` | the address and the mask of `10.0.0.1/24` |
 //! | `bindings` | Facter's `bindings` of a list of addresses with lengths |
 //! | `mac` | a MAC address as `aa:bb:cc:dd:ee:ff` |
-//! | `interface(words)` | an interface's name in full: `Gi0/1` is `GigabitEthernet0/1` |
+//! | `interface(names)` | an interface's name in full: `Gi0/1` is `GigabitEthernet0/1` |
 //! | `ranges` | a list of numbers in one form: `3,1-2` is `1-3` |
 //! | `seconds` | the seconds of a length of time: `1d02h03m`, `2 hours, 5 minutes`, `01:02:03` |
 //! | `x is changed(y)` | whether x is given, and is not y: `{% if mtu is changed(is.mtu) %}` |
@@ -37,8 +37,8 @@ pub(super) fn add(language: &mut Environment<'static>) {
     });
     language.add_filter("bindings", bindings);
     language.add_filter("mac", |text: &str| filter_result(network::mac(text)));
-    language.add_filter("interface", |text: &str, words: Vec<String>| {
-        network::interface(text, &words)
+    language.add_filter("interface", |text: &str, names: Vec<String>| {
+        network::interface(text, &names)
     });
     language.add_filter("ranges", |text: &str| filter_result(network::ranges(text)));
     language.add_filter("seconds", |text: &str| filter_result(uptime::seconds(text)));

@@ -12,15 +12,15 @@ pub(super) struct Prefix {
 impl Prefix {
     /// Parses `192.0.2.1/24` or `2001:db8::1/64`. An address without a length is a host.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no address and length, such as 192.0.2.0/24");
+        let invalid = || format!("`{text}` is no address and length, such as 192.0.2.0/24");
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),
             None => (text, None),
         };
-        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let address: IpAddr = address.parse().map_err(|_| invalid())?;
         let bits = if address.is_ipv4() { 32 } else { 128 };
         let length = match length {
-            Some(length) => length.parse().map_err(|_| wrong())?,
+            Some(length) => length.parse().map_err(|_| invalid())?,
             None => bits,
         };
         if length > bits {
@@ -91,21 +91,21 @@ pub(super) fn mac(text: &str) -> Result<String, String> {
     Ok(pairs.join(":"))
 }
 
-/// Expands the name of an interface: with `GigabitEthernet` among the words, `Gi0/1` is
-/// `GigabitEthernet0/1`. The first word that begins like the name is used. A name without such a word stays
+/// Expands the name of an interface: with `GigabitEthernet` among the names, `Gi0/1` is
+/// `GigabitEthernet0/1`. The first of the names that begins like the text is used. A text without such a name stays
 /// as it is.
-pub(super) fn interface(text: &str, words: &[String]) -> String {
+pub(super) fn interface(text: &str, names: &[String]) -> String {
     let end = text
         .find(|character: char| character.is_ascii_digit())
         .unwrap_or(text.len());
-    let (given, number) = text.split_at(end);
-    let given = given.trim_end();
-    let begins = |word: &&String| {
-        word.get(..given.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(given))
+    let (prefix, number) = text.split_at(end);
+    let prefix = prefix.trim_end();
+    let starts_with_prefix = |name: &&String| {
+        name.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
-    match words.iter().find(begins) {
-        Some(word) if !given.is_empty() => format!("{word}{number}"),
+    match names.iter().find(starts_with_prefix) {
+        Some(name) if !prefix.is_empty() => format!("{name}{number}"),
         _ => text.to_owned(),
     }
 }
@@ -194,16 +194,16 @@ mod tests {
 
     #[test]
     fn interface_names_are_written_out() {
-        let words = ["GigabitEthernet".to_owned(), "Vlan".to_owned()];
-        assert_eq!(interface("Gi0/1", &words), "GigabitEthernet0/1");
-        assert_eq!(interface("gi 0/1", &words), "GigabitEthernet0/1");
-        assert_eq!(interface("vlan10", &words), "Vlan10");
+        let names = ["GigabitEthernet".to_owned(), "Vlan".to_owned()];
+        assert_eq!(interface("Gi0/1", &names), "GigabitEthernet0/1");
+        assert_eq!(interface("gi 0/1", &names), "GigabitEthernet0/1");
+        assert_eq!(interface("vlan10", &names), "Vlan10");
         assert_eq!(
-            interface("GigabitEthernet0/1", &words),
+            interface("GigabitEthernet0/1", &names),
             "GigabitEthernet0/1"
         );
-        assert_eq!(interface("Te0/1", &words), "Te0/1");
-        assert_eq!(interface("10", &words), "10");
+        assert_eq!(interface("Te0/1", &names), "Te0/1");
+        assert_eq!(interface("10", &names), "10");
     }
 
     #[test]

@@ -8,10 +8,10 @@ use minijinja::value::Serde;
 /// The values by name that an expression or a template sees.
 pub(crate) struct Scope(pub(super) JinjaValue);
 
-/// The secrets of a change. Templates see placeholders, called veils, in their place, so that no template
-/// output and no error contains a secret. Equal secrets have equal veils, so that they can be compared.
+/// The secrets of a change. Templates see placeholders in their place, so that no template output and no
+/// error contains a secret. Equal secrets have equal placeholders, so that they can be compared.
 ///
-/// A veil is a number between two control characters, which no value may contain.
+/// A placeholder is a number between two control characters, which no value may contain.
 #[derive(Default)]
 pub(crate) struct Secrets(Vec<Sensitive<Value>>);
 
@@ -24,14 +24,14 @@ pub(crate) struct Revealed {
     pub(crate) secrets: Vec<Sensitive<String>>,
 }
 
-const VEIL: (char, char) = ('\u{1}', '\u{2}');
+const PLACEHOLDER: (char, char) = ('\u{1}', '\u{2}');
 
 /// The medium of values. Each medium allows different characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
     /// Typed on a command line, which acts on control characters and shows help at `?`.
     CommandLine,
-    /// Written as data, which allows all characters except those of veils.
+    /// Written as data, which allows all characters except those of placeholders.
     Data,
     /// Written as XML (1.0, 2.2).
     Xml,
@@ -76,23 +76,23 @@ impl Scope {
                 return Err((name.clone(), character));
             }
         }
-        let mut seen = |resource: Option<&Resource>| -> Vec<(String, JinjaValue)> {
+        let mut attributes_of = |resource: Option<&Resource>| -> Vec<(String, JinjaValue)> {
             let value = |name: &str| resource.and_then(|resource| resource.get(name));
             names()
-                .map(|name| (name.clone(), secrets.veil(value(name), medium)))
+                .map(|name| (name.clone(), secrets.jinja_value(value(name), medium)))
                 .collect()
         };
-        let (is_seen, should_seen) = (seen(is), seen(should));
-        let shall_be = should_seen.iter().zip(&is_seen).map(|(should, is)| {
+        let (current, desired) = (attributes_of(is), attributes_of(should));
+        let resulting = desired.iter().zip(&current).map(|(should, is)| {
             if should.1.is_none() {
                 is.clone()
             } else {
                 should.clone()
             }
         });
-        let mut scope: Vec<(String, JinjaValue)> = shall_be.collect();
-        scope.push(("is".to_owned(), JinjaValue::from_pairs(is_seen)));
-        scope.push(("should".to_owned(), JinjaValue::from_pairs(should_seen)));
+        let mut scope: Vec<(String, JinjaValue)> = resulting.collect();
+        scope.push(("is".to_owned(), JinjaValue::from_pairs(current)));
+        scope.push(("should".to_owned(), JinjaValue::from_pairs(desired)));
         Ok(Self(JinjaValue::from_pairs(scope)))
     }
 
@@ -126,22 +126,22 @@ impl Scope {
 }
 
 impl Secrets {
-    /// Whether the output of an expression contains a veil.
+    /// Whether the output of an expression contains a placeholder.
     pub(super) fn are_in(text: &str) -> bool {
-        next_veil(text).is_some()
+        next_placeholder(text).is_some()
     }
 
     /// Returns a text with every secret redacted. If it has any, also returns the text in clear and its
     /// secrets, which are escaped according to `escape`.
-    pub(crate) fn lift(&self, text: &str, escape: Escape) -> (String, Option<Revealed>) {
+    pub(crate) fn redact(&self, text: &str, escape: Escape) -> (String, Option<Revealed>) {
         let (mut clear, mut shown) = (String::new(), String::new());
         let mut secrets = Vec::new();
         let mut rest = text;
-        while let Some((before, number, after)) = next_veil(rest) {
+        while let Some((before, number, after)) = next_placeholder(rest) {
             clear.push_str(before);
             shown.push_str(before);
             if let Some(secret) = self.0.get(number) {
-                let secret = escape.escaped(&plain(secret.reveal()));
+                let secret = escape.escaped(&rendered(secret.reveal()));
                 clear.push_str(&secret);
                 shown.push_str(REDACTED);
                 secrets.push(Sensitive::new(secret));
@@ -150,39 +150,39 @@ impl Secrets {
         }
         shown.push_str(rest);
         clear.push_str(rest);
-        let lifted = (!secrets.is_empty()).then(|| Revealed {
+        let revealed = (!secrets.is_empty()).then(|| Revealed {
             text: Sensitive::new(clear),
             secrets,
         });
-        (shown, lifted)
+        (shown, revealed)
     }
 
     /// Returns a text with its secrets in clear, wrapped as a secret itself if it has any.
-    pub(crate) fn lifted_text(&self, text: &str, escape: Escape) -> Value {
-        match self.lift(text, escape) {
+    pub(crate) fn revealed_text(&self, text: &str, escape: Escape) -> Value {
+        match self.redact(text, escape) {
             (shown, None) => Value::String(shown),
-            (_, Some(lifted)) => Value::String(lifted.text.reveal().clone()).into_sensitive(),
+            (_, Some(revealed)) => Value::String(revealed.text.reveal().clone()).into_sensitive(),
         }
     }
 
     /// Returns the value of an expression with its secrets in clear.
-    pub(crate) fn lifted(&self, value: &Value) -> Value {
+    pub(crate) fn revealed(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => match next_veil(text) {
+            Value::String(text) => match next_placeholder(text) {
                 // The secret keeps its type: it may be a number.
                 Some(("", number, "")) if number < self.0.len() => {
                     Value::Sensitive(self.0[number].clone())
                 }
-                _ => self.lifted_text(text, Escape::None),
+                _ => self.revealed_text(text, Escape::None),
             },
             Value::Array(items) => {
-                Value::Array(items.iter().map(|item| self.lifted(item)).collect())
+                Value::Array(items.iter().map(|item| self.revealed(item)).collect())
             }
             Value::Hash(pairs) => {
                 let pairs = pairs.iter();
                 Value::Hash(
                     pairs
-                        .map(|(key, value)| (key.clone(), self.lifted(value)))
+                        .map(|(key, value)| (key.clone(), self.revealed(value)))
                         .collect(),
                 )
             }
@@ -191,11 +191,11 @@ impl Secrets {
     }
 
     /// Returns what a template sees of a value.
-    fn veil(&mut self, value: Option<&Value>, medium: Medium) -> JinjaValue {
+    fn jinja_value(&mut self, value: Option<&Value>, medium: Medium) -> JinjaValue {
         match value {
             None | Some(Value::Undef) => JinjaValue::from(()),
             // An empty secret counts as no secret: templates test it like an empty text.
-            Some(Value::Sensitive(secret)) if plain(secret.reveal()).is_empty() => {
+            Some(Value::Sensitive(secret)) if rendered(secret.reveal()).is_empty() => {
                 JinjaValue::from("")
             }
             Some(Value::Sensitive(secret)) => {
@@ -204,27 +204,27 @@ impl Secrets {
                     self.0.push(secret.clone());
                     self.0.len() - 1
                 });
-                JinjaValue::from(format!("{}{number}{}", VEIL.0, VEIL.1))
+                JinjaValue::from(format!("{}{number}{}", PLACEHOLDER.0, PLACEHOLDER.1))
             }
             // A desired value with such characters is refused earlier. A device's value must not create new
             // lines either.
             Some(Value::String(text)) => JinjaValue::from(medium.sanitized(text)),
             Some(Value::Array(items)) => items
                 .iter()
-                .map(|item| self.veil(Some(item), medium))
+                .map(|item| self.jinja_value(Some(item), medium))
                 .collect(),
             Some(Value::Hash(pairs)) => JinjaValue::from_pairs(pairs.iter().map(|(key, value)| {
                 let key = medium.sanitized(&key.to_string());
-                (key, self.veil(Some(value), medium))
+                (key, self.jinja_value(Some(value), medium))
             })),
             Some(other) => JinjaValue::from(Serde(other)),
         }
     }
 }
 
-fn next_veil(text: &str) -> Option<(&str, usize, &str)> {
-    let (before, rest) = text.split_once(VEIL.0)?;
-    let (number, after) = rest.split_once(VEIL.1)?;
+fn next_placeholder(text: &str) -> Option<(&str, usize, &str)> {
+    let (before, rest) = text.split_once(PLACEHOLDER.0)?;
+    let (number, after) = rest.split_once(PLACEHOLDER.1)?;
     Some((before, number.parse().ok()?, after))
 }
 
@@ -240,14 +240,14 @@ impl Medium {
 
     /// Returns a character in a desired value that cannot be written.
     pub(crate) fn unwritable_character(self, value: &Value) -> Option<char> {
-        let within = |text: &str| text.chars().find(|&found| self.refuses(found));
+        let first_refused = |text: &str| text.chars().find(|&found| self.refuses(found));
         match value {
-            Value::String(text) | Value::Symbol(text) => within(text),
+            Value::String(text) | Value::Symbol(text) => first_refused(text),
             Value::Array(items) => items
                 .iter()
                 .find_map(|item| self.unwritable_character(item)),
             Value::Hash(pairs) => pairs.iter().find_map(|(key, value)| {
-                within(&key.to_string()).or_else(|| self.unwritable_character(value))
+                first_refused(&key.to_string()).or_else(|| self.unwritable_character(value))
             }),
             Value::Sensitive(secret) => self.unwritable_character(secret.reveal()),
             Value::Undef | Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => None,
@@ -262,7 +262,7 @@ impl Medium {
     fn is_harmful(self, character: char) -> bool {
         match self {
             Self::CommandLine => character.is_control(),
-            Self::Data => [VEIL.0, VEIL.1].contains(&character),
+            Self::Data => [PLACEHOLDER.0, PLACEHOLDER.1].contains(&character),
             Self::Xml => {
                 let is_control = character < ' ' && !"\t\n\r".contains(character);
                 is_control || "\u{fffe}\u{ffff}".contains(character)
@@ -313,7 +313,7 @@ impl Escape {
 }
 
 /// Formats a value as a template does.
-fn plain(value: &Value) -> String {
+fn rendered(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => JinjaValue::from(Serde(other)).to_string(),

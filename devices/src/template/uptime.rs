@@ -5,31 +5,31 @@
 /// # Errors
 /// Fails with the part that is not a duration.
 pub(super) fn seconds(text: &str) -> Result<i64, String> {
-    let wrong = |part: &str| format!("`{part}` in `{text}` is no length of time");
+    let invalid = |part: &str| format!("`{part}` in `{text}` is no length of time");
     let mut total: i64 = 0;
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err("an empty text is no length of time".to_owned());
     }
     while !rest.is_empty() {
-        let (number, after) = split(rest, |character| {
+        let (number, remainder) = split(rest, |character| {
             character.is_ascii_digit() || character == ':'
         });
-        let after = after.trim_start();
-        let (unit, after) = split(after, char::is_alphabetic);
+        let remainder = remainder.trim_start();
+        let (unit, remainder) = split(remainder, char::is_alphabetic);
         let amount = if number.contains(':') {
             if !unit.is_empty() {
-                return Err(wrong(unit));
+                return Err(invalid(unit));
             }
-            clock(number).ok_or_else(|| wrong(number))?
+            clock(number).ok_or_else(|| invalid(number))?
         } else {
-            let number: i64 = number.parse().map_err(|_| wrong(rest))?;
+            let number: i64 = number.parse().map_err(|_| invalid(rest))?;
             number
-                .checked_mul(unit_seconds(unit).ok_or_else(|| wrong(rest))?)
-                .ok_or_else(|| wrong(rest))?
+                .checked_mul(unit_seconds(unit).ok_or_else(|| invalid(rest))?)
+                .ok_or_else(|| invalid(rest))?
         };
-        total = total.checked_add(amount).ok_or_else(|| wrong(rest))?;
-        rest = after.trim_start_matches([',', ' ']);
+        total = total.checked_add(amount).ok_or_else(|| invalid(rest))?;
+        rest = remainder.trim_start_matches([',', ' ']);
         rest = rest.strip_prefix("and ").unwrap_or(rest);
     }
     Ok(total)

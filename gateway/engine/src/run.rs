@@ -109,11 +109,6 @@ impl Run {
         self.context.sink()
     }
 
-    /// Returns the limits of the run.
-    pub fn limits(&self) -> &RunLimits {
-        &self.context.limits
-    }
-
     /// Cancels the run. The first call lets current work finish, the second ends it at once, and after the third
     /// nothing is waited for.
     pub fn cancel(&self, reason: Reason) {

@@ -2,13 +2,12 @@
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
-    self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    self, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
+use super::Error;
 use super::node::{KeyNode, Mapping, Node, NodeKind};
-use super::{Error, located};
 use crate::{Key, Value};
 
 /// Deserializes from a node.
@@ -62,16 +61,10 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _: &'static str,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        if name == located::NAME {
-            return visitor.visit_map(Place {
-                node: self.0,
-                field: 0,
-            });
-        }
         match &self.0.kind {
             // serde would accept a list for a struct, field by field, which no document here intends.
             NodeKind::Sequence(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &visitor)),
@@ -94,10 +87,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
             NodeKind::Mapping(mapping) if mapping.len() == 1 => {
                 visitor.visit_enum(Variant(Pairs::new(mapping)))
             }
-            _ => Err(self.0.error(format!(
-                "expected a choice by name, found {}",
-                self.0.kind_name()
-            ))),
+            _ => Err(self.0.error(self.0.mismatch("a choice by name"))),
         }
         .map_err(|error| error.at(self.0))
     }
@@ -279,35 +269,5 @@ impl<'de> Variant<'de> {
         NodeDeserializer(value)
             .deserialize_any(visitor)
             .map_err(|error| error.under(key))
-    }
-}
-
-/// The fields of a [`Located`](super::Located): the line, the column and the value.
-struct Place<'de> {
-    node: &'de Node,
-    field: usize,
-}
-
-impl<'de> MapAccess<'de> for Place<'de> {
-    type Error = Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Error> {
-        let Some(name) = ["line", "column", "value"].get(self.field) else {
-            return Ok(None);
-        };
-        self.field += 1;
-        seed.deserialize(BorrowedStrDeserializer::new(name))
-            .map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        match self.field {
-            1 => seed.deserialize(self.node.line.into_deserializer()),
-            2 => seed.deserialize(self.node.column.into_deserializer()),
-            _ => seed.deserialize(NodeDeserializer(self.node)),
-        }
     }
 }

@@ -12,7 +12,6 @@
 
 mod de;
 mod error;
-mod located;
 mod node;
 mod parse;
 mod scalar;
@@ -22,7 +21,6 @@ mod tests;
 use serde::de::DeserializeOwned;
 
 pub use error::Error;
-pub use located::Located;
 pub use node::{KeyNode, Mapping, Node, NodeKind};
 
 /// Parses one document; an empty text is `undef`.

@@ -102,6 +102,11 @@ impl Node {
         self.as_mapping().and_then(|mapping| mapping.get(key))
     }
 
+    /// Returns the value of a text key, if the node is a mapping; `null` counts as missing.
+    pub fn given(&self, key: &str) -> Option<&Self> {
+        self.as_mapping().and_then(|mapping| mapping.given(key))
+    }
+
     /// Returns the name of the node's kind for messages: "a text", "an integer", "a mapping".
     pub fn kind_name(&self) -> &'static str {
         match &self.kind {
@@ -114,6 +119,11 @@ impl Node {
             NodeKind::Sequence(_) => "a list",
             NodeKind::Mapping(_) => "a mapping",
         }
+    }
+
+    /// Returns the message that the node is of another kind than expected.
+    pub fn mismatch(&self, expected: &str) -> String {
+        format!("expected {expected}, found {}", self.kind_name())
     }
 
     /// Creates an error at this node, for problems that are found later.
@@ -172,6 +182,17 @@ impl Mapping {
         let mut pairs = self.0.iter();
         let (_, value) = pairs.find(|(known, _)| known.as_str() == Some(key))?;
         Some(value)
+    }
+
+    /// Returns the value of a text key; `null` counts as missing.
+    pub fn given(&self, key: &str) -> Option<&Node> {
+        self.get(key).filter(|node| !node.is_undef())
+    }
+
+    /// Returns the keys that are not known.
+    pub fn unknown_keys(&self, known: &[&str]) -> impl Iterator<Item = &KeyNode> {
+        let keys = self.0.iter().map(|(key, _)| key);
+        keys.filter(move |key| !key.as_str().is_some_and(|name| known.contains(&name)))
     }
 
     /// Returns the mutable value of a text key.

@@ -227,11 +227,7 @@ impl<'t> Builder<'t> {
             }
             NodeKind::Scalar(_) => Key::String(written.into_owned()),
             NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
-                let found = node.kind_name();
-                return Err(at(
-                    &span,
-                    format!("expected a key that is a text, found {found}"),
-                ));
+                return Err(at(&span, node.mismatch("a key that is a text")));
             }
         };
         Ok(KeyNode {
@@ -272,12 +268,7 @@ impl<'t> Builder<'t> {
 }
 
 fn merge_sources(value: &Node) -> Result<Vec<&Mapping>, Error> {
-    let mapping = |node: &Node| {
-        node.error(format!(
-            "expected a mapping to merge, found {}",
-            node.kind_name()
-        ))
-    };
+    let mapping = |node: &Node| node.error(node.mismatch("a mapping to merge"));
     match &value.kind {
         NodeKind::Sequence(items) => items
             .iter()

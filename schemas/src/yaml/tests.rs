@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Located, Node, from_str, parse};
+use super::{Node, from_str, parse};
 use crate::Value;
 
 fn json_of(text: &str) -> serde_json::Value {
@@ -31,7 +31,7 @@ struct Type {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Attribute {
-    r#type: Located<Integer>,
+    r#type: Integer,
     behaviour: Option<Behaviour>,
     #[serde(default)]
     default: Option<Value>,
@@ -245,14 +245,13 @@ fn errors_below_have_place_and_path() {
 }
 
 #[test]
-fn a_located_value_knows_its_place() {
+fn a_document_is_read_into_types() {
     let read: Type = from_str(
         "name: x\nattributes:\n  a: {type: Integer, behaviour: read_only, default: {1: [on]}}\n",
     )
     .expect("a type");
     let attribute = &read.attributes["a"];
-    assert_eq!((attribute.r#type.line, attribute.r#type.column), (3, 13));
-    assert_eq!(attribute.r#type.value, Integer);
+    assert_eq!(attribute.r#type, Integer);
     assert_eq!(attribute.behaviour, Some(Behaviour::ReadOnly));
     assert_eq!(
         attribute.default.as_ref().map(Value::to_json),

@@ -131,15 +131,6 @@ impl NetconfSession {
         }))
     }
 
-    /// Copies the running configuration to the startup configuration, if that is a separate datastore.
-    ///
-    /// # Errors
-    /// Fails with [`Error::Unsupported`] if it is not, otherwise as [`perform`](Self::perform) does.
-    pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        let copy = Operation::copy_config(Datastore::Running, Datastore::Startup);
-        self.perform(ctx, &copy).await.map(drop)
-    }
-
     /// Returns the limit for opening a session.
     pub(super) fn timeout(&self) -> Duration {
         self.client_settings.timeout

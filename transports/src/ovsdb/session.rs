@@ -92,23 +92,6 @@ impl OvsdbSession {
         self.transact_in(ctx, &database, operations, true).await
     }
 
-    /// Returns the rows of a table that meet all of these conditions (RFC 7047, 5.1), in plain JSON
-    /// ([`ColumnType::to_plain`]), each with its `_uuid`.
-    ///
-    /// # Errors
-    /// Fails as [`transact`](Self::transact) does, but retries, because it only reads.
-    pub async fn select(
-        &self,
-        ctx: &Context<'_>,
-        table: &str,
-        conditions: Json,
-    ) -> Result<Vec<Json>> {
-        let schema = self.schema(ctx).await?;
-        let mut query = Query::read(table, &schema).map_err(Error::Unsupported)?;
-        query.conditions = conditions;
-        self.rows(ctx, &query).await
-    }
-
     pub(super) async fn rows(&self, ctx: &Context<'_>, query: &Query<'_>) -> Result<Vec<Json>> {
         let mut columns: Vec<&str> = vec!["_uuid"];
         columns.extend(query.columns.keys().map(String::as_str));

@@ -32,12 +32,18 @@ impl Ssh {
         let hosts: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
         let deadline_of = |host: &Settings| deadline.min(Instant::now() + host.timeout);
         let mut deadline = deadline_of(hosts[0]);
-        let first = tcp::connect(ctx, &hosts[0].host, hosts[0].port, hosts[0].timeout, deadline)
-            .await
-            .map_err(|error| match hosts[0].role {
-                Role::Target => error,
-                Role::JumpHost { .. } => jump_host_error(hosts[0].peer(), error),
-            })?;
+        let first = tcp::connect(
+            ctx,
+            &hosts[0].host,
+            hosts[0].port,
+            hosts[0].timeout,
+            deadline,
+        )
+        .await
+        .map_err(|error| match hosts[0].role {
+            Role::Target => error,
+            Role::JumpHost { .. } => jump_host_error(hosts[0].peer(), error),
+        })?;
         let mut ssh = Self::over(ctx, first, hosts[0], deadline).await?;
         for next in &hosts[1..] {
             deadline = deadline_of(next);

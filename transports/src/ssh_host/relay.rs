@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::SshHost;
-use crate::error::{ForwardingRefused, ForwardingObstacle, Phase};
+use crate::error::{ForwardingObstacle, ForwardingRefused, Phase};
 use crate::ssh::forwarded::Forwarded;
 use crate::{ByteStream, Error, Result, tcp};
 

@@ -6,7 +6,7 @@ use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Hash, Value};
 
 use super::data::{TargetData, without_undef};
-use super::nodes::{is_reference, literal_value_of, value_of};
+use super::nodes::{is_reference, literal_value_of};
 use super::read::{InventoryReader, Owner};
 use super::target_kind::{TRANSPORTS, suggest_transport};
 
@@ -16,7 +16,7 @@ const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
 impl InventoryReader<'_> {
     pub(super) fn data(&mut self, mapping: &Mapping, owner: Owner<'_>) -> TargetData {
         for key in ["config", "vars", "facts", "features"] {
-            if let Some(node) = value_of(mapping, key) {
+            if let Some(node) = mapping.given(key) {
                 self.references(node, owner.group);
             }
         }
@@ -36,7 +36,7 @@ impl InventoryReader<'_> {
     }
 
     fn hash(&mut self, mapping: &Mapping, key: &str, owner: Owner<'_>) -> Hash {
-        let Some(node) = value_of(mapping, key) else {
+        let Some(node) = mapping.given(key) else {
             return Hash::new();
         };
         if let Value::Hash(hash) = node.to_value() {
@@ -49,7 +49,7 @@ impl InventoryReader<'_> {
     /// Reads the features, and the references to further ones.
     fn features(&mut self, mapping: &Mapping, owner: Owner<'_>) -> (BTreeSet<String>, Vec<Hash>) {
         let (mut features, mut references) = (BTreeSet::new(), Vec::new());
-        let Some(node) = value_of(mapping, "features") else {
+        let Some(node) = mapping.given("features") else {
             return (features, references);
         };
         let items = match node.as_sequence() {
@@ -83,10 +83,7 @@ impl InventoryReader<'_> {
             .target
             .map(|target| format!(" of the target {target}"))
             .unwrap_or_default();
-        let message = format!(
-            "expected {key}{context} to be {expected}, found {}",
-            node.kind_name()
-        );
+        let message = node.mismatch(&format!("{key}{context} to be {expected}"));
         self.problem(node, Some(owner.group), message);
     }
 

@@ -4,7 +4,7 @@ use devgate_schemas::yaml::{Mapping, Node};
 
 use super::data::TargetData;
 use super::error::InventoryProblem;
-use super::nodes::{DATA_KEYS, value_of};
+use super::nodes::DATA_KEYS;
 use super::read::{Alias, InventoryReader, Owner};
 use super::target_name::{checked_name, illegal, target_name};
 use super::uri::Uri;
@@ -98,7 +98,7 @@ impl<'n> InventoryReader<'n> {
     }
 
     fn aliases(&mut self, mapping: &'n Mapping, target: &str, group: usize) {
-        let Some(node) = value_of(mapping, "alias") else {
+        let Some(node) = mapping.given("alias") else {
             return;
         };
         let items = node
@@ -146,11 +146,7 @@ struct Identity<'n> {
 
 fn identity(node: &Node) -> Result<Identity<'_>, (&Node, String)> {
     let Some(mapping) = node.as_mapping() else {
-        let found = node.kind_name();
-        return Err((
-            node,
-            format!("expected a target to be a text or a mapping, found {found}"),
-        ));
+        return Err((node, node.mismatch("a target to be a text or a mapping")));
     };
     let part = |key: &str| mapping.get(key).filter(|node| !node.is_undef());
     let (name, uri) = (part("name"), part("uri"));
@@ -179,11 +175,8 @@ fn text<'n>(node: &'n Node, key: &str) -> Result<&'n str, (&'n Node, String)> {
         Some("") => Err((node, format!("expected a target's {key} that is not empty"))),
         Some(text) => Ok(text),
         None => {
-            let found = node.kind_name();
-            Err((
-                node,
-                format!("expected a target's {key} to be a text, found {found}"),
-            ))
+            let expected = format!("a target's {key} to be a text");
+            Err((node, node.mismatch(&expected)))
         }
     }
 }

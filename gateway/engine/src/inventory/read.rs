@@ -8,7 +8,7 @@ use devgate_schemas::{Value, did_you_mean};
 use super::data::TargetData;
 use super::error::InventoryProblem;
 use super::group::{Group, Tree};
-use super::nodes::{DATA_KEYS, value_of};
+use super::nodes::DATA_KEYS;
 use super::reference_key;
 use super::target_name::illegal;
 const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
@@ -92,8 +92,7 @@ impl<'n> InventoryReader<'n> {
         if let Some(mapping) = node.as_mapping() {
             match mapping.get("_plugin") {
                 Some(plugin) if plugin.as_str().is_none() => {
-                    let found = plugin.kind_name();
-                    let message = format!("expected `_plugin` to name a plugin, found {found}");
+                    let message = plugin.mismatch("`_plugin` to name a plugin");
                     self.problem(plugin, Some(group), message);
                 }
                 Some(_) => {
@@ -116,12 +115,7 @@ impl<'n> InventoryReader<'n> {
 
     fn group(&mut self, node: &'n Node, parent: Option<usize>) {
         let Some(mapping) = node.as_mapping() else {
-            let found = node.kind_name();
-            return self.problem(
-                node,
-                parent,
-                format!("expected a group to be a mapping, found {found}"),
-            );
+            return self.problem(node, parent, node.mismatch("a group to be a mapping"));
         };
         let (name, name_node) = match (parent, mapping.get("name")) {
             (None, _) => ("all".to_owned(), node),
@@ -132,8 +126,7 @@ impl<'n> InventoryReader<'n> {
                 Some(text) if !text.is_empty() => (text.to_owned(), name),
                 Some(_) => return self.problem(name, parent, "expected a group to have a name"),
                 None => {
-                    let found = name.kind_name();
-                    let message = format!("expected a group's name to be a text, found {found}");
+                    let message = name.mismatch("a group's name to be a text");
                     return self.problem(name, parent, message);
                 }
             },
@@ -191,7 +184,7 @@ impl<'n> InventoryReader<'n> {
     }
 
     fn list(&mut self, mapping: &'n Mapping, key: &str, group: usize) -> &'n [Node] {
-        let Some(node) = value_of(mapping, key) else {
+        let Some(node) = mapping.given(key) else {
             return &[];
         };
         node.as_sequence().unwrap_or_else(|| {

@@ -42,13 +42,14 @@ struct DataReader {
 }
 
 impl DataReader {
+    fn mismatch(&mut self, node: &Node, expected: &str) {
+        let location = self.location(node.line, node.column);
+        self.refuse(&location, &node.mismatch(expected));
+    }
+
     fn types(&mut self, document: &Node) {
         let Some(types) = document.as_mapping() else {
-            let message = format!(
-                "expected {{TYPE: {{TITLE: {{attribute: value}}}}}}, found {}",
-                document.kind_name()
-            );
-            return self.refuse(&self.location(document.line, document.column), &message);
+            return self.mismatch(document, "{TYPE: {TITLE: {attribute: value}}}");
         };
         for (type_name, titles) in types.iter() {
             let before = self.catalog.resources.len();
@@ -83,21 +84,13 @@ impl DataReader {
                         let name = Ref::new(type_name, number.to_string());
                         self.bare(name, location);
                     }
-                    _ => self.refuse(
-                        &location,
-                        &format!(
-                            "expected a title of `{type_name}`, found {}",
-                            title.kind_name()
-                        ),
-                    ),
+                    _ => self.mismatch(title, &format!("a title of `{type_name}`")),
                 }
             }
         } else {
-            let message = format!(
-                "expected the titles of `{type_name}` resources, each with its attributes, found {}",
-                titles.kind_name()
-            );
-            self.refuse(&self.location(titles.line, titles.column), &message);
+            let expected =
+                format!("the titles of `{type_name}` resources, each with its attributes");
+            self.mismatch(titles, &expected);
         }
     }
 
@@ -113,10 +106,8 @@ impl DataReader {
             }
             Value::Undef => self.bare(name, location),
             _ => {
-                let kind = attributes.kind_name();
-                let message =
-                    format!("expected the attributes of {name} as a mapping, found {kind}");
-                self.refuse(&location, &message);
+                let expected = format!("the attributes of {name} as a mapping");
+                self.refuse(&location, &attributes.mismatch(&expected));
             }
         }
     }

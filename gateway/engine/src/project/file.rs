@@ -57,9 +57,7 @@ impl<'n> ProjectReader<'n> {
     pub(super) fn keys(&mut self) {
         let Some(mapping) = self.document.as_mapping() else {
             if !self.document.is_undef() {
-                let found = self.document.kind_name();
-                let message = format!("expected a mapping, found {found}");
-                self.problems.push(self.document.error(message));
+                self.type_error::<()>(self.document, "a mapping");
             }
             return;
         };
@@ -73,18 +71,13 @@ impl<'n> ProjectReader<'n> {
         }
     }
 
-    fn setting(&self, key: &str) -> Option<&'n Node> {
-        self.document.get(key).filter(|node| !node.is_undef())
-    }
-
     fn type_error<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
-        let message = format!("expected {expected}, found {}", node.kind_name());
-        self.problems.push(node.error(message));
+        self.problems.push(node.error(node.mismatch(expected)));
         None
     }
 
     pub(super) fn name(&mut self) -> Option<String> {
-        let node = self.setting("name")?;
+        let node = self.document.given("name")?;
         match node.as_str() {
             Some(name) if is_module_name(name) => Some(name.to_owned()),
             Some(_) => {
@@ -98,7 +91,7 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn modulepath(&mut self, root: &Path) -> Vec<PathBuf> {
-        let Some(node) = self.setting("modulepath") else {
+        let Some(node) = self.document.given("modulepath") else {
             return vec![root.join("modules"), root.join(".modules")];
         };
         if let Some(text) = node.as_str() {
@@ -122,7 +115,7 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn concurrency(&mut self) -> Option<NonZeroUsize> {
-        let node = self.setting("concurrency")?;
+        let node = self.document.given("concurrency")?;
         let number = node.as_scalar().and_then(Value::as_integer);
         match number
             .and_then(|number| usize::try_from(number).ok())
@@ -135,7 +128,7 @@ impl<'n> ProjectReader<'n> {
 
     pub(super) fn plugins(&mut self) -> HashMap<String, Hash> {
         let mut plugins = HashMap::new();
-        let Some(node) = self.setting("plugins") else {
+        let Some(node) = self.document.given("plugins") else {
             return plugins;
         };
         let Some(mapping) = node.as_mapping() else {
@@ -157,7 +150,7 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
-        let node = self.setting(key)?;
+        let node = self.document.given(key)?;
         match node.as_scalar() {
             Some(Value::Boolean(flag)) => Some(*flag),
             _ => self.type_error(node, &format!("{key} to be true or false")),
@@ -165,7 +158,7 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
-        let node = self.setting(key)?;
+        let node = self.document.given(key)?;
         let texts = node.as_sequence().map(|items| {
             let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
             texts.collect::<Option<Vec<String>>>()
@@ -178,7 +171,7 @@ impl<'n> ProjectReader<'n> {
 
     /// In a folder that is not a project, no file is written unless it is requested.
     pub(super) fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
-        match self.setting("rerunfile") {
+        match self.document.given("rerunfile") {
             Some(node) => match node.as_str() {
                 Some(path) => Some(root.join(path)),
                 None => self.type_error(node, "rerunfile to be a path"),
@@ -191,7 +184,7 @@ impl<'n> ProjectReader<'n> {
     }
 
     pub(super) fn format(&mut self) -> Option<Format> {
-        let node = self.setting("format")?;
+        let node = self.document.given("format")?;
         match node.as_str() {
             // `rainbow` is for people, too.
             Some("human" | "rainbow") => Some(Format::Human),

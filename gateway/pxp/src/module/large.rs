@@ -87,7 +87,8 @@ pub(super) fn exit_status(
 
 /// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
 fn folder() -> Result<PathBuf, Failure> {
-    let state_folder = store::xdg_folder(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
+    let state_folder =
+        store::xdg_folder(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
     Ok(state_folder.join("devgate/pxp/results"))
 }
 
