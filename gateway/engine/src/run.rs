@@ -70,6 +70,11 @@ impl Run {
         &self.context.registry
     }
 
+    #[cfg(test)]
+    pub(crate) fn run_context(&self) -> &RunContext {
+        &self.context
+    }
+
     /// Performs `work` with sessions through the proxies of an inventory, and closes the connections to the proxies at
     /// the end.
     pub async fn with_sessions<T>(

@@ -61,7 +61,7 @@ impl TaskRun<'_, '_> {
             None => None,
         };
         loop {
-            let slot = unless_stopping(job, pool.slot(&[])).await??;
+            let slot = unless_stopping(job, pool.slot()).await??;
             match self
                 .run_in_slot(&slot, job, target_input.as_ref(), &budget)
                 .await

@@ -35,6 +35,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
+    use crate::cli::fake::TestBench;
 
     #[tokio::test]
     async fn only_a_server_that_answers_with_settings_supports_http2() {
@@ -51,7 +52,10 @@ mod tests {
                 stream.read_exact(&mut preface).await.expect("it begins");
                 stream.write_all(answer).await.expect("it answers");
             };
-            let (supported, ()) = tokio::join!(is_supported("127.0.0.1", port), serving);
+            let bench = TestBench::default();
+            let ctx = bench.ctx();
+            let asking = is_supported(&ctx, "127.0.0.1", port);
+            let (supported, ()) = tokio::join!(asking, serving);
             assert_eq!(supported, expected, "{answer:?}");
         }
     }

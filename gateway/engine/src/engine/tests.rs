@@ -15,7 +15,7 @@ use devgate_core::cancel::Reason;
 use devgate_core::events::{self, Event, Received};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, TargetResult};
-use devgate_transports::Line;
+use devgate_transports::{Context, Line, Transport};
 use futures_util::FutureExt;
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -26,7 +26,7 @@ use crate::plugins::Plugins;
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::run::{Run, TargetJob};
-use crate::session::{self, SessionAccess};
+use crate::session::{self, SessionAccess, Sessions};
 use counter::{Counters, Factory};
 
 const ACTION: Action = Action::new("test");
@@ -57,15 +57,6 @@ impl Bench {
     }
 
     fn with_inventory(text: &str, counters: Counters) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let project = Project::find(Some(folder.path().to_owned()), None, folder.path());
-        let plugins = Rc::new(Plugins::new(
-            &project.expect("a project"),
-            Arc::default(),
-            None,
-        ));
-        let inventory = Inventory::parse("inventory.yaml", text, plugins, true).now_or_never();
-        let inventory = inventory.expect("there is nothing to wait for");
         let log = events::silence();
         let mut registry = Registry::load(&[], None, &log).expect("a registry");
         let counters = Arc::new(counters);
@@ -73,7 +64,7 @@ impl Bench {
         Self {
             engine: Engine::new(EngineConfig::for_tests(Duration::ZERO)),
             registry: Rc::new(registry),
-            inventory: Rc::new(inventory.unwrap_or_else(|error| panic!("{error}"))),
+            inventory: inventory(text),
             counters,
         }
     }
@@ -98,10 +89,37 @@ impl Bench {
     }
 }
 
+/// Reads an inventory without plugins.
+fn inventory(text: &str) -> Rc<Inventory> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = Project::find(Some(folder.path().to_owned()), None, folder.path());
+    let plugins = Rc::new(Plugins::new(
+        &project.expect("a project"),
+        Arc::default(),
+        None,
+    ));
+    let inventory = Inventory::parse("inventory.yaml", text, plugins, true).now_or_never();
+    let inventory = inventory.expect("there is nothing to wait for");
+    Rc::new(inventory.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Performs `work` in a session that goes through no proxy.
+async fn with_session<T>(
+    run: &Run,
+    job: &TargetJob<'_>,
+    access: SessionAccess,
+    work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let without_proxies = inventory("version: 2\n");
+    let in_session =
+        async |sessions: Sessions<'_, '_>| session::with_session(sessions, job, access, work).await;
+    run.with_sessions(&without_proxies, in_session).await
+}
+
 /// Sends a line to the device of a job.
 async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetResult, Failure> {
     let lines = [Line::new(line)];
-    session::with_session(run.sessions(), job, SessionAccess::Write, async |ctx, _| {
+    with_session(run, job, SessionAccess::Write, async |ctx, _| {
         let command_line = ctx.command_line().expect("it has one");
         Ok(command_line.configure(ctx, &lines).await?)
     })

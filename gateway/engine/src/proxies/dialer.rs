@@ -30,7 +30,7 @@ impl<'v> ProxyDialer<'v> {
     /// # Errors
     /// Fails when no proxy of the pool can be used.
     pub(super) async fn new(pool: Arc<HostPool<'v>>) -> Result<Self, Failure> {
-        let slot = pool.slot(&[]).await?;
+        let slot = pool.slot().await?;
         Ok(Self {
             pool,
             slot: AsyncMutex::new(Some(slot)),
@@ -53,7 +53,7 @@ impl Dial for ProxyDialer<'_> {
         let mut last = None;
         loop {
             if held.is_none() {
-                let next = match timeout_at(deadline, self.pool.slot(&forbidden)).await {
+                let next = match timeout_at(deadline, self.pool.slot_except(&forbidden)).await {
                     Ok(next) => next,
                     Err(_) => return Err(last.unwrap_or_else(|| no_slot(to, limit))),
                 };

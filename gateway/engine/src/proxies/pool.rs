@@ -73,15 +73,23 @@ impl<'v> HostPool<'v> {
         self.members.iter().map(|member| member.preview()).collect()
     }
 
-    /// Returns a slot for one target on the host with the lowest load, `except` for these hosts. Targets get their slots
-    /// in the order of the requests.
+    /// Returns a slot for one target on the host with the lowest load. Targets get their slots in the order of the
+    /// requests.
     ///
     /// Hosts are opened when they are needed: as many at once as there are waiting targets, and a further one if those
     /// take too long. A host that cannot be reached is reported once, and not tried again in this run.
     ///
     /// # Errors
     /// Fails when none of the hosts can be used. The message names each with its cause.
-    pub(crate) async fn slot(&self, except: &[String]) -> Result<HostSlot<'v>, Failure> {
+    pub(crate) async fn slot(&self) -> Result<HostSlot<'v>, Failure> {
+        self.slot_except(&[]).await
+    }
+
+    /// Returns a slot as [`slot`](Self::slot) does, but not on these hosts.
+    ///
+    /// # Errors
+    /// Fails when none of the other hosts can be used.
+    pub(super) async fn slot_except(&self, except: &[String]) -> Result<HostSlot<'v>, Failure> {
         let _waiting = Waiting::new(&self.waiting);
         // One more waiting task may require more hosts. The task whose turn it is opens them.
         self.changed.notify_waiters();

@@ -203,12 +203,9 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
         .collect();
     let work = runs.iter().map(|run| async {
         run.on_targets(&targets, ACTION, async |job| {
-            session::with_session(
-                run.sessions(),
-                job,
-                SessionAccess::Read,
-                async |ctx, transport| Ok(transport.verify(ctx).await?),
-            )
+            with_session(run, job, SessionAccess::Read, async |ctx, transport| {
+                Ok(transport.verify(ctx).await?)
+            })
             .await?;
             Ok(TargetResult::success(json!({})))
         })

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::counter::wait_for;
 use super::*;
 use crate::hosts::TaskBudget;
-use crate::proxies::Hosts;
+use crate::proxies::{HostUse, Hosts};
 use crate::run::RunSummary;
 use crate::session::BusyPolicy;
 
@@ -42,8 +42,9 @@ fn a_device_is_one_however_its_address_is_spelled() {
 fn hosts<'v>(bench: &'v Bench, run: &'v Run) -> Hosts<'v> {
     let services = &run.services;
     Hosts::new(
+        HostUse::Tasks,
         &bench.inventory,
-        run.context(),
+        run.run_context(),
         &services.loads,
         &services.turns,
     )
