@@ -2,6 +2,7 @@
 
 mod actions;
 mod context;
+mod dial;
 mod resources;
 #[cfg(test)]
 mod tests;
@@ -9,5 +10,6 @@ mod transport;
 
 pub use actions::{Block, ResourceAction};
 pub use context::Context;
+pub use dial::{ByteStream, Destination, Dial};
 pub use resources::{AttributeChange, Mode, ResourceFailure, Resources};
 pub use transport::{CommandLine, DataStore, Opening, Transport};

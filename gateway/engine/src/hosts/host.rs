@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use devgate_transports::{ByteStream, Context, Destination};
+use devgate_transports::{ByteStream, Context, Destination, dial};
 use tokio::time::Instant;
 
 use super::local::Local;
@@ -85,7 +85,7 @@ impl Host<'_> {
             Some(connections) => connections.forward(ctx, to, limit, deadline).await,
             // A connection from this node.
             None => {
-                let stream = to.connect(ctx, limit, deadline).await;
+                let stream = dial::connect(ctx, to, limit, deadline).await;
                 stream.map_err(ForwardError::Destination)
             }
         }
