@@ -66,7 +66,10 @@ impl Dial for ProxyDialer<'_> {
             let slot = held.as_ref().expect("it was taken above");
             let error = match slot.forward(to, limit, deadline).await {
                 Ok(stream) => return Ok(stream),
-                Err(ForwardError::Destination(error)) => {
+                Err(ForwardError::Destination(mut error)) => {
+                    if let Error::ForwardingRefused(refused) = &mut error {
+                        refused.via = format!("{} ({})", slot.name(), refused.via);
+                    }
                     if !is_forbidden(&error) {
                         return Err(error);
                     }
