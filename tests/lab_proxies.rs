@@ -57,8 +57,13 @@ impl Site {
 
     /// Adds a host of the lab to the inventory.
     fn proxy(&mut self, name: &str, options: Value) {
+        self.proxy_named(name, name, options);
+    }
+
+    /// Adds a host of the lab to the inventory under another name.
+    fn proxy_named(&mut self, name: &str, host: &str, options: Value) {
         let mut ssh = json!({
-            "host": self.site["address"], "port": self.host(name)["port"], "user": self.hosts["user"],
+            "host": self.site["address"], "port": self.host(host)["port"], "user": self.hosts["user"],
             "private-key": self.hosts["private_key"], "known-hosts-file": self.known_hosts,
             "load-config": false,
         });
@@ -288,6 +293,18 @@ fn of_a_pool_those_proxies_are_used_that_reach_the_device() {
     site.devgate("verify -t alone")
         .failed()
         .shows(&["AllowTcpForwarding", "closed"]);
+    // A program on the proxy needs no forwarding.
+    site.proxy_named("program", "closed", json!({ "forwarding": "program" }));
+    site.device("behind", &device, json!("program"));
+    site.devgate("session exec -t behind show version")
+        .succeeded()
+        .shows(&["FRRouting"]);
+    let left = || site.processes("closed").len();
+    let before = std::time::Instant::now();
+    while left() > 3 && before.elapsed() < Duration::from_secs(10) {
+        pause(Duration::from_millis(50));
+    }
+    assert!(left() <= 3, "a program is left on the proxy");
     // A proxy that cannot be reached is reported, and the others are used.
     let (_held, port) = crate::support::line::closed_port();
     site.proxy("h3", json!({ "port": port }));

@@ -63,14 +63,15 @@ impl fmt::Display for ForwardingRefused {
         f.write_str(match obstacle {
             ForwardingObstacle::Forbidden => {
                 ": it does not allow connections on to there, which its server can (in OpenSSH's \
-                 `AllowTcpForwarding` and `PermitOpen`), or `run-on` or `proxyjump` has to name another host"
+                 `AllowTcpForwarding` and `PermitOpen`); or set `forwarding: program` for a proxy, or name another \
+                 host with `run-on` or `proxyjump`"
             }
             ForwardingObstacle::ConnectFailed => {
                 ": check `host` and `port`, which are looked up and reached from there, and that the \
                  device is up"
             }
             ForwardingObstacle::NoRelay => {
-                ": UDP needs Perl or Python 3 there, and an account that may run it"
+                ": a program has to open it there, which needs Perl or Python 3 and an account that may run it"
             }
             ForwardingObstacle::ResourceShortage => ": it has no room for one more connection just now",
         })

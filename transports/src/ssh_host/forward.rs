@@ -8,15 +8,17 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::SshHost;
+use super::settings::Forwarding;
 use crate::ssh::forwarded::Forwarded;
 use crate::{ByteStream, Destination, Result};
 
 impl SshHost {
     /// Connects from the host to a port of another host, or to one of its own sockets. The stream keeps this connection
-    /// open. Only datagrams take a session of the host (`MaxSessions`). `limit` is the time limit as shown in messages.
+    /// open. It takes a session of the host (`MaxSessions`) only where a
+    /// program opens it: for datagrams, and as the settings say. `limit` is the time limit as shown in messages.
     ///
     /// # Errors
-    /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) for datagrams if the connection carries too many
+    /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) for a program if the connection carries too many
     /// programs, with [`Error::NotLedOn`](crate::Error::NotLedOn) or [`Error::TimedOut`](crate::Error::TimedOut) for the
     /// destination, with [`Error::Closed`](crate::Error::Closed) for this host.
     pub async fn forward(
@@ -25,8 +27,10 @@ impl SshHost {
         limit: Duration,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>> {
-        if let Destination::Udp { host, port } = to {
-            return self.relay(host, port, deadline).await;
+        let by_program = matches!(to, Destination::Udp { .. })
+            || self.settings.forwarding() == Forwarding::Program;
+        if by_program {
+            return self.relay(to, deadline).await;
         }
         let (sender, receiver) = oneshot::channel();
         let (carrier, owned) = (Arc::clone(self), Owned::from(to));

@@ -43,7 +43,19 @@ const WITHOUT_EFFECT: [(&str, &str); 6] = [
 
 /// The settings of a connection to a host: address, login, and requirements on the host.
 #[derive(Clone, Debug)]
-pub struct HostSettings(Settings);
+pub struct HostSettings {
+    settings: Settings,
+    forwarding: Forwarding,
+}
+
+/// How a host connects to others on behalf of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forwarding {
+    /// Its SSH server forwards connections.
+    Ssh,
+    /// A program on it does.
+    Program,
+}
 
 impl HostSettings {
     /// Returns the schema of the keys of `config.ssh` for reaching a host. The gateway handles the keys for running
@@ -88,20 +100,31 @@ impl HostSettings {
             report(Level::Warning, message.to_owned());
         }
         let reader = SettingsReader::new(info, environment, report, &setting_names::HOST);
-        reader.target().map(Self)
+        let forwarding = match info.text("forwarding") {
+            Some("program") => Forwarding::Program,
+            _ => Forwarding::Ssh,
+        };
+        Ok(Self {
+            settings: reader.target()?,
+            forwarding,
+        })
+    }
+
+    pub(super) fn forwarding(&self) -> Forwarding {
+        self.forwarding
     }
 
     /// Returns `host:port`, as messages name the host.
     pub fn peer(&self) -> String {
-        self.0.peer()
+        self.settings.peer()
     }
 
     /// Returns the account to log in to.
     pub fn user(&self) -> &str {
-        &self.0.user
+        &self.settings.user
     }
 
     pub(super) fn ssh_settings(&self) -> &Settings {
-        &self.0
+        &self.settings
     }
 }
