@@ -5,7 +5,7 @@ use devgate_core::failure::Failure;
 use devgate_core::results::counted;
 use devgate_engine::inventory::{self, Listed, Overrides, Target};
 use devgate_engine::project::Format;
-use devgate_engine::session;
+use devgate_engine::session::{self, Sessions};
 use devgate_engine::workspace::missing;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -84,8 +84,12 @@ impl Inventory {
             .collect();
         let targets: Vec<&Target> = targets.iter().map(|target| &**target).collect();
         let mut document = if detail {
-            let details = targets.iter().map(|target| {
+            let ways = ways(context, &inventory, &targets).await;
+            let details = targets.iter().zip(ways).map(|(target, way)| {
                 let mut details = details(context, target);
+                if let Some(way) = way {
+                    details["way"] = way;
+                }
                 if let Some(fault) = faults.get(target.name.as_str()) {
                     details["_error"] = json!(fault);
                 }
@@ -157,6 +161,23 @@ fn reached(target: &Target) -> Json {
         "port": target.port().as_ref().map(Value::to_json),
         "run_on": target.run_on(),
     })
+}
+
+/// The ways to remote targets, hop by hop. A target without a valid transport has none.
+async fn ways(
+    context: &CommandContext,
+    inventory: &inventory::Inventory,
+    targets: &[&Target],
+) -> Vec<Option<Json>> {
+    let run = context.begin(None);
+    let find = async |sessions: Sessions<'_, '_>| {
+        let mut ways = Vec::new();
+        for target in targets {
+            ways.push(sessions.describe_way(&run.job(target)).await.ok());
+        }
+        ways
+    };
+    run.with_sessions(inventory, find).await
 }
 
 /// All data of a target, redacted, with the schema of its transport if that is known.

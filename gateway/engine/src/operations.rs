@@ -27,14 +27,13 @@ pub use managed::nothing_to_do;
 pub use reports::{ReportFormat, Reports};
 pub use splay::Splay;
 pub use task::TaskOperation;
-pub use verify::Reached;
-use verify::verify;
+pub use verify::{Reached, Verify};
 
 /// An operation on targets.
 #[derive(Debug)]
 pub enum Operation {
     /// Checks that the targets can be reached.
-    Verify,
+    Verify(Verify),
     /// Collects the facts of the targets.
     Facts(Facts),
     /// Runs a task on the targets.
@@ -86,7 +85,7 @@ impl Operation {
     ) -> Result<Summary, Failure> {
         let mut changes = Changes::default();
         let targets = match self {
-            Self::Verify => verify(run, sessions, targets).await,
+            Self::Verify(verify) => verify.run(run, sessions, targets).await,
             Self::Facts(facts) => facts.collect(run, sessions, targets).await,
             Self::Task(operation) => operation.run(run, hosts, sessions, targets).await,
             Self::Command(operation) => operation.run(run, sessions, targets).await,

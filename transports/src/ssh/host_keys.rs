@@ -1,5 +1,6 @@
 //! Verifying host keys.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
@@ -43,6 +44,23 @@ pub(crate) struct HostKeyCheck {
     read_error: Option<String>,
     role: Role,
     setting_names: &'static SettingNames,
+}
+
+/// Shows how a host is recognised.
+impl fmt::Display for HostKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any { disabled_by, .. } => write!(f, "not checked: `{disabled_by}`"),
+            Self::Known { files, first_use } => {
+                f.write_str("host key in")?;
+                for (index, file) in files.iter().enumerate() {
+                    let comma = if index > 0 { "," } else { "" };
+                    write!(f, "{comma} {}", file.display())?;
+                }
+                f.write_str(if *first_use { ", or the first one" } else { "" })
+            }
+        }
+    }
 }
 
 impl HostKeys {

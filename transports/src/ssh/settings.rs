@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::algorithms::Algorithms;
 use super::host_keys::HostKeys;
 use super::setting_names::SettingNames;
-use crate::tcp;
+use crate::{Hop, tcp};
 
 /// The environment variable with the path of the user's agent socket.
 pub(super) const SSH_AUTH_SOCK: &str = "SSH_AUTH_SOCK";
@@ -94,6 +94,17 @@ impl Settings {
     /// Returns `host:port`, as messages name the target. An IPv6 address is in brackets.
     pub(crate) fn peer(&self) -> String {
         tcp::peer(&self.host, self.port)
+    }
+
+    /// Returns the hops to the target: its jump hosts, then itself.
+    pub(crate) fn hops(&self) -> Vec<Hop> {
+        let hosts = self.jumps.iter().chain([self]);
+        let hop = |host: &Self| Hop {
+            peer: host.peer(),
+            user: Some(host.user.clone()),
+            trust: host.host_keys.to_string(),
+        };
+        hosts.map(hop).collect()
     }
 
     /// Returns the deadline for a session that is opened now. Each jump host adds its own time limit.

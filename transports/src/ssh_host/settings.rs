@@ -7,7 +7,7 @@ use devgate_schemas::{ConnectionInfo, Level, TransportSchema, Value};
 use crate::ssh::read::SettingsReader;
 use crate::ssh::setting_names;
 use crate::ssh::settings::Settings;
-use crate::{Environment, Error, Result};
+use crate::{Environment, Error, Hop, Result};
 
 static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
@@ -108,6 +108,11 @@ impl HostSettings {
             settings: reader.target()?,
             forwarding,
         })
+    }
+
+    /// Returns the hops to the host: its jump hosts, then itself.
+    pub fn hops(&self) -> Vec<Hop> {
+        self.settings.hops()
     }
 
     pub(super) fn forwarding(&self) -> Forwarding {

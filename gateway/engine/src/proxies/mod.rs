@@ -8,6 +8,7 @@ mod pool;
 mod run_host;
 mod run_on;
 mod turns;
+mod way;
 
 pub(crate) use dialer::ProxyDialer;
 pub(crate) use host_use::HostUse;
@@ -15,3 +16,4 @@ pub(crate) use hosts::Hosts;
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};
 pub(crate) use turns::{DeviceTurn, DeviceTurns};
+pub(crate) use way::Way;

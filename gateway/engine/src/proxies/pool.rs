@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
+use devgate_transports::Hop;
 use serde_json::json;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout};
@@ -66,6 +67,14 @@ impl<'v> HostPool<'v> {
             changed: loads.changed(),
             loads,
         }
+    }
+
+    /// Returns the name of each member, and the hops to it.
+    pub(super) fn hops(&self) -> Vec<(String, Vec<Hop>)> {
+        let members = self.members.iter();
+        members
+            .map(|member| (member.name().to_owned(), member.hops()))
+            .collect()
     }
 
     /// Returns what is known of the members without connecting to them.

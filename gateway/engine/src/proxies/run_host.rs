@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_transports::{ByteStream, Destination};
+use devgate_transports::{ByteStream, Destination, Hop};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
@@ -172,6 +172,14 @@ impl<'v> RunHost<'v> {
             interpreters: settings.interpreters.into_iter().collect(),
             budget: settings.budget,
             fault,
+        }
+    }
+
+    /// Returns the hops to the host, if it is behind SSH.
+    pub(super) fn hops(&self) -> Vec<Hop> {
+        match &self.access {
+            Some(HostAccess::Ssh(connections, _)) => connections.settings().hops(),
+            Some(HostAccess::Local(_)) | None => Vec::new(),
         }
     }
 

@@ -2,11 +2,12 @@
 
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
+use serde_json::Value as Json;
 
 use super::connection_spec::ConnectionSpec;
 use super::pool::SessionPool;
 use crate::job::TargetJob;
-use crate::proxies::{Hosts, ProxyDialer};
+use crate::proxies::{Hosts, ProxyDialer, Way};
 
 /// Where a run gets its sessions: from the pool of the engine, through the proxies of the run.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,29 @@ impl<'a, 'v> Sessions<'a, 'v> {
     /// Returns the pool that lends the sessions.
     pub(crate) fn pool(&self) -> &'a SessionPool {
         self.pool
+    }
+
+    /// Describes the way to the job's target, hop by hop. Nothing is sent.
+    ///
+    /// # Errors
+    /// Fails when the target is not remote, or when a setting is invalid.
+    pub async fn describe_way(&self, job: &TargetJob<'_>) -> Result<Json, Failure> {
+        Ok(self.way(job).await?.to_json())
+    }
+
+    /// Returns the way to the job's target. Nothing is sent.
+    ///
+    /// # Errors
+    /// Fails as [`describe_way`](Self::describe_way).
+    pub(crate) async fn way(&self, job: &TargetJob<'_>) -> Result<Way, Failure> {
+        let spec = ConnectionSpec::for_job(job)?;
+        let ctx = job.context();
+        let device = devgate_transports::hops(&ctx, spec.connect.schema(), &spec.key.info)?;
+        let pool = match job.target.runs_on_localhost() {
+            true => None,
+            false => Some(self.hosts.pool(job.target).await?),
+        };
+        Ok(Way::new(pool.as_deref(), device))
     }
 
     /// Waits for a slot of a proxy, if the job's target is behind one.

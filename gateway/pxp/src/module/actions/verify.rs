@@ -1,7 +1,7 @@
 //! `verify`: can the targets be reached, and do they take the credentials.
 
 use devgate_core::failure::Failure;
-use devgate_engine::operations::{Operation, Reached};
+use devgate_engine::operations::{self, Operation, Reached};
 use devgate_front::command_context::CommandContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,6 +22,9 @@ impl Action for Verify {
     type Value = Reached;
 
     fn operation(self, _: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
-        Ok((self.selection, Operation::Verify))
+        Ok((
+            self.selection,
+            Operation::Verify(operations::Verify::default()),
+        ))
     }
 }

@@ -1,0 +1,60 @@
+//! The way to a target, hop by hop, as its settings describe it. Nothing is sent.
+
+use devgate_schemas::{ConnectionInfo, TransportSchema};
+
+use crate::ssh::settings::Settings;
+use crate::{Context, Result, info, tcp, telnet};
+
+/// A server on the way to a target, or the target itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// `host:port`, as messages name it; without a port where the protocol's default applies.
+    pub peer: String,
+    /// The account to log in to.
+    pub user: Option<String>,
+    /// How the server is recognised.
+    pub trust: String,
+}
+
+/// Returns the hops of a session with this connection info: jump hosts, then the target.
+///
+/// # Errors
+/// Fails with [`Error::Setting`](crate::Error::Setting) for a problem that no schema can detect.
+pub fn hops(
+    ctx: &Context<'_>,
+    schema: &TransportSchema,
+    info: &ConnectionInfo,
+) -> Result<Vec<Hop>> {
+    if info.text("protocol") == Some("telnet") {
+        let settings = telnet::Settings::read(ctx, info)?;
+        let jumps = settings
+            .via
+            .as_deref()
+            .map_or_else(Vec::new, Settings::hops);
+        let target = Hop {
+            peer: settings.peer(),
+            user: Some(settings.user),
+            trust: "not checked: telnet".to_owned(),
+        };
+        return Ok(jumps.into_iter().chain([target]).collect());
+    }
+    if schema.connection_info().contains_key("proxyjump") {
+        return Ok(Settings::read(ctx, info)?.hops());
+    }
+    let peer = match (info.text("socket"), info::port(info)?) {
+        (Some(socket), _) => socket.to_owned(),
+        (None, Some(port)) => tcp::peer(&info::host(info)?, port),
+        (None, None) => info::host(info)?,
+    };
+    let trust = match (info.boolean("ssl_verify"), info.text("protocol")) {
+        (None, _) => "by its credentials alone",
+        (_, Some("http" | "tcp" | "unix")) => "not checked: no TLS",
+        (Some(true), _) => "certificate",
+        (Some(false), _) => "not checked: `ssl_verify: false`",
+    };
+    Ok(vec![Hop {
+        peer,
+        user: info.text("user").map(str::to_owned),
+        trust: trust.to_owned(),
+    }])
+}
