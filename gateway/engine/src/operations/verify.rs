@@ -1,5 +1,6 @@
 //! Checks whether targets can be reached and accept the credentials.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use devgate_core::failure::Failure;
@@ -10,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::inventory::Target;
 use crate::job::TargetJob;
+use crate::proxies::WayHop;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess, Sessions};
 
@@ -79,24 +81,26 @@ async fn with_hops(
             named.unwrap_or(count.saturating_sub(1))
         }
     };
-    let state = |at: usize| match at.cmp(&end) {
-        std::cmp::Ordering::Less => "reached",
-        std::cmp::Ordering::Equal => "failed",
-        std::cmp::Ordering::Greater => "not tried",
+    let state = |at: usize, hop: &WayHop<'_>| match at.cmp(&end) {
+        // Which one it was is known of a single proxy alone.
+        Ordering::Less if hop.proxy.is_some() && way.is_pool() => "one of the pool",
+        Ordering::Less => "reached",
+        Ordering::Equal => "failed",
+        Ordering::Greater => "not tried",
     };
     let hops: Vec<Json> = way
         .hops()
         .enumerate()
         .map(|(at, hop)| {
             let mut json = hop.to_json();
-            json["state"] = state(at).into();
+            json["state"] = state(at, &hop).into();
             json
         })
         .collect();
     let lines = way
         .hops()
         .enumerate()
-        .map(|(at, hop)| format!("\n  -> {hop}: {}", state(at)));
+        .map(|(at, hop)| format!("\n  -> {hop}: {}", state(at, &hop)));
     let lines = format!("this node{}", lines.collect::<String>());
     match reached {
         Ok(text) => {

@@ -16,4 +16,4 @@ pub(crate) use hosts::Hosts;
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};
 pub(crate) use turns::{DeviceTurn, DeviceTurns};
-pub(crate) use way::Way;
+pub(crate) use way::{Way, WayHop};

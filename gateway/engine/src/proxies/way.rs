@@ -34,6 +34,11 @@ impl Way {
         }
     }
 
+    /// Whether one of several proxies is used.
+    pub(crate) fn is_pool(&self) -> bool {
+        self.proxies.len() > 1
+    }
+
     /// Returns the hops in their order. Those of several proxies follow each other.
     pub(crate) fn hops(&self) -> impl Iterator<Item = WayHop<'_>> {
         let proxies = self.proxies.iter().flat_map(|(name, hops)| {
