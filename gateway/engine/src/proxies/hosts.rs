@@ -30,7 +30,10 @@ const PREPARING: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostUse {
     /// Running tasks, which may use sessions.
-    Tasks,
+    Tasks {
+        /// The longest time of a task on each target.
+        limit: Option<Duration>,
+    },
     /// Leading sessions on to devices.
     Sessions,
 }
@@ -101,7 +104,7 @@ impl<'v> Hosts<'v> {
             match member.health() {
                 Health::Opening => {
                     ctx.notice(match self.usage {
-                        HostUse::Tasks => {
+                        HostUse::Tasks { .. } => {
                             "it was not reached before the run ended: no task has run here"
                         }
                         HostUse::Sessions => {
