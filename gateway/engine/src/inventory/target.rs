@@ -250,11 +250,13 @@ impl Target {
         RawConnectionInfo::new(names.filter_map(option).collect())
     }
 
-    /// Returns the host: the URI's, or the option.
+    /// Returns the host: the URI's, or the option, or the name of an SSH target (as in Bolt).
     pub fn host(&self) -> Option<Value> {
         let host = self.uri.as_ref().and_then(|uri| uri.host.as_deref());
+        let is_named_host = self.kind == TargetKind::Ssh && self.unresolved.is_empty();
         host.map(Value::from)
             .or_else(|| self.options.get("host").cloned())
+            .or_else(|| is_named_host.then(|| Value::from(self.name.as_str())))
     }
 
     /// Returns the port: the URI's, or the option.
