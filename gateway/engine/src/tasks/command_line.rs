@@ -46,8 +46,10 @@ fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
                 name: name.to_owned(),
             });
         }
-        let value = value(name, text, metadata)
-            .map_err(|error| TaskError::ParamsNotJson(format!("the parameter {name}: {error}")))?;
+        let value = value(name, text, metadata).map_err(|error| TaskError::DuplicateKey {
+            name: name.to_owned(),
+            problem: error.to_string(),
+        })?;
         given.insert(name, value);
     }
     Ok(given)
@@ -59,20 +61,20 @@ fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
 /// # Errors
 /// Fails when JSON that would be the value has a duplicate key.
 fn value(name: &str, text: &str, metadata: &Metadata) -> serde_json::Result<Value> {
-    let json = match read_unique(text.as_bytes()) {
-        Ok(json) => Ok(Value::from(json)),
-        Err(error) if error.is_data() => Err(error),
-        Err(_) => return Ok(Value::from(text)),
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+        return Ok(Value::from(text));
     };
+    let json = Value::from(json);
     let parameter = metadata
         .parameters
         .as_ref()
         .and_then(|parameters| parameters.get(name));
-    let text = Value::from(text);
-    let takes_json = parameter.is_none_or(|parameter| {
-        json.as_ref().is_ok_and(|json| parameter.accepts(json)) || !parameter.accepts(&text)
-    });
-    if takes_json { json } else { Ok(text) }
+    let word = Value::from(text);
+    if parameter.is_none_or(|parameter| parameter.accepts(&json) || !parameter.accepts(&word)) {
+        read_unique(text.as_bytes()).map(Value::from)
+    } else {
+        Ok(word)
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ mod tests {
         let inside = r#"{"x": "canary", "x": 1}"#;
         let told = words(&[&format!("any={inside}")]).expect_err("twice");
         assert!(
-            told.contains("parameter any: the key `x` occurs twice"),
+            told.contains("the parameter any: the key `x` occurs twice"),
             "{told}"
         );
         assert!(!told.contains("canary"), "{told}");

@@ -84,6 +84,9 @@ pub enum TaskError {
     /// A parameter has two values. They are not quoted.
     #[error("the parameter {name} is given twice on the command line: give it once")]
     GivenTwice { name: String },
+    /// The value of a parameter has a key twice.
+    #[error("the value of the parameter {name}: {problem}")]
+    DuplicateKey { name: String, problem: String },
     /// The text of `--params` is not a JSON object.
     #[error("Unable to parse --params value as JSON: {0}")]
     ParamsNotJson(String),
@@ -219,6 +222,7 @@ impl TaskError {
             Self::BothForms
             | Self::NoPair { .. }
             | Self::GivenTwice { .. }
+            | Self::DuplicateKey { .. }
             | Self::ParamsNotJson(_) => "bolt/cli-error",
             Self::Unknown { .. } | Self::Hidden { .. } => "bolt/unknown-task",
             Self::Unreadable { .. } => "puppet.tasks/unreadable-metadata",
@@ -254,6 +258,7 @@ impl TaskError {
             | Self::BothForms
             | Self::NoPair { .. }
             | Self::GivenTwice { .. }
+            | Self::DuplicateKey { .. }
             | Self::ParamsNotJson(_) => json!({}),
             Self::Unknown { name, nearest } => json!({"task": name, "nearest": nearest}),
             Self::Hidden { name, hidden, .. } => {
