@@ -12,4 +12,5 @@ pub(crate) use dialer::ProxyDialer;
 pub(crate) use hosts::{HostUse, Hosts};
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};
+pub use run_on::ProxyCheck;
 pub(crate) use turns::{DeviceTurn, DeviceTurns};

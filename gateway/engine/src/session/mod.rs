@@ -27,3 +27,5 @@ pub use handle::{SessionHandle, with_handle};
 pub use pool::SessionPool;
 pub use sessions::Sessions;
 pub use work::with_session;
+
+pub use crate::proxies::ProxyCheck;
