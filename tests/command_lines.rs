@@ -15,6 +15,7 @@ mod switches;
 mod task_lines;
 mod trust;
 mod unread;
+mod unwritable;
 mod words;
 
 use std::fs::{self, File};

@@ -42,7 +42,7 @@ impl Switch {
 }
 
 /// Creates two switches, s1 and s2, and the group `down` of two addresses where nothing listens, d1 and d2.
-fn project() -> (Project, [Switch; 2]) {
+pub(crate) fn project() -> (Project, [Switch; 2]) {
     let project = Project::new();
     let (switches, ports) = {
         let ((s1, first), (s2, second)) = (Switch::start(&project), Switch::start(&project));

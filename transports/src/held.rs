@@ -6,9 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::Interruption;
 
 /// The maximum number of bytes in all answers that are incomplete or not processed yet.
-const MAX_HELD: usize = 512 << 20;
+pub(crate) const MAX_HELD: usize = 512 << 20;
 
+#[cfg(not(test))]
 static TOTAL_HELD: AtomicUsize = AtomicUsize::new(0);
+
+#[cfg(test)]
+std::thread_local! {
+    /// Each test has its own total.
+    static TOTAL_HELD: AtomicUsize = const { AtomicUsize::new(0) };
+}
 
 /// The bytes held for one answer. Dropping this releases them.
 #[derive(Debug, Default)]
@@ -20,19 +27,31 @@ impl HeldBytes {
     /// # Errors
     /// Fails when the process exceeds its limit. Then the bytes are not added.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), Interruption> {
-        if TOTAL_HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_HELD {
-            TOTAL_HELD.fetch_sub(bytes, Ordering::Relaxed);
-            return Err(Interruption::TooMuchAtOnce(MAX_HELD));
-        }
-        self.0 += bytes;
-        Ok(())
+        with_total(|total| {
+            if total.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_HELD {
+                total.fetch_sub(bytes, Ordering::Relaxed);
+                return Err(Interruption::TooMuchAtOnce(MAX_HELD));
+            }
+            self.0 += bytes;
+            Ok(())
+        })
     }
 }
 
 impl Drop for HeldBytes {
     fn drop(&mut self) {
-        TOTAL_HELD.fetch_sub(self.0, Ordering::Relaxed);
+        with_total(|total| total.fetch_sub(self.0, Ordering::Relaxed));
     }
+}
+
+#[cfg(not(test))]
+fn with_total<T>(f: impl FnOnce(&AtomicUsize) -> T) -> T {
+    f(&TOTAL_HELD)
+}
+
+#[cfg(test)]
+fn with_total<T>(f: impl FnOnce(&AtomicUsize) -> T) -> T {
+    TOTAL_HELD.with(f)
 }
 
 #[cfg(test)]

@@ -52,11 +52,8 @@ impl Facts {
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         let chosen = self.targets.select(context).await?;
-        let (project, store) = (
-            &context.workspace.project().root,
-            &*context.engine.services.store,
-        );
-        let facts = operations::Facts::with_cache(self.cached, self.stale_ok, project, store)?;
+        let project = &context.workspace.project().root;
+        let facts = operations::Facts::with_cache(self.cached, self.stale_ok, project);
         let facts = Operation::Facts(facts);
         let done = run_operation(context, chosen, self.targets.concurrency, facts, printer);
         Ok(exit_status(&done.await?.targets))

@@ -5,7 +5,7 @@ use devgate_core::failure::Failure;
 use devgate_core::results::counted;
 use devgate_engine::inventory::{self, Listed, Overrides, Target};
 use devgate_engine::project::Format;
-use devgate_engine::session::{self, Sessions};
+use devgate_engine::session::{self, ProxyCheck, Sessions};
 use devgate_engine::workspace::missing;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -72,12 +72,14 @@ impl Inventory {
             (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),
             _ => context.workspace.report_missing(&inventory),
         }
+        let proxies = ProxyCheck::new(&inventory);
         let faults: IndexMap<&str, Failure> = targets
             .iter()
             .filter_map(|target| {
                 let fault = match &target.fault {
                     Some(fault) => Failure::from(&**fault),
-                    None => session::connection_problem(registry, target)?,
+                    None => session::connection_problem(registry, target)
+                        .or_else(|| proxies.problem(target))?,
                 };
                 Some((target.name.as_str(), fault))
             })

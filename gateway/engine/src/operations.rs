@@ -67,7 +67,9 @@ impl Operation {
         targets: &[Arc<Target>],
     ) -> Result<Summary, Failure> {
         let usage = match self {
-            Self::Task(_) => HostUse::Tasks,
+            Self::Task(operation) => HostUse::Tasks {
+                limit: operation.timeout,
+            },
             _ => HostUse::Sessions,
         };
         run.with_hosts(usage, inventory, async |hosts, sessions| {

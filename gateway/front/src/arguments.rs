@@ -7,14 +7,16 @@ use std::time::Duration;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_transports::reading;
 
-/// Reads the text of an option: the value itself, a file (`@FILE`), or stdin (`-`).
+/// Reads the text of an option: the value itself, a file (`@FILE`), or stdin (`-`). A byte order mark, with which some
+/// editors begin a file, is no part of it.
 ///
 /// # Errors
 /// What cannot be read.
 pub fn read_argument(option: &str, text: &str) -> Result<String, Failure> {
     if text == "-" {
         let text = reading::text_of(io::stdin());
-        return text.with_context(|| format!("{option} -: cannot read stdin"));
+        let text = text.with_context(|| format!("{option} -: cannot read stdin"))?;
+        return Ok(without_mark(text));
     }
     match text.strip_prefix('@') {
         None => Ok(text.to_owned()),
@@ -23,8 +25,16 @@ pub fn read_argument(option: &str, text: &str) -> Result<String, Failure> {
                 let message = format!("cannot read {option} @{path}: {error}");
                 Failure::new("bolt/file-error", message)
             };
-            Ok(reading::text(Path::new(path)).map_err(unreadable)?)
+            let text = reading::text(Path::new(path)).map_err(unreadable)?;
+            Ok(without_mark(text))
         }
+    }
+}
+
+fn without_mark(text: String) -> String {
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
     }
 }
 
@@ -49,6 +59,15 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("targets");
+        std::fs::write(&file, "\u{feff}r1\nr2\n").expect("it is written");
+        let read = read_argument("--targets", &format!("@{}", file.display()));
+        assert_eq!(read.expect("it is read"), "r1\nr2\n");
+    }
 
     #[test]
     fn a_time_is_seconds_or_has_a_unit() {

@@ -34,7 +34,15 @@ pub enum LogDest {
 pub struct Logs {
     /// Whether the terminal is one of the destinations.
     pub console: bool,
-    sinks: Vec<Sink>,
+    sinks: Vec<OpenSink>,
+}
+
+#[derive(Debug)]
+struct OpenSink {
+    name: String,
+    sink: Sink,
+    /// Whether lines were lost.
+    has_lost: bool,
 }
 
 #[derive(Debug)]
@@ -89,16 +97,40 @@ impl Logs {
             };
             let sink =
                 sink.map_err(|error| format!("--logdest: cannot write to {name}: {error}"))?;
-            logs.sinks.push(sink);
+            logs.sinks.push(OpenSink {
+                name: name.to_owned(),
+                sink,
+                has_lost: false,
+            });
         }
         Ok(logs)
     }
 
-    /// Writes a line without secrets. A destination that cannot be written does not stop the run.
-    pub fn write(&mut self, level: Level, line: &str) {
-        for sink in &mut self.sinks {
-            let _ = sink.write(level, line);
+    /// Writes a line without secrets. A destination that cannot be written does not stop the run. Returns a message for
+    /// each destination that has lost its first line.
+    #[must_use]
+    pub fn write(&mut self, level: Level, line: &str) -> Vec<String> {
+        let mut messages = Vec::new();
+        for OpenSink {
+            name,
+            sink,
+            has_lost,
+        } in &mut self.sinks
+        {
+            if let Err(error) = sink.write(level, line)
+                && !std::mem::replace(has_lost, true)
+            {
+                messages.push(format!(
+                    "--logdest: cannot write to {name}: {error}: lines of the log are lost"
+                ));
+            }
         }
+        messages
+    }
+
+    /// Returns whether lines were lost.
+    pub fn has_lost(&self) -> bool {
+        self.sinks.iter().any(|sink| sink.has_lost)
     }
 }
 
@@ -132,7 +164,11 @@ impl Sink {
                 let priority = DAEMON * 8 + severity(level);
                 let process = std::process::id();
                 let packet = format!("<{priority}>devgate[{process}]: {line}");
-                return socket.send(packet.as_bytes()).map(drop);
+                return match socket.send(packet.as_bytes()) {
+                    // A busy system log drops lines of everybody.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+                    sent => sent.map(drop),
+                };
             }
             Self::Lines(file) => {
                 // Writing to a String cannot fail.
@@ -141,8 +177,9 @@ impl Sink {
             }
             Self::Json(file, before) => {
                 let _ = write!(text, "{before}{}", object());
+                file.write_all(text.as_bytes())?;
                 *before = ",\n";
-                file
+                return Ok(());
             }
             Self::JsonLines(file) => {
                 let _ = writeln!(text, "{}", object());
@@ -182,7 +219,8 @@ mod tests {
         for _ in 0..2 {
             let mut logs = Logs::open(&destinations).expect("they can be written to");
             assert!(!logs.console);
-            logs.write(Level::Notice, "r1: done \"well\"");
+            let lost = logs.write(Level::Notice, "r1: done \"well\"");
+            assert!(lost.is_empty() && !logs.has_lost(), "{lost:?}");
         }
         let [lines, list, objects] =
             names.map(|path| fs::read_to_string(path).expect("it is there"));
@@ -202,6 +240,19 @@ mod tests {
             (2, &Json::from("notice"))
         );
         Ok(())
+    }
+
+    #[test]
+    fn a_lost_log_is_reported_once() {
+        let full = LogDest::File("/dev/full".to_owned());
+        let mut logs = Logs::open(&[full]).expect("it can be opened");
+        let lost = logs.write(Level::Notice, "one");
+        assert!(
+            matches!(lost.as_slice(), [message] if message.starts_with("--logdest: cannot write to /dev/full: ")),
+            "{lost:?}"
+        );
+        assert_eq!(logs.write(Level::Notice, "two"), [""; 0]);
+        assert!(logs.has_lost());
     }
 
     #[test]

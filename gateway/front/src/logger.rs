@@ -142,9 +142,13 @@ impl Logger {
         }
         let line = self.masked(line);
         let mut logs = locked(&self.0.logs);
-        logs.write(level, &visible(&line));
+        let lost = logs.write(level, &visible(&line));
         if logs.console {
             show(&line);
+        }
+        // Where there is no log, this is shown.
+        for message in lost {
+            self.line(Level::Err, &message);
         }
     }
 
@@ -167,6 +171,11 @@ impl Logger {
     pub fn log_to(&self, destinations: &[LogDest]) -> Result<(), String> {
         *locked(&self.0.logs) = Logs::open(destinations)?;
         Ok(())
+    }
+
+    /// Returns whether a log destination has lost lines.
+    pub fn has_lost_lines(&self) -> bool {
+        locked(&self.0.logs).has_lost()
     }
 
     /// Prints a text with secrets masked.

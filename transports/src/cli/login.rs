@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use devgate_schemas::shortened;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
@@ -15,8 +16,11 @@ use super::run::failure;
 use super::screen::Screen;
 use super::state::{Cli, CliSettings, CliState, EchoState};
 use super::wait::AnswerWait;
-use crate::error::{AuthenticationProblem, Interruption, Phase, one_line};
+use crate::error::{AuthenticationProblem, Interruption, PartialOutput, Phase, one_line};
 use crate::{Context, Error, Line, Result};
+
+/// The maximum number of characters of the last line that are kept when a session does not open.
+const LONGEST_LINE: usize = 4 << 10;
 
 /// The credentials that a command line may ask for before its prompt.
 #[derive(Debug)]
@@ -65,6 +69,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             round_trip: Duration::ZERO,
             state: CliState::Busy,
             greeting: String::new(),
+            most_kept: PartialOutput::OF_OPENING,
             alarm: Alarm::default(),
         };
         cli.first_prompt(ctx, deadline, credentials).await?;
@@ -79,6 +84,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Err(error) => return Err(error),
             }
         }
+        cli.most_kept = PartialOutput::OF_REQUEST;
         Ok(cli)
     }
 
@@ -210,7 +216,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let message = password.map_or_else(|| message.clone(), |line| line.mask(&message));
                 Err(refused(format!(
                     "it says `{}`: {}",
-                    message.trim(),
+                    one_line(&message),
                     match password {
                         Some(_) => "check `enable_password`",
                         None => "does it want an `enable_password`?",
@@ -238,7 +244,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let peer = self.settings.peer.clone();
         let text = self.screen.text().trim();
         let text = secret.map_or_else(|| text.to_owned(), |secret| secret.mask(text));
-        let last = text.lines().last().unwrap_or_default().to_owned();
+        // A peer that is no device may send any amount without a line end.
+        let last = shortened(text.lines().last().unwrap_or_default(), LONGEST_LINE);
         match why {
             Interruption::Lost => {
                 if secret.is_some() {
@@ -279,7 +286,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     problem: format!("is not set, and {peer} asks `{question}` after the login"),
                 }
             }
-            why => self.interrupted(&phase.to_string(), why, text),
+            why => self.interrupted(&phase.to_string(), why, &text),
         }
     }
 

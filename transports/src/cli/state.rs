@@ -10,7 +10,7 @@ use super::prompt::Prompt;
 use super::prompt_behaviour::PromptBehaviour;
 use super::proof::PromptProof;
 use super::screen::Screen;
-use crate::error::{Interrupted, Interruption};
+use crate::error::{Interrupted, Interruption, PartialOutput};
 use crate::{Error, Opening, Result};
 
 /// The maximum size of an answer in bytes.
@@ -44,6 +44,8 @@ pub(crate) struct Cli<S> {
     pub(super) state: CliState,
     /// The text above the first prompt.
     pub(super) greeting: String,
+    /// The number of bytes of an incomplete answer that an error keeps.
+    pub(super) most_kept: usize,
     pub(super) alarm: Alarm,
 }
 
@@ -94,7 +96,7 @@ impl<S> Cli<S> {
     pub(super) fn begin(&mut self, operation: &str) -> Result<()> {
         if self.state != CliState::AtPrompt {
             self.state = CliState::Broken;
-            return Err(self.interrupted(operation, Interruption::Broken, String::new()));
+            return Err(self.interrupted(operation, Interruption::Broken, ""));
         }
         self.state = CliState::Busy;
         Ok(())
@@ -117,8 +119,11 @@ impl<S> Cli<S> {
             }
             Err(why) => {
                 self.state = CliState::Broken;
-                let partial = mask(self.partial_output());
-                Err(self.interrupted(operation, why, partial))
+                let error = self.interrupted(operation, why, &mask(self.partial_output()));
+                // A broken session keeps no output.
+                self.screen.clear();
+                self.output_start = None;
+                Err(error)
             }
         }
     }
@@ -133,14 +138,14 @@ impl<S> Cli<S> {
         }
     }
 
-    pub(super) fn interrupted(&self, operation: &str, why: Interruption, partial: String) -> Error {
+    pub(super) fn interrupted(&self, operation: &str, why: Interruption, partial: &str) -> Error {
         let (peer, operation) = (self.settings.peer.clone(), operation.to_owned());
         Error::Interrupted(Box::new(Interrupted {
             peer,
             operation,
             changing: false,
             why,
-            partial,
+            partial: PartialOutput::new(partial, self.most_kept),
         }))
     }
 }

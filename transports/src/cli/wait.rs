@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::state::{Cli, CliSettings, MAX_OUTPUT};
 use crate::Context;
 use crate::error::{Interruption, seconds};
+use crate::held::HeldBytes;
 use crate::telnet::NEGOTIATION;
 
 /// The interval of notices about silence.
@@ -29,6 +30,8 @@ pub(super) struct AnswerWait<'a> {
     reported: u32,
     /// The number of bytes received in total.
     received: usize,
+    /// The received bytes, as part of the limit for all targets.
+    held: HeldBytes,
     /// The read buffer. It is not part of the session, which is idle most of the time.
     chunk: Vec<u8>,
 }
@@ -74,6 +77,7 @@ impl<'a> AnswerWait<'a> {
             stirred: now,
             reported: 0,
             received: 0,
+            held: HeldBytes::default(),
             chunk: vec![0; CHUNK],
         }
     }
@@ -131,6 +135,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 }
                 Some(Ok(0) | Err(_)) => return Err(Interruption::Lost),
                 Some(Ok(length)) => {
+                    wait.held.reserve(length)?;
                     self.screen.push(&wait.chunk[..length]);
                     wait.received += length;
                     if wait.received > MAX_OUTPUT {

@@ -90,7 +90,7 @@ pub enum HostKeyProblem {
         problem: String,
     },
     /// A known hosts file cannot be read or written.
-    #[error("cannot {what} the known hosts in {}: {cause}", file.display())]
+    #[error("cannot {what} the known hosts in {}: {cause}: {}", file.display(), next_for_file(what))]
     File {
         /// `read` or `write`.
         what: &'static str,
@@ -99,6 +99,15 @@ pub enum HostKeyProblem {
         /// The system's error.
         cause: io::Error,
     },
+}
+
+fn next_for_file(what: &str) -> &'static str {
+    match what {
+        "write" => {
+            "make it writable, name another file (`known_hosts_file`, `known-hosts-file`), or add the host's line yourself"
+        }
+        _ => "make it readable, or name another file (`known_hosts_file`, `known-hosts-file`)",
+    }
 }
 
 fn any_key(setting: Option<&str>) -> String {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::partial_output::PartialOutput;
 use super::text::{quoted, seconds};
 
 /// A command that did not complete.
@@ -17,7 +18,7 @@ pub struct Interrupted {
     /// The reason.
     pub why: Interruption,
     /// The incomplete answer so far.
-    pub partial: String,
+    pub partial: PartialOutput,
 }
 
 /// Why a command was interrupted.
@@ -90,7 +91,11 @@ impl fmt::Display for Interrupted {
                 seconds(*limit)
             )?,
             Interruption::TooMuch(limit) => {
-                write!(f, "{peer} sent more than {limit} bytes during {operation}")?;
+                write!(
+                    f,
+                    "{peer} sent more than {limit} bytes during {operation}: ask for less at once; if it never stops \
+                     sending, check `host` and `port`"
+                )?;
             }
             Interruption::TooMuchOf(what) => {
                 write!(f, "{peer} sent more than {what} during {operation}")?
@@ -142,12 +147,12 @@ impl fmt::Display for Interrupted {
                 );
             }
         }
-        match partial.trim().lines().last() {
+        match partial.last_line() {
             None => write!(f, "; no output arrived")?,
             Some(last) => write!(
                 f,
                 "; partial output of {} bytes, its last line: `{}`",
-                partial.len(),
+                partial.bytes(),
                 quoted(last)
             )?,
         }
@@ -175,7 +180,7 @@ mod tests {
                 operation: "`show running-config`".to_owned(),
                 changing: false,
                 why: Interruption::Lost,
-                partial: partial.to_owned(),
+                partial: partial.into(),
             };
             interrupted.to_string()
         };

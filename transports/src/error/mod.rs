@@ -6,6 +6,7 @@ mod change;
 mod forwarding_refused;
 mod host_key;
 mod interrupted;
+mod partial_output;
 mod program;
 mod refused;
 mod retry_budget_spent;
@@ -24,6 +25,7 @@ pub use change::{ChangeOutcome, ConfigurationProblem, RefusedLine, UnconfirmedCh
 pub use forwarding_refused::{ForwardingObstacle, ForwardingRefused};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
+pub use partial_output::PartialOutput;
 pub use program::ProgramProblem;
 pub use refused::Refused;
 pub use retry_budget_spent::RetryBudgetSpent;
@@ -336,7 +338,7 @@ impl Error {
     /// Returns the incomplete answer that had arrived before an interruption.
     pub fn partial_output(&self) -> Option<&str> {
         match self {
-            Self::Interrupted(interrupted) => Some(&interrupted.partial),
+            Self::Interrupted(interrupted) => Some(interrupted.partial.text()),
             Self::RetryBudgetSpent(spent) => spent.last_error.as_ref()?.partial_output(),
             Self::Configuration(problem) => problem.interrupted.as_ref()?.partial_output(),
             _ => None,

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use devgate_schemas::{quotable, shortened};
 
+/// The maximum number of characters of a line from a peer in a message.
+pub(super) const LONGEST_QUOTED: usize = 400;
+
 /// Returns the number of seconds, rounded to tenths.
 pub(crate) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10.0).round() / 10.0
@@ -40,8 +43,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Returns a line from a peer, shortened, with possible secrets redacted.
 pub(super) fn quoted(line: &str) -> String {
-    const LONGEST: usize = 400;
-    quotable(&shortened(line, LONGEST))
+    quotable(&shortened(line, LONGEST_QUOTED))
 }
 
 #[cfg(test)]

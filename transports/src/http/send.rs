@@ -151,7 +151,7 @@ impl Http {
             operation: format!("`{}`", http_request.shown()),
             changing: http_request.changes_target() && !retried,
             why,
-            partial: partial.to_owned(),
+            partial: partial.into(),
         }))
     }
 

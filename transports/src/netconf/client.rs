@@ -346,7 +346,7 @@ impl Client {
             operation: format!("`{}`", operation.name()),
             changing: operation.changing && was_sent,
             why,
-            partial: self.partial(),
+            partial: self.partial().as_str().into(),
         }))
     }
 

@@ -15,7 +15,7 @@ use super::settings::Settings;
 use super::stream;
 use super::transact::outcome;
 use crate::DataStore;
-use crate::error::{Interrupted, Interruption, Phase, Refused};
+use crate::error::{Interrupted, Interruption, PartialOutput, Phase, Refused};
 use crate::{Context, Error, ProtocolSession, Result, Transport, tls};
 
 /// A session with one database of a server. It handles one request at a time.
@@ -297,7 +297,7 @@ impl OvsdbSession {
             operation: format!("`{method}`"),
             changing,
             why,
-            partial: String::new(),
+            partial: PartialOutput::default(),
         }))
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::answer::{self, JobState};
 use super::session::PanosSession;
-use crate::error::{Interrupted, Interruption, Refused};
+use crate::error::{Interrupted, Interruption, PartialOutput, Refused};
 use crate::http::Repeat;
 use crate::pauses::poll;
 use crate::{Context, Document, Error, Result};
@@ -68,7 +68,7 @@ pub(super) async fn commit(
             operation: format!("commit, job {job}"),
             changing: true,
             why: Interruption::TooLong(limit),
-            partial: String::new(),
+            partial: PartialOutput::default(),
         }))),
     }
 }

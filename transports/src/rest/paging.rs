@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
 use super::RestSession;
-use crate::error::{Interrupted, Interruption, Phase, quoted_message};
+use crate::error::{Interrupted, Interruption, PartialOutput, Phase, quoted_message};
 use crate::http::{HttpRequest, HttpResponse, MAX_BODY_SIZE};
 use crate::{Context, Document, Error, Result};
 
@@ -42,7 +42,7 @@ impl RestSession {
                     operation,
                     changing: false,
                     why,
-                    partial: String::new(),
+                    partial: PartialOutput::default(),
                 }))
             };
             if pages > MAX_PAGES {

@@ -13,7 +13,9 @@ use super::oid::Oid;
 use super::pdu::{Object, Pdu};
 use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
-use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
+use crate::error::{
+    AuthenticationProblem, Interrupted, Interruption, PartialOutput, Phase, Refused,
+};
 use crate::{Context, Destination, Error, ProtocolSession, Result, Transport, dial, resolve};
 use crate::{DataRequest, DataStore, Document};
 
@@ -127,7 +129,7 @@ impl SnmpSession {
             operation: format!("the walk below {root}"),
             changing: false,
             why,
-            partial: String::new(),
+            partial: PartialOutput::default(),
         }))
     }
 

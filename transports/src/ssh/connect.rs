@@ -109,6 +109,14 @@ impl Ssh {
         let connecting = client::connect_stream(Arc::new(config), stream, client);
         let mut handle = match timeout_at(deadline, connecting).await {
             Ok(Ok(handle)) => handle,
+            Ok(Err(_)) if owner.has_http_peer() => {
+                return Err(Error::Protocol {
+                    peer,
+                    protocol: "SSH",
+                    phase: Phase::KeyExchange,
+                    problem: "it answers as a web server does: check `host` and `port`".to_owned(),
+                });
+            }
             Ok(Err(error)) => return Err(key_exchange_error(settings, &messages, error)),
             Err(_) => {
                 return Err(Error::TimedOut {
@@ -138,6 +146,9 @@ impl Ssh {
         })
     }
 }
+
+/// The problem of a peer that is no SSH server.
+const NO_SSH: &str = "what it sends is not SSH: check `host` and `port`";
 
 /// Returns the error for an unreachable jump host. It names another setting than the target's error does.
 fn jump_host_error(peer: String, error: Error) -> Error {
@@ -194,7 +205,10 @@ fn key_exchange_error(settings: &Settings, messages: &PeerMessages, error: Handl
             peer,
             protocol: "SSH",
             phase,
-            problem: error.to_string().to_lowercase(),
+            problem: match error {
+                russh::Error::Version => NO_SSH.to_owned(),
+                error => error.to_string().to_lowercase(),
+            },
         },
     }
 }

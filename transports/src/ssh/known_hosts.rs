@@ -200,9 +200,32 @@ fn write_line(file: &mut File, line: &str) -> io::Result<()> {
             if last == *b"\n" { "" } else { "\n" }
         }
     };
-    // A single write, so that a reader without the lock sees whole lines.
-    file.write_all(format!("{end}{line}\n").as_bytes())?;
+    let size = file.metadata()?.len();
+    append(file, size, format!("{end}{line}\n").as_bytes())?;
     file.sync_data()
+}
+
+/// Writes a text at the end of a file of this size, or nothing: a full disk leaves no part of a line, which would take the
+/// next line for its end.
+fn append(file: &mut impl Append, size: u64, text: &[u8]) -> io::Result<()> {
+    // A single write, so that a reader without the lock sees whole lines.
+    let written = file.write_all(text);
+    if written.is_err() {
+        file.truncate(size)?;
+    }
+    written
+}
+
+/// A file to which lines are added.
+trait Append: Write {
+    /// Makes the file shorter.
+    fn truncate(&mut self, size: u64) -> io::Result<()>;
+}
+
+impl Append for File {
+    fn truncate(&mut self, size: u64) -> io::Result<()> {
+        self.set_len(size)
+    }
 }
 
 /// Returns the name of a host in the files. It includes the port if that is not 22.

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -21,27 +23,42 @@ pub(super) struct OwnedStream<S> {
     write_timeout: Option<Duration>,
     /// The timer for that, while a write is blocked.
     blocked: Option<Interval>,
+    /// Whether the first bytes are still to come.
+    is_unread: bool,
+    has_http_peer: Arc<AtomicBool>,
 }
 
 /// Keeps a stream open. The stream ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct StreamOwner {
     _keeps_open: oneshot::Sender<()>,
+    has_http_peer: Arc<AtomicBool>,
+}
+
+impl StreamOwner {
+    /// Returns whether the peer began as a web server does that does not understand the client.
+    pub(super) fn has_http_peer(&self) -> bool {
+        self.has_http_peer.load(Ordering::Relaxed)
+    }
 }
 
 impl<S> OwnedStream<S> {
     pub(super) fn new(stream: S, write_timeout: Option<Duration>) -> (Self, StreamOwner) {
         let (keeps_open, released) = oneshot::channel();
+        let has_http_peer = Arc::<AtomicBool>::default();
         let owned = Self {
             stream,
             released,
             write_timeout,
             blocked: None,
+            is_unread: true,
+            has_http_peer: Arc::clone(&has_http_peer),
         };
         (
             owned,
             StreamOwner {
                 _keeps_open: keeps_open,
+                has_http_peer,
             },
         )
     }
@@ -73,7 +90,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for OwnedStream<S> {
         if self.is_released(cx) {
             return Poll::Ready(Ok(()));
         }
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        if self.is_unread {
+            self.is_unread = false;
+            let is_http = buffer.filled()[before..].starts_with(b"HTTP/");
+            self.has_http_peer.store(is_http, Ordering::Relaxed);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

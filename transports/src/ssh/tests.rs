@@ -381,8 +381,12 @@ async fn another_protocol_and_a_closed_port_have_different_errors() {
         let _ = stream.shutdown().await;
     });
     let more = [("port", Value::from(port)), ("timeout", Value::from(1))];
-    let (_, text) = refused(&server, &more).await;
-    assert!(text.contains("during key exchange"), "{text}");
+    let (error, text) = refused(&server, &more).await;
+    assert!(
+        text.contains("as a web server does: check `host` and `port`"),
+        "{text}"
+    );
+    assert!(!error.is_transient());
     web.await.expect("no panic");
     let (_held, port) = closed_port();
     let more = [("port", Value::from(i64::from(port)))];

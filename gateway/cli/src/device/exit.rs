@@ -64,6 +64,15 @@ impl ExitCodes {
     }
 }
 
+/// Returns the exit status of a run whose log was lost.
+pub(super) fn with_lost_log(exit_status: ExitStatus) -> ExitStatus {
+    match exit_status {
+        ExitStatus::Success => ExitStatus::Failure,
+        ExitStatus::Code(code) => ExitStatus::Code(code | FAILURE),
+        ExitStatus::Failure | ExitStatus::Interrupted(_) => exit_status,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use devgate_schemas::{Report, ResourceReport, Summary};

@@ -173,6 +173,19 @@ impl Device {
             let opened = context.logger.log_to(&self.logdest);
             opened.map_err(|message| usage_error(&message))?;
         }
+        let exit_status = self.run_logged(context, printer).await?;
+        Ok(match context.logger.has_lost_lines() {
+            true => exit::with_lost_log(exit_status),
+            false => exit_status,
+        })
+    }
+
+    /// Runs the command with its log destinations.
+    async fn run_logged(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         if self.resource && self.words.is_empty() {
             return Err(usage_error("You must specify the type to display"));
         }

@@ -131,6 +131,14 @@ impl Target {
                     return self
                         .with_type_fault("config.remote.run-on", "a text or a list of texts");
                 }
+                (Ok(_), Some(Some(run_on))) if names_nothing(&run_on) => {
+                    let message = format!(
+                        "the target {}: `run-on` is empty: name targets or groups, or leave it out to use this node",
+                        self.name
+                    );
+                    let problem = InventoryProblem::nowhere(message);
+                    return self.with_fault(InventoryError::Invalid(vec![problem]));
+                }
                 (Ok(transport), run_on) => TargetKind::Remote {
                     transport,
                     run_on: run_on.flatten().unwrap_or_else(|| LOCALHOST.to_owned()),
@@ -250,11 +258,13 @@ impl Target {
         RawConnectionInfo::new(names.filter_map(option).collect())
     }
 
-    /// Returns the host: the URI's, or the option.
+    /// Returns the host: the URI's, or the option, or the name of an SSH target (as in Bolt).
     pub fn host(&self) -> Option<Value> {
         let host = self.uri.as_ref().and_then(|uri| uri.host.as_deref());
+        let is_named_host = self.kind == TargetKind::Ssh && self.unresolved.is_empty();
         host.map(Value::from)
             .or_else(|| self.options.get("host").cloned())
+            .or_else(|| is_named_host.then(|| Value::from(self.name.as_str())))
     }
 
     /// Returns the port: the URI's, or the option.
@@ -323,6 +333,10 @@ impl fmt::Debug for Target {
 
 /// The target that always exists, and the default proxy.
 pub const LOCALHOST: &str = "localhost";
+
+fn names_nothing(selection: &str) -> bool {
+    selection.chars().all(|c| c == ',' || c.is_whitespace())
+}
 
 /// Returns a selection of targets: a text, or the texts of a list joined with commas.
 fn selection(value: &Value) -> Option<String> {

@@ -39,8 +39,10 @@ pub fn target_words(
     Ok(all)
 }
 
-/// Removes comments: everything on a line from a `#` that begins a word.
+/// Removes comments: everything on a line from a `#` that begins a word. A byte order mark, with which some editors begin
+/// a file, is removed, too.
 fn without_comments(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut text_left = String::with_capacity(text.len());
     for line in text.lines() {
         let begins = |(at, _): &(usize, &str)| {
@@ -72,4 +74,21 @@ pub(super) fn split(text: &str) -> Vec<String> {
     words.push(word);
     words.retain(|word| !word.is_empty());
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_name() -> Result<(), InventoryError> {
+        let text = "\u{feff}r1 # one\nr2\n";
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("targets");
+        std::fs::write(&file, text).expect("it is written");
+        let arguments = [format!("@{}", file.display()), "-".to_owned()];
+        let words = target_words(&arguments, &mut text.as_bytes())?;
+        assert_eq!(words, ["r1", "r2", "r1", "r2"]);
+        Ok(())
+    }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
+use devgate_core::redactor::log_line;
 use devgate_core::results::{Action, Collected, Origin, TargetResult};
 use devgate_core::time::rfc_3339;
-use devgate_schemas::Value;
+use devgate_schemas::{Level, Value};
 use serde_json::Value as Json;
 
 use crate::inventory::Target;
@@ -30,24 +31,13 @@ pub struct Facts {
 impl Facts {
     /// Creates the operation: cached facts of at most the age `cached` are used, and with `stale_ok` also older facts
     /// of a target that is down.
-    ///
-    /// # Errors
-    /// Fails when the store cannot keep facts.
-    pub fn with_cache(
-        cached: Option<Duration>,
-        stale_ok: bool,
-        project: &Path,
-        store: &dyn Store,
-    ) -> Result<Self, Failure> {
+    pub fn with_cache(cached: Option<Duration>, stale_ok: bool, project: &Path) -> Self {
         let is_cached = cached.is_some() || stale_ok;
-        if is_cached {
-            store.prepare(StoredKind::Facts)?;
-        }
-        Ok(Self {
+        Self {
             cache_project: is_cached.then(|| project.to_owned()),
             cached,
             stale_ok,
-        })
+        }
     }
 
     /// Collects the facts of every target.
@@ -58,8 +48,20 @@ impl Facts {
         targets: &[Arc<Target>],
     ) -> RunSummary {
         let store = &*run.services.store;
-        let ran = run.on_targets(targets, Action::new("facts"), async |job| {
-            match &self.cache_project {
+        // Facts can be collected without a cache.
+        let cache_project = self.cache_project.as_ref().filter(|_| {
+            let prepared = store.prepare(StoredKind::Facts);
+            prepared
+                .map_err(|why| {
+                    let message = format!("facts are neither taken from the cache nor kept: {why}");
+                    log_line(run.sink(), Level::Warning, message);
+                })
+                .is_ok()
+        });
+        let ran = run.on_targets(
+            targets,
+            Action::new("facts"),
+            async |job| match cache_project {
                 Some(project) => {
                     let key = StoreKey::of(project, job.target);
                     self.collect_cached(sessions, store, &key, job).await
@@ -67,10 +69,10 @@ impl Facts {
                 None => Ok(TargetResult::success(
                     collect_from_target(sessions, job).await?,
                 )),
-            }
-        });
+            },
+        );
         let ran = ran.await;
-        if self.cache_project.is_some() {
+        if cache_project.is_some() {
             store.prune(StoredKind::Facts).await;
         }
         ran

@@ -93,7 +93,7 @@ impl<'v> Hosts<'v> {
             match member.health() {
                 Health::Opening => {
                     ctx.notice(match self.usage {
-                        HostUse::Tasks => {
+                        HostUse::Tasks { .. } => {
                             "it was not reached before the run ended: no task has run here"
                         }
                         HostUse::Sessions => {

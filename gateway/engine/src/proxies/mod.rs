@@ -15,5 +15,6 @@ pub(crate) use host_use::HostUse;
 pub(crate) use hosts::Hosts;
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};
+pub use run_on::ProxyCheck;
 pub(crate) use turns::{DeviceTurn, DeviceTurns};
 pub(crate) use way::{Way, WayHop};

@@ -184,7 +184,7 @@ impl<'v> HostPool<'v> {
             let ctx = self.members[at].host_context.ctx();
             let others = others.join(", ");
             ctx.notice(match self.usage {
-                HostUse::Tasks => {
+                HostUse::Tasks { .. } => {
                     format!("this host runs no tasks in this run; they run on {others}: {why}")
                 }
                 HostUse::Sessions => {
@@ -229,7 +229,7 @@ impl<'v> HostPool<'v> {
                         self.label,
                         causes.len(),
                         match self.usage {
-                            HostUse::Tasks => "run tasks",
+                            HostUse::Tasks { .. } => "run tasks",
                             HostUse::Sessions => "be used",
                         },
                         causes.join("; ")

@@ -215,9 +215,9 @@ impl<'v> RunHost<'v> {
                 }
                 None => return Ok(None),
             };
-            if self.usage == HostUse::Tasks {
+            if let HostUse::Tasks { limit } = self.usage {
                 self.state().health = Health::Preparing;
-                shell.prepare().await?;
+                shell.prepare(limit).await?;
             }
             Ok(Some(shell))
         }

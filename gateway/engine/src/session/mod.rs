@@ -26,3 +26,5 @@ pub use handle::{SessionHandle, with_handle};
 pub use pool::SessionPool;
 pub use sessions::Sessions;
 pub use work::{lend_session, with_session};
+
+pub use crate::proxies::ProxyCheck;

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use devgate_core::atomic_file;
-use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::failure::Failure;
 use devgate_core::hex::hexadecimal;
 use devgate_transports::Environment;
 use serde::{Deserialize, Serialize};
@@ -80,15 +80,17 @@ impl FileStore {
         if let Some(folder) = cell.get().filter(|folder| folder.is_dir()) {
             return Ok(folder.clone());
         }
-        let folder = match kind {
-            StoredKind::Facts => {
-                xdg_folder(&self.environment, "XDG_CACHE_HOME", ".cache")?.join("devgate/facts")
-            }
-            StoredKind::Audits => xdg_folder(&self.environment, "XDG_STATE_HOME", ".local/state")?
-                .join("devgate/audit"),
+        let (variable, below_home, name) = match kind {
+            StoredKind::Facts => ("XDG_CACHE_HOME", ".cache", "devgate/facts"),
+            StoredKind::Audits => ("XDG_STATE_HOME", ".local/state", "devgate/audit"),
         };
-        private_folder(&folder)
-            .with_context(|| format!("cannot save data in {}", folder.display()))?;
+        let folder = xdg_folder(&self.environment, variable, below_home)?.join(name);
+        private_folder(&folder).map_err(|error| {
+            Failure::other(format!(
+                "cannot save data in {}: {error}: set {variable} to a folder where you may write",
+                folder.display()
+            ))
+        })?;
         Ok(cell.get_or_init(|| folder).clone())
     }
 }

@@ -1,7 +1,7 @@
 //! Parameters on the command line: words `name=value`, or one JSON object.
 
 use devgate_schemas::task::Metadata;
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::{Hash, Value, read_unique};
 
 use super::TaskError;
 
@@ -9,7 +9,8 @@ use super::TaskError;
 /// metadata are wrapped as secrets.
 ///
 /// # Errors
-/// Fails when both forms are used, when a word has no `=`, or when the text is not a JSON object.
+/// Fails when both forms are used, when a word has no `=`, when the text is not a JSON object, or when a parameter or
+/// a key is given twice.
 pub fn given_parameters(
     words: &[String],
     json: Option<&str>,
@@ -24,8 +25,8 @@ pub fn given_parameters(
 }
 
 fn object(json: &str) -> Result<Hash, TaskError> {
-    // For an untyped value, only syntax errors are possible, and they quote nothing.
-    match serde_json::from_str::<serde_json::Value>(json).map(Value::from) {
+    // For an untyped value, only syntax errors and duplicate keys are possible, and they quote no value.
+    match read_unique(json.as_bytes()).map(Value::from) {
         Ok(Value::Hash(hash)) => Ok(hash),
         Ok(_) => Err(TaskError::ParamsNotJson("expected an object".to_owned())),
         Err(error) => Err(TaskError::ParamsNotJson(error.to_string())),
@@ -40,27 +41,39 @@ fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
                 position: index + 1,
             });
         };
-        given.insert(name, value(name, text, metadata));
+        if given.get(name).is_some() {
+            return Err(TaskError::GivenTwice {
+                name: name.to_owned(),
+            });
+        }
+        let value = value(name, text, metadata).map_err(|error| TaskError::DuplicateKey {
+            name: name.to_owned(),
+            problem: error.to_string(),
+        })?;
+        given.insert(name, value);
     }
     Ok(given)
 }
 
 /// Returns the JSON value of a word if it has one of the parameter's type, or else the word itself. If neither has the
 /// right type, the JSON value gives the better message.
-fn value(name: &str, text: &str, metadata: &Metadata) -> Value {
+///
+/// # Errors
+/// Fails when JSON that would be the value has a duplicate key.
+fn value(name: &str, text: &str, metadata: &Metadata) -> serde_json::Result<Value> {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
-        return Value::from(text);
+        return Ok(Value::from(text));
     };
     let json = Value::from(json);
     let parameter = metadata
         .parameters
         .as_ref()
         .and_then(|parameters| parameters.get(name));
-    let text = Value::from(text);
-    if parameter.is_none_or(|parameter| parameter.accepts(&json) || !parameter.accepts(&text)) {
-        json
+    let word = Value::from(text);
+    if parameter.is_none_or(|parameter| parameter.accepts(&json) || !parameter.accepts(&word)) {
+        read_unique(text.as_bytes()).map(Value::from)
     } else {
-        text
+        Ok(word)
     }
 }
 
@@ -113,6 +126,29 @@ mod tests {
                 error.contains("parameter 2") && !error.contains("canary"),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn what_is_given_twice_is_refused_by_name_and_no_value_is_quoted() {
+        let told = words(&["text=canary", "count=1", "text=canary"]).expect_err("twice");
+        assert!(told.contains("the parameter text is given twice"), "{told}");
+        let inside = r#"{"x": "canary", "x": 1}"#;
+        let told = words(&[&format!("any={inside}")]).expect_err("twice");
+        assert!(
+            told.contains("the parameter any: the key `x` occurs twice"),
+            "{told}"
+        );
+        assert!(!told.contains("canary"), "{told}");
+        assert_eq!(
+            words(&[&format!("text={inside}")]),
+            Ok(json!({"text": inside}))
+        );
+        for object in [inside, r#"{"a": {"x": "canary", "x": 2}}"#] {
+            let error = given_parameters(&[], Some(object), &Metadata::default());
+            let told = error.expect_err("twice").to_string();
+            assert!(told.contains("the key `x` occurs twice"), "{told}");
+            assert!(!told.contains("canary"), "{told}");
         }
     }
 

@@ -81,6 +81,12 @@ pub enum TaskError {
         "parameter {position} on the command line has no '=': write name=value; name targets with -t"
     )]
     NoPair { position: usize },
+    /// A parameter has two values. They are not quoted.
+    #[error("the parameter {name} is given twice on the command line: give it once")]
+    GivenTwice { name: String },
+    /// The value of a parameter has a key twice.
+    #[error("the value of the parameter {name}: {problem}")]
+    DuplicateKey { name: String, problem: String },
     /// The text of `--params` is not a JSON object.
     #[error("Unable to parse --params value as JSON: {0}")]
     ParamsNotJson(String),
@@ -213,7 +219,11 @@ impl TaskError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidName(_) | Self::InvalidParameters(_) => "bolt/validation-error",
-            Self::BothForms | Self::NoPair { .. } | Self::ParamsNotJson(_) => "bolt/cli-error",
+            Self::BothForms
+            | Self::NoPair { .. }
+            | Self::GivenTwice { .. }
+            | Self::DuplicateKey { .. }
+            | Self::ParamsNotJson(_) => "bolt/cli-error",
             Self::Unknown { .. } | Self::Hidden { .. } => "bolt/unknown-task",
             Self::Unreadable { .. } => "puppet.tasks/unreadable-metadata",
             Self::Metadata { error, .. } => error.kind(),
@@ -247,6 +257,8 @@ impl TaskError {
             Self::InvalidName(_)
             | Self::BothForms
             | Self::NoPair { .. }
+            | Self::GivenTwice { .. }
+            | Self::DuplicateKey { .. }
             | Self::ParamsNotJson(_) => json!({}),
             Self::Unknown { name, nearest } => json!({"task": name, "nearest": nearest}),
             Self::Hidden { name, hidden, .. } => {

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::fake::{FakeStep, TestBench, write};
+use super::super::fake::{Fake, FakeStep, TestBench, test_dialect, write};
 use super::{interruption, r1};
 use crate::Error;
 use crate::Line;
-use crate::error::Interruption;
+use crate::error::{Interruption, PartialOutput};
+use crate::held::{HeldBytes, MAX_HELD};
 
 #[tokio::test(start_paused = true)]
 async fn endless_output_is_abandoned_after_the_command_timeout() {
@@ -128,8 +129,45 @@ async fn too_much_output_is_an_error_of_its_own() {
     let bench = TestBench::default();
     let much = write(&"x".repeat(1024 * 1024));
     let mut cli = bench.session(r1().on("flood", &vec![much; 65])).await;
-    let (why, ..) = interruption(cli.run(&bench.ctx(), &"flood".into()).await);
+    let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"flood".into()).await);
     assert_eq!(why, Interruption::TooMuch(64 * 1024 * 1024));
+    assert!(
+        partial.len() <= PartialOutput::OF_REQUEST,
+        "{}",
+        partial.len()
+    );
+    assert!(partial.ends_with(" bytes left out]\n"));
+    assert!(text.contains("ask for less at once"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_never_stops_sending_leaves_little_in_the_error_for_its_session() {
+    let bench = TestBench::default();
+    let steps = [FakeStep::Lines(3_000_000), FakeStep::Hang];
+    let stream = Fake::new("r1#").greeting(&steps).start();
+    let opening = bench.open(stream, test_dialect(), None).await;
+    let (why, partial, text) = interruption(opening.map(drop));
+    assert_eq!(why, Interruption::TooMuch(64 * 1024 * 1024));
+    assert!(partial.len() < PartialOutput::OF_OPENING + 100);
+    assert!(text.contains("check `host` and `port`"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answers_of_all_command_lines_share_one_limit() {
+    let bench = TestBench::default();
+    let much = write(&"x".repeat(1024 * 1024));
+    let fake = || r1().on("flood", std::slice::from_ref(&much));
+    let mut cli = bench.session(fake()).await;
+    let mut held = HeldBytes::default();
+    assert_eq!(held.reserve(MAX_HELD - 1024 * 1024), Ok(()));
+    let (why, _, text) = interruption(cli.run(&bench.ctx(), &"flood".into()).await);
+    assert_eq!(why, Interruption::TooMuchAtOnce(MAX_HELD));
+    assert!(text.contains("--concurrency"), "{text}");
+    drop(held);
+    let mut cli = bench.session(fake()).await;
+    for _ in 0..2 {
+        assert!(cli.run(&bench.ctx(), &"flood".into()).await.is_ok());
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,7 +19,7 @@ fn interruption<T: std::fmt::Debug>(result: Result<T>) -> (Interruption, String,
     match result.expect_err("interrupted") {
         Error::Interrupted(it) => {
             let text = it.to_string();
-            (it.why, it.partial, text)
+            (it.why, it.partial.text().to_owned(), text)
         }
         other => panic!("another error: {other}"),
     }

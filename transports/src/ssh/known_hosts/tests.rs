@@ -1,6 +1,7 @@
 //! Tests of known hosts files.
 
 use super::*;
+use crate::error::HostKeyProblem;
 
 const ONE: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILIG2T/B0l0gaqj3puu510tu9N1OkQ4znY3LYuEm5zCF";
@@ -133,4 +134,61 @@ fn only_one_of_two_keys_is_recorded_at_once() {
     assert_eq!(standings.iter().filter(refused).count(), 1, "{standings:?}");
     let text = fs::read_to_string(&files[0]).expect("a file");
     assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// A disk with room for this many more bytes.
+struct Disk {
+    content: Vec<u8>,
+    room: usize,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.room == 0 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let count = bytes.len().min(self.room);
+        self.room -= count;
+        self.content.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Append for Disk {
+    fn truncate(&mut self, size: u64) -> io::Result<()> {
+        self.content
+            .truncate(usize::try_from(size).expect("a size"));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_no_part_of_a_line() {
+    let content = b"one\n".to_vec();
+    let mut disk = Disk { content, room: 3 };
+    let error = append(&mut disk, 4, b"another\n").expect_err("full");
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    assert_eq!(disk.content, b"one\n");
+    disk.room = 100;
+    append(&mut disk, 4, b"another\n").expect("room");
+    assert_eq!(disk.content, b"one\nanother\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_has_a_remedy() {
+    let files = [PathBuf::from("/dev/null/known_hosts")];
+    let (what, file, cause) = record_key(&files, "sw1", 22, &key(ONE)).expect_err("no folder");
+    let told = HostKeyProblem::File { what, file, cause }.to_string();
+    assert!(
+        told.contains("cannot write the known hosts in /dev/null/known_hosts: "),
+        "{told}"
+    );
+    assert!(
+        told.contains("make it writable, name another file"),
+        "{told}"
+    );
 }

@@ -42,7 +42,7 @@ fn a_device_is_one_however_its_address_is_spelled() {
 fn hosts<'v>(bench: &'v Bench, run: &'v Run) -> Hosts<'v> {
     let services = &run.services;
     Hosts::new(
-        HostUse::Tasks,
+        HostUse::Tasks { limit: None },
         &bench.inventory,
         run.run_context(),
         &services.loads,

@@ -9,6 +9,8 @@ mod files;
 mod running_script;
 mod running_task;
 mod script;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -32,7 +34,7 @@ use self::running_task::RunningTask;
 use self::script::Script;
 use super::command_line::command_line;
 use super::host_context::HostContext;
-use super::settings::{TaskBudget, TaskHostSettings};
+use super::settings::{RunAs, TaskBudget, TaskHostSettings};
 use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
@@ -55,6 +57,9 @@ pub(crate) struct Shell<'v> {
 
 /// The longest time that a short script may take. Sudo waits a few seconds before it refuses.
 const SHORT_SCRIPT_LIMIT: Duration = Duration::from_secs(30);
+
+/// The shortest time in which a host must be prepared, however short a task may take: `sh` may start slowly.
+const MIN_PREPARE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The longest output of a short script, in bytes.
 const MAX_SHORT_OUTPUT: usize = 4096;
@@ -125,12 +130,13 @@ impl<'v> Shell<'v> {
     /// Creates the run's directory and reads the host's features.
     ///
     /// # Errors
-    /// Fails when no task can run there. The connection is closed then.
-    pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
-        match self
-            .run_short(&Script::prepare(&self.dir), SHORT_SCRIPT_LIMIT)
-            .await
-        {
+    /// Fails when no task can run there. The connection is closed then. `task_limit` is the time limit of a task.
+    pub(crate) async fn prepare(&mut self, task_limit: Option<Duration>) -> Result<(), Failure> {
+        let limit = task_limit.map_or(SHORT_SCRIPT_LIMIT, |limit| {
+            limit.clamp(MIN_PREPARE_LIMIT, SHORT_SCRIPT_LIMIT)
+        });
+        // The connection is open already.
+        match self.run_within(limit, &Script::prepare(&self.dir)).await {
             Ok(features) => {
                 self.is_prepared = true;
                 self.features = features.split(' ').map(str::to_owned).collect();
@@ -234,8 +240,13 @@ impl<'v> Shell<'v> {
         RunningScript::start(&self.access, &self.host_context.ctx(), script, run_as).await
     }
 
-    /// Runs a short script and returns its output.
+    /// Runs a short script and returns its output. `limit` is without the time for another connection.
     async fn run_short(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
+        // Connecting has limits of its own.
+        self.run_within(limit + RetryBudget::LIMIT, script).await
+    }
+
+    async fn run_within(&self, limit: Duration, script: &Script) -> Result<String, Failure> {
         let running_script = async {
             let mut running_script = self.start(script).await?;
             let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
@@ -255,12 +266,11 @@ impl<'v> Shell<'v> {
                 Err(error) => Err(ScriptError::Lost(error)),
             }
         };
-        // Connecting has limits of its own.
-        match timeout(limit + RetryBudget::LIMIT, running_script).await {
+        match timeout(limit, running_script).await {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(ScriptError::NotStarted(why))) => Err(why),
             Ok(Err(ScriptError::Lost(error))) => Err(error.into()),
-            Err(_) => Err(self.start_timeout()),
+            Err(_) => Err(no_answer(limit, self.settings.run_as.as_ref())),
         }
     }
 
@@ -317,13 +327,6 @@ impl<'v> Shell<'v> {
         locked(&self.running)
     }
 
-    fn start_timeout(&self) -> Failure {
-        Failure::new(
-            "puppetlabs.tasks/connect-error",
-            format!("it did not start the request within {SHORT_SCRIPT_LIMIT:?}"),
-        )
-    }
-
     fn connection_lost(&self, task: &str, error: &Error, outputs: TaskOutputs) -> TaskError {
         TaskError::Lost {
             task: task.to_owned(),
@@ -340,6 +343,20 @@ impl std::fmt::Debug for Shell<'_> {
             .field("name", &self.host_context.name())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the error for a host whose shell does not answer, although it was started.
+fn no_answer(limit: Duration, run_as: Option<&RunAs>) -> Failure {
+    let next = match run_as {
+        Some(RunAs { user, .. }) => format!("check `run-as`: does a command as {user} end there?"),
+        None => "check `user` and its login shell: does `ssh HOST true` end?".to_owned(),
+    };
+    Failure::new(
+        "puppetlabs.tasks/connect-error",
+        format!(
+            "it accepted the login, but its shell gave no answer within {limit:?} (at most `--timeout`): {next}"
+        ),
+    )
 }
 
 /// Returns why the host's shell could not execute a task. The shell reports it with the mark in front.

@@ -165,3 +165,18 @@ fn an_unknown_transport_suggests_the_right_one() {
         assert!(messages.ends_with(&expected), "{messages}");
     }
 }
+
+#[test]
+fn an_empty_run_on_is_a_fault_of_the_target_with_a_remedy() {
+    for run_on in ["[]", "''", "' , '", "['']"] {
+        let text = format!(
+            "targets:\n  - {{name: a, config: {{transport: remote, remote: {{run-on: {run_on}}}}}}}\n"
+        );
+        let fault = one(&inventory(&text), "a")
+            .fault
+            .as_ref()
+            .map(ToString::to_string);
+        let expected = "the target a: `run-on` is empty: name targets or groups, or leave it out to use this node";
+        assert_eq!(fault.as_deref(), Some(expected), "{run_on}");
+    }
+}

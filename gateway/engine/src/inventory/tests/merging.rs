@@ -173,3 +173,12 @@ targets:
     let targets = now(inventory.select(&words[1..], &local)).expect("targets");
     assert_eq!(targets[0].kind, TargetKind::Local);
 }
+
+#[test]
+fn an_ssh_target_without_a_host_is_reached_by_its_name() {
+    let inventory = inventory(
+        "targets:\n  - {name: al, config: {transport: ssh}}\n  - {name: bo, config: {transport: remote}}\n",
+    );
+    assert_eq!(info(&one(&inventory, "al"))["host"], "al");
+    assert_eq!(info(&one(&inventory, "bo")).get("host"), None);
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Event, EventSink, Facts, TransportSchema, Value};
-use devgate_transports::error::{Interrupted, Interruption, Phase};
+use devgate_transports::error::{Interrupted, Interruption, PartialOutput, Phase};
 use devgate_transports::{
     CommandLine, Connect, Context, DataRequest, DataStore, Document, Error, Line, Mode, Result,
     RetryBudget, Transport,
@@ -206,7 +206,7 @@ impl CommandLine for Session {
                 operation,
                 changing: false,
                 why: Interruption::Lost,
-                partial: "half".to_owned(),
+                partial: "half".into(),
             })));
         }
         self.note(&format!("< {command}"));
@@ -243,7 +243,7 @@ impl DataStore for Session {
             operation: "the request".to_owned(),
             changing: true,
             why: Interruption::Lost,
-            partial: String::new(),
+            partial: PartialOutput::default(),
         })))
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use devgate_core::events;
 use devgate_core::failure::Failure;
 use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema, Value};
-use devgate_transports::error::{Interrupted, Interruption};
+use devgate_transports::error::{Interrupted, Interruption, PartialOutput};
 use devgate_transports::{Context, Error, RetryBudget};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -74,7 +74,7 @@ fn lost() -> Error {
         operation: "it".to_owned(),
         changing: false,
         why: Interruption::Lost,
-        partial: String::new(),
+        partial: PartialOutput::default(),
     }))
 }
 

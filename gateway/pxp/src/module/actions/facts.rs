@@ -37,11 +37,8 @@ impl Action for Facts {
     fn operation(self, context: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let seconds = self.cached.map(|seconds| seconds.get().into());
         let cached = seconds.map(Duration::from_secs);
-        let (project, store) = (
-            &context.workspace.project().root,
-            &*context.engine.services.store,
-        );
-        let facts = operations::Facts::with_cache(cached, self.stale_ok, project, store)?;
+        let project = &context.workspace.project().root;
+        let facts = operations::Facts::with_cache(cached, self.stale_ok, project);
         Ok((self.selection, Operation::Facts(facts)))
     }
 }
