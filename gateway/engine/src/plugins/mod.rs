@@ -159,36 +159,34 @@ impl Plugins {
                     config = hash;
                 }
             }
-            let options = |values| Options {
+            // A module takes only the options of the project that its task has as parameters.
+            let (values, config) = match built_in {
+                Some(_) => (merge_over(config, values), Hash::new()),
+                None => (values, config),
+            };
+            let options = Options {
                 plugin,
                 values,
                 environment: &self.environment,
             };
             match built_in {
-                Some(BuiltIn::EnvVar) => env_var::resolve(&options(values)),
-                Some(BuiltIn::Yaml) => yaml::resolve(&self.folder, &options(values)),
+                Some(BuiltIn::EnvVar) => env_var::resolve(&options),
+                Some(BuiltIn::Yaml) => yaml::resolve(&self.folder, &options),
                 Some(BuiltIn::Prompt) => {
                     let Some(secret_prompt) = &self.secret_prompt else {
                         let message = "a prompt is not possible here: use another plugin";
-                        return Err(options(values).failed(message));
+                        return Err(options.failed(message));
                     };
                     let _alone = self.prompt_permit.acquire().await;
-                    prompt::resolve(&options(values), &**secret_prompt).await
+                    prompt::resolve(&options, &**secret_prompt).await
                 }
-                Some(BuiltIn::Pkcs7) => {
-                    pkcs7::resolve(&self.folder, options(merge_over(config, values)))
-                }
-                Some(BuiltIn::Age) => {
-                    age::resolve(&self.folder, options(merge_over(config, values)))
-                }
-                Some(BuiltIn::Task) => {
-                    module::task(&self.catalogue, self.host(), options(values)).await
-                }
+                Some(BuiltIn::Pkcs7) => pkcs7::resolve(&self.folder, options),
+                Some(BuiltIn::Age) => age::resolve(&self.folder, options),
+                Some(BuiltIn::Task) => module::task(&self.catalogue, self.host(), options).await,
                 None => {
                     let Some(folder) = self.catalogue.plugin(plugin) else {
                         return Err(unknown_plugin(plugin));
                     };
-                    let options = options(values);
                     let module = module::Module {
                         folder: &folder,
                         config,
@@ -258,6 +256,18 @@ impl ReferenceResolver for Plugins {
         let mut inner = options.filter(|hash| hash.get("_plugin").is_some());
         inner.find_map(|inner| self.unknown_plugin(inner))
     }
+}
+
+/// Returns warnings about the options of plugins that do not exist, in the project's file.
+pub(crate) fn unknown_configs(project: &Project, catalogue: &Catalogue) -> Vec<String> {
+    let mut names: Vec<&String> = project.plugins.keys().collect();
+    names.sort();
+    let unknown = names
+        .into_iter()
+        .filter_map(|name| unknown(name, catalogue));
+    let warnings =
+        unknown.map(|error| format!("plugins in bolt-project.yaml, without effect: {error}"));
+    warnings.collect()
 }
 
 /// Returns the error for a plugin if it is neither built in nor a module.
