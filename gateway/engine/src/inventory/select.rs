@@ -39,6 +39,22 @@ impl Inventory {
         Ok(targets)
     }
 
+    /// Selects targets by words, and resolves their references. Each problem with a target is in its
+    /// [`fault`](Target::fault), also in strict mode.
+    ///
+    /// # Errors
+    /// Fails for patterns without a match and for invalid URIs.
+    pub async fn inspect(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let selected = self.resolve_words(words)?;
+        let overrides = Overrides::default();
+        Ok(self.targets_with_faults(selected, &overrides).await)
+    }
+
+    /// Returns whether the inventory was read strictly.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// Selects targets by words without calling plugins. Their data are incomplete where a plugin would be needed.
     ///
     /// # Errors
