@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use devgate_schemas::did_you_mean;
+use devgate_schemas::nearest;
 use indexmap::IndexMap;
 
 use super::glob::{Glob, TOO_LARGE, is_glob};
@@ -81,11 +81,12 @@ impl Inventory {
             let groups = self.names.groups.keys();
             let names = groups.chain(self.tree.entries.keys());
             let names = names.chain(self.names.aliases.keys()).map(String::as_str);
-            let hint = did_you_mean(&target.name, names.chain(self.device_names()));
-            if !hint.is_empty() {
-                target
-                    .warnings
-                    .push(format!("it is not in the inventory{hint}"));
+            let names: Vec<&str> = names.chain(self.device_names()).collect();
+            if let Some(nearest) = nearest(&target.name, &names) {
+                target.warnings.push(format!(
+                    "it is not in the inventory; did you mean `{nearest}`?"
+                ));
+                target.suggestion = Some(nearest.to_owned());
             }
         }
     }
