@@ -306,6 +306,9 @@ impl Workspace {
 
 /// Returns why these words select no target.
 pub fn no_target(inventory: &Inventory, patterns: &[String]) -> String {
+    if inventory.missing().is_none() && inventory.members("all").is_none_or(|all| all.is_empty()) {
+        return "the inventory has no targets".to_owned();
+    }
     match (missing(inventory), patterns) {
         (Some(missing), _) => missing,
         (None, []) => "no target is named".to_owned(),
