@@ -196,7 +196,7 @@ impl LoginGuide<'_> {
         };
         format!(
             "\
-README and the tutorial have an inventory for it. Or connect without them:
+The README uses the same switch, with `trust_on_first_use` instead of step 1.
 
 1. In an empty folder, its host key as known_hosts:
 
