@@ -90,12 +90,12 @@ pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
             error.get(ContextKind::InvalidArg),
             error.get(ContextKind::InvalidValue),
         ) {
-            (Some(ContextValue::String(argument)), Some(ContextValue::String(value)))
+            (Some(ContextValue::String(argument)), Some(_))
                 if argument.starts_with("--transport ") =>
             {
-                Some(format!(
+                Some(String::from(
                     "the protocol or family of a device is not an option: write `transport: remote` and `remote: \
-                     {{remote-transport: {value}}}` into the inventory"
+                     {remote-transport: NAME}` into the inventory; `devgate transport list` lists the names"
                 ))
             }
             _ => None,
@@ -239,7 +239,7 @@ mod tests {
             ("devgate -t r1 verify", "write the command first"),
             (
                 "devgate verify -t r1 --transport ssh_cli",
-                "remote-transport: ssh_cli",
+                "remote-transport: NAME",
             ),
         ] {
             let error = error_for(line);
