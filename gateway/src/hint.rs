@@ -95,7 +95,7 @@ pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
             {
                 Some(String::from(
                     "the protocol or family of a device is not an option: write `transport: remote` and `remote: \
-                     {remote-transport: NAME}` into the inventory; `devgate transport list` lists the names"
+                     {remote-transport: NAME}` into the inventory; `devgate transport list` lists the names",
                 ))
             }
             _ => None,
