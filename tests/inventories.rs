@@ -156,13 +156,21 @@ fn what_is_wrong_is_shown_without_asking_plugins() {
         assert_eq!(output.status.code(), Some(1), "{}", messages_of(&output));
         let faults = document(&output)["faults"].clone();
         for (name, kind, why) in wrong {
+            // In strict mode, the reference of this target fails first: nobody answers the prompt.
+            if (name, strict.is_empty()) == ("timeout", false) {
+                continue;
+            }
             assert_eq!(faults[name]["kind"], kind, "{faults:#}");
             let message = faults[name]["msg"].as_str().unwrap_or_default();
             assert!(message.contains(why), "{message}");
         }
+        let found = faults.as_object().map(|all| all.len());
+        let expected = wrong.len() + if strict.is_empty() { 0 } else { 1 };
+        assert!(found.is_some_and(|found| found >= expected), "{faults:#}");
+        // Only strict mode looks references up.
         assert_eq!(
-            faults.as_object().map(|all| all.len()),
-            Some(wrong.len()),
+            faults["right"]["kind"] == "bolt/plugin-error",
+            !strict.is_empty(),
             "{faults:#}"
         );
     }

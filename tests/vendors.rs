@@ -145,7 +145,7 @@ fn command_lines_behind_http_are_read_configured_and_saved() {
             // The simulated server has no interfaces: no line after the refused one was accepted.
             run.failed().shows(&[
                 "refuses line 1 of 2, `interface Ethernet1/1`",
-                "no other line was taken",
+                "no line was applied",
             ]);
             let run = script(
                 &mut project,

@@ -26,6 +26,7 @@ impl CommandLine for FakeSession {
                 peer,
                 command,
                 message,
+                hint: "",
             });
         }
         Ok(self.output.to_owned())

@@ -108,7 +108,19 @@ impl Command {
             Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
             Self::Task(task) => task.has_items(),
             Self::Session(session) => session.has_items(),
-            _ => false,
+            Self::Demo(_)
+            | Self::Practice(_)
+            | Self::Inventory(_)
+            | Self::Transport(_)
+            | Self::Family(_)
+            | Self::Type(_)
+            | Self::Pxp(_)
+            | Self::Resource(_)
+            | Self::Schema(_)
+            | Self::Metadata
+            | Self::Guard
+            | Self::Completions(_)
+            | Self::Help(_) => false,
         }
     }
 }

@@ -82,12 +82,29 @@ pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
         }
         ErrorKind::UnknownArgument => match error.get(ContextKind::InvalidArg) {
             Some(ContextValue::String(word)) if !word.starts_with('-') => target(words),
+            Some(ContextValue::String(word)) => option(word, words),
+            _ => None,
+        },
+        ErrorKind::MissingRequiredArgument => missing(words),
+        ErrorKind::InvalidValue => match (
+            error.get(ContextKind::InvalidArg),
+            error.get(ContextKind::InvalidValue),
+        ) {
+            (Some(ContextValue::String(argument)), Some(_))
+                if argument.starts_with("--transport ") =>
+            {
+                Some(String::from(
+                    "the protocol or family of a device is not an option: write `transport: remote` and `remote: \
+                     {remote-transport: NAME}` into the inventory; `devgate transport list` lists the names",
+                ))
+            }
             _ => None,
         },
         _ => None,
     };
     if let Some(hint) = hint {
         error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedValue);
         let hint = ContextValue::StyledStrs(vec![hint.into()]);
         error.insert(ContextKind::Suggested, hint);
     }
@@ -121,6 +138,42 @@ fn target(words: &[OsString]) -> Option<String> {
     }
     let path = path.join(" ");
     Some(format!("name targets with -t: `devgate {path} -t {word}`"))
+}
+
+/// The hint for an unknown option.
+fn option(option: &str, words: &[OsString]) -> Option<String> {
+    let first = words.get(1).and_then(|word| word.to_str());
+    match option {
+        "-o" | "--output" | "--json" => {
+            Some("the format of the results is --format: `--format json`".to_owned())
+        }
+        _ if first.is_some_and(|first| first.starts_with('-')) => {
+            Some("write the command first: `devgate COMMAND -t TARGETS`".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The hint for a command line that lacks something: a word that was probably meant for an option.
+fn missing(words: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let is_manifest = |word: &&str| {
+        [".yaml", ".yml", ".pp", ".json"]
+            .iter()
+            .any(|end| word.ends_with(end))
+    };
+    match words.get(1..)? {
+        ["device", rest @ ..] => {
+            let manifest = rest.iter().find(|word| is_manifest(word))?;
+            Some(format!("to apply a manifest, write `--apply {manifest}`"))
+        }
+        ["task", "run", name, target, ..] if !target.contains('=') && !target.starts_with('-') => {
+            Some(format!(
+                "name targets with -t: `devgate task run {name} -t {target}`"
+            ))
+        }
+        _ => None,
+    }
 }
 
 fn takes_targets(command: &Command) -> bool {
@@ -172,6 +225,22 @@ mod tests {
                 "`devgate inventory show -t r1`",
             ),
             ("devgate record r1 folder", "`devgate record -t r1`"),
+        ] {
+            let error = error_for(line);
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+        for (line, expected) in [
+            ("devgate device -t r1 vlans.yaml", "`--apply vlans.yaml`"),
+            (
+                "devgate task run net::ports r1",
+                "`devgate task run net::ports -t r1`",
+            ),
+            ("devgate facts -t r1 -o json", "`--format json`"),
+            ("devgate -t r1 verify", "write the command first"),
+            (
+                "devgate verify -t r1 --transport ssh_cli",
+                "remote-transport: NAME",
+            ),
         ] {
             let error = error_for(line);
             assert!(error.contains(expected), "{line}: {error}");

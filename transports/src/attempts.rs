@@ -109,7 +109,7 @@ impl Attempts<'_> {
         }
         // The changing part comes first, so that it is visible on a narrow terminal, too.
         self.ctx.retry(format!(
-            "try {} follows in {:.1} s, {:.0} s of patience are left: could not {}: {error}",
+            "try {} follows in {:.1} s ({:.0} s left): could not {}: {error}",
             self.tries + 1,
             pause.as_secs_f64(),
             left.as_secs_f64(),

@@ -78,6 +78,7 @@ pub(crate) fn failed(peer: &str, command: Option<&Line>, message: String) -> Err
         peer: peer.to_owned(),
         message: command.map_or_else(|| message.clone(), |command| command.mask(&message)),
         command: command.map_or_else(|| "the command".to_owned(), Line::shown),
+        hint: "",
     }
 }
 

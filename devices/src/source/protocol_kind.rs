@@ -17,16 +17,25 @@ pub(crate) enum ProtocolKind {
     ReadOnly,
 }
 
+/// Every built-in protocol. A new one needs a line here.
+const KINDS: [(&str, ProtocolKind); 10] = [
+    ("eapi", ProtocolKind::Commands),
+    ("f5", ProtocolKind::Rest),
+    ("netconf", ProtocolKind::Netconf),
+    ("nxapi", ProtocolKind::Commands),
+    ("ovsdb", ProtocolKind::Ovsdb),
+    ("panos", ProtocolKind::ReadOnly),
+    ("rest", ProtocolKind::Rest),
+    ("restconf", ProtocolKind::Rest),
+    ("snmp", ProtocolKind::ReadOnly),
+    ("ssh_cli", ProtocolKind::Commands),
+];
+
 impl ProtocolKind {
-    /// The kind of a protocol, by its name.
+    /// The kind of a protocol, by its name. A protocol that is not built in has commands.
     pub(crate) fn of(protocol: &str) -> Self {
-        match protocol {
-            "rest" | "restconf" | "f5" => Self::Rest,
-            "netconf" => Self::Netconf,
-            "ovsdb" => Self::Ovsdb,
-            "panos" | "snmp" => Self::ReadOnly,
-            _ => Self::Commands,
-        }
+        let known = KINDS.iter().find(|(name, _)| *name == protocol);
+        known.map_or(Self::Commands, |(_, kind)| *kind)
     }
 
     /// How values are escaped in a query.
@@ -36,5 +45,18 @@ impl ProtocolKind {
             Self::Netconf => Escape::Xml,
             Self::Commands | Self::Ovsdb | Self::ReadOnly => Escape::None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_protocol_has_a_kind() {
+        let protocols = devgate_transports::all().iter();
+        let mut protocols: Vec<&str> = protocols.map(|it| it.schema().name()).collect();
+        protocols.sort_unstable();
+        assert_eq!(protocols, KINDS.map(|(name, _)| name));
     }
 }

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use devgate_core::failure::Failure;
 use devgate_core::results::counted;
-use devgate_engine::inventory::{self, Listed, Overrides, Target};
+use devgate_engine::inventory::{self, Listed, Target};
 use devgate_engine::project::Format;
 use devgate_engine::session::{self, ProxyCheck, Sessions};
 use devgate_engine::workspace::missing;
@@ -25,8 +25,9 @@ pub enum Inventory {
     /// Show targets, their transports, addresses and groups
     ///
     /// An invalid target is shown with its error, and the exit code is 1. A target is invalid if its family is unknown
-    /// or its settings do not fit. Without --detail, no plugin and no external program runs, so their data is neither
-    /// shown nor checked.
+    /// or its settings do not fit. Without --detail or --strict, no plugin and no external program runs, so their data
+    /// is neither shown nor checked. `inventory show --strict` checks everything: it looks up every reference, so it
+    /// also finds a variable that is not set, and may prompt for a password.
     #[command(
         after_help = "Examples:\n  devgate inventory show\n  devgate inventory show -t routers --detail\n  devgate inventory show --format json | jq -r .targets[]"
     )]
@@ -57,10 +58,9 @@ impl Inventory {
         let registry = &context.workspace.registry;
         let inventory = context.inventory().await?;
         let words = super::targets::words(&words)?;
-        let targets = if detail {
-            let overrides = Overrides::default();
+        let targets = if detail || inventory.is_strict() {
             or_interrupted(async {
-                let targets = inventory.select(&words, &overrides).await?;
+                let targets = inventory.inspect(&words).await?;
                 registry.prepare(&targets).await;
                 Ok(targets)
             })

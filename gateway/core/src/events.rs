@@ -140,7 +140,8 @@ impl Events {
         })
     }
 
-    /// Records an event without secrets.
+    /// Records an event. Nothing is masked here: the caller has removed all secrets from it, as [`accept`](Sink::accept)
+    /// and [`record_output`](Self::record_output) do.
     pub fn record(&self, event: Event) {
         let mut log = locked(&self.log);
         log.events.push_back(Arc::new(event));

@@ -6,10 +6,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 
 use devgate_schemas::{Event, EventDisplay, EventSink, Level, Mask, Value};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
+use crate::failure::Failure;
 use crate::lock::locked;
-use crate::results::TargetResult;
+use crate::results::{Collected, TargetResult};
 
 /// A sink for events: the events of a run, or the sink for events that belong to no run.
 pub trait Sink: Debug + Send + Sync {
@@ -96,10 +97,41 @@ impl<'a> Redactor<'a> {
 
     /// The result of the target, in which these secrets are masked.
     pub fn masked(&self, result: TargetResult) -> TargetResult {
+        // Every field is named, so that a new one with a text is masked, too.
+        let TargetResult {
+            status,
+            value,
+            text,
+            collected,
+        } = result;
         TargetResult {
-            value: self.masked_value(result.value),
-            text: result.text.map(|text| self.masked_text(&text)),
-            ..result
+            status,
+            value: self.masked_value(value),
+            text: text.map(|text| self.masked_text(&text)),
+            collected: collected.map(|collected| self.masked_collected(collected)),
+        }
+    }
+
+    fn masked_collected(&self, collected: Collected) -> Collected {
+        let Collected {
+            at,
+            age,
+            from,
+            because,
+        } = collected;
+        let because = because.map(|Failure { kind, msg, details }| Failure {
+            kind,
+            msg: self.masked_text(&msg),
+            details: match self.masked_value(Json::Object(details)) {
+                Json::Object(details) => details,
+                _ => Map::new(),
+            },
+        });
+        Collected {
+            at,
+            age,
+            from,
+            because,
         }
     }
 }

@@ -208,9 +208,18 @@ impl Registry {
     /// Fails when its files are invalid, or when there is no such transport; the message suggests the nearest name.
     pub fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
         self.find_transport(name)?.ok_or_else(|| {
+            if ["ssh", "local", "remote"].contains(&name) {
+                let message = format!(
+                    "`{name}` is a transport of targets, and not a protocol of devices: `transport: ssh` runs tasks on a \
+                     host behind SSH, `local` on this node, `remote` on devices; docs/reference/inventory.md lists their \
+                     options, and `devgate transport list` the values of `remote-transport`"
+                );
+                return Failure::new("devgate/unknown-transport", message);
+            }
+            let hint = hint(name, self.names());
+            let end = if hint.ends_with('?') { "" } else { ";" };
             let message = format!(
-                "there is no transport `{name}`{}; `devgate transport list` lists all transports",
-                hint(name, self.names())
+                "there is no transport `{name}`{hint}{end} `devgate transport list` lists all transports"
             );
             Failure::new("devgate/unknown-transport", message)
         })

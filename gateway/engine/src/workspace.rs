@@ -21,7 +21,7 @@ use crate::inventory::{
     Inventory, InventoryProblem, InventorySource, Listed, Overrides, Target, TransportOptions,
     read_device_conf,
 };
-use crate::plugins::{Plugins, SecretPrompt};
+use crate::plugins::{Plugins, SecretPrompt, unknown_configs};
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::tasks::Catalogue;
@@ -113,6 +113,11 @@ impl Workspace {
         }
         for warning in &project.warnings {
             log_line(&*log, Level::Warning, warning.clone());
+        }
+        if !project.plugins.is_empty() {
+            for warning in unknown_configs(project, &project.catalogue()) {
+                log_line(&*log, Level::Warning, warning);
+            }
         }
         for path in project.existing_paths() {
             check_trust(&path)?;
@@ -301,6 +306,9 @@ impl Workspace {
 
 /// Returns why these words select no target.
 pub fn no_target(inventory: &Inventory, patterns: &[String]) -> String {
+    if inventory.missing().is_none() && inventory.members("all").is_none_or(|all| all.is_empty()) {
+        return "the inventory has no targets".to_owned();
+    }
     match (missing(inventory), patterns) {
         (Some(missing), _) => missing,
         (None, []) => "no target is named".to_owned(),

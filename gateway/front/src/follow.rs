@@ -129,7 +129,11 @@ pub fn log_event(logger: &Logger, event: &Event, again: &str) {
             Level::Err,
             &stopping(*stage, message, *running, *is_held, again),
         ),
-        _ => {}
+        Event::Begun { .. }
+        | Event::Started { .. }
+        | Event::Output { .. }
+        | Event::Finished { .. }
+        | Event::Ended { .. } => {}
     }
 }
 

@@ -42,7 +42,8 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub deviceconfig: Option<PathBuf>,
-    /// Reject an inventory with an invalid target, instead of skipping the target
+    /// Fail if any target's entry is malformed, or if a named target cannot be used (default: only that target fails);
+    /// `inventory show --strict` checks every target's settings and references
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub strict: bool,
     /// Module folders, separated by colons (default: modules in the project)

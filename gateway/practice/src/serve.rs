@@ -38,7 +38,7 @@ pub struct PracticeArgs {
 
     /// File for the host key; created with mode 0600 if it does not exist
     ///
-    /// Without it, the switch has a new key in each run.
+    /// Without it, the switch has a new key in each run. A client that remembers the former key then refuses the switch.
     #[arg(long, value_name = "FILE")]
     host_key: Option<PathBuf>,
 
@@ -61,6 +61,16 @@ pub struct PracticeArgs {
 pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let address = SocketAddr::new(args.listen, args.port);
     let host_key = args.host_key.as_deref().map(host_key_of).transpose()?;
+    if let Some(folder) = args
+        .replay
+        .as_deref()
+        .filter(|folder| !folder.join("case.yaml").exists())
+    {
+        return Err(Failure::other(format!(
+            "{0} holds no recording: `devgate record -t TARGET {0}` makes one",
+            folder.display()
+        )));
+    }
     let recording = args.replay.as_deref().map(Recording::read).transpose()?;
     let recording = recording.map(Arc::new);
     let settings = PracticeSettings {
@@ -186,6 +196,8 @@ impl LoginGuide<'_> {
         };
         format!(
             "\
+The README uses the same switch, with `trust_on_first_use` instead of step 1.
+
 1. In an empty folder, its host key as known_hosts:
 
 {host_pattern} {key}

@@ -12,6 +12,11 @@ pub struct InvalidConnectionInfo {
 }
 
 impl InvalidConnectionInfo {
+    /// Whether a mandatory attribute of this name is missing.
+    pub fn lacks(&self, name: &str) -> bool {
+        self.missing.iter().any(|missing| missing == name)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.mismatches.is_empty() && self.missing.is_empty() && self.broken.is_empty()
     }

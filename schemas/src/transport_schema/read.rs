@@ -4,7 +4,7 @@ use super::connection_info::ConnectionInfo;
 use super::invalid::InvalidConnectionInfo;
 use super::schema::{TransportSchema, is_reserved};
 use crate::attribute::shown;
-use crate::{Hash, Level, RawConnectionInfo, Value, did_you_mean};
+use crate::{Attribute, Hash, Level, RawConnectionInfo, Value, did_you_mean};
 
 /// Keys that inventories derive from a URI, whether the transport uses them or not.
 const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
@@ -32,6 +32,9 @@ impl TransportSchema {
                 .iter()
                 .map(|key| {
                     let known = self.connection_info.keys().map(String::as_str);
+                    let known = known
+                        .chain(Self::GATEWAYS)
+                        .chain(["remote-transport", "run-on"]);
                     format!("`{key}`{}", did_you_mean(key, known))
                 })
                 .collect();
@@ -179,7 +182,8 @@ impl TransportSchema {
                     } else {
                         ""
                     };
-                    format!("{key}: {} ({violation}{from})", shown(value))
+                    let tip = tip(attribute, value);
+                    format!("{key}: {} ({violation}{from}){tip}", shown(value))
                 });
             }
         }
@@ -197,5 +201,25 @@ impl TransportSchema {
         } else {
             Err(invalid)
         }
+    }
+}
+
+/// Returns how to write a value so that it has the attribute's type, as the end of a message.
+fn tip(attribute: &Attribute, value: &Value) -> &'static str {
+    let accepts = |value: Value| attribute.check(&value).is_ok();
+    match value {
+        Value::String(_) if accepts(Value::Boolean(true)) => {
+            "; write true or false, without quotes"
+        }
+        Value::String(text)
+            if text
+                .parse()
+                .is_ok_and(|number| accepts(Value::Integer(number))) =>
+        {
+            "; write it without quotes"
+        }
+        Value::Integer(number) if accepts(Value::from(number.to_string())) => "; put it in quotes",
+        Value::Boolean(truth) if accepts(Value::from(truth.to_string())) => "; put it in quotes",
+        _ => "",
     }
 }

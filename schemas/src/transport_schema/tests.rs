@@ -110,7 +110,7 @@ fn everything_wrong_is_reported_at_once_and_no_secret_is_quoted() {
     assert_eq!(
         invalid,
         "The connection info of `nexus` does not fit:\n    \
-             * host: 1 (expects a String value, got Integer)\n    \
+             * host: 1 (expects a String value, got Integer); put it in quotes\n    \
              * pin: << redacted value >> expects an undef value or a match for Enum['canary'], \
              got String\nThe following mandatory attributes were not provided:\n    *  password"
     );

@@ -70,7 +70,7 @@ fn everything_wrong_with_a_desired_resource_is_reported_without_secrets() {
         .expect_err("no pattern takes it");
     assert_eq!(
         wrong.problems()[0],
-        "the title \"nonsense\" is none of `route`: a title looks like `<prefix> table <table>`"
+        "the title \"nonsense\" is not a valid title of `route`: a title looks like `<prefix> table <table>`"
     );
 }
 

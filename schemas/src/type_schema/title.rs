@@ -34,7 +34,7 @@ impl TypeSchema {
         }
         let like = self.titles_look_like().unwrap_or_default();
         Err(refused(format!(
-            "the title \"{title}\" is none of `{}`: {like}",
+            "the title \"{title}\" is not a valid title of `{}`: {like}",
             self.name
         )))
     }

@@ -181,6 +181,21 @@ fn plain(expected: &dyn Expected) -> String {
     }
 }
 
+/// Adds to a message of the YAML parser what to check.
+pub(super) fn plain_syntax(message: &str) -> String {
+    if message.contains("tabs disallowed") {
+        return "found a tab: indent with blanks".to_owned();
+    }
+    let is_block = [
+        "did not find expected '-' indicator",
+        "did not find expected key",
+    ];
+    match is_block.iter().any(|text| message.contains(text)) {
+        true => format!("{message}: check the indentation"),
+        false => message.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -114,8 +114,10 @@ impl<'t> Builder<'t> {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
                 let mark = error.marker();
-                Err(Error::new(error.kind().to_string())
-                    .at_mark(mark.line().max(1), mark.col() + 1))
+                Err(
+                    Error::new(super::error::plain_syntax(&error.kind().to_string()))
+                        .at_mark(mark.line().max(1), mark.col() + 1),
+                )
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }

@@ -86,6 +86,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 peer,
                 command,
                 message,
+                hint: self.privilege_hint(),
             });
         }
         for (index, &(line, expect)) in lines.iter().enumerate() {

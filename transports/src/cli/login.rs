@@ -68,6 +68,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             has_paged: false,
             round_trip: Duration::ZERO,
             state: CliState::Busy,
+            is_unprivileged: false,
             greeting: String::new(),
             most_kept: PartialOutput::OF_OPENING,
             alarm: Alarm::default(),
@@ -186,7 +187,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let pattern = dialect.prompt.privileged.as_ref();
             pattern.is_some_and(|pattern| pattern.is(cli.screen.last_line()))
         };
-        if is_privileged(self) || (password.is_none() && !enable.required) {
+        if is_privileged(self) {
+            return Ok(());
+        }
+        if password.is_none() && !enable.required {
+            self.is_unprivileged = true;
             return Ok(());
         }
         let (peer, command) = (self.settings.peer.clone(), enable.command.clone());

@@ -102,6 +102,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 peer: self.settings.peer.clone(),
                 command: command.shown(),
                 message: command.mask(&message),
+                hint: self.privilege_hint(),
             }),
         }
     }

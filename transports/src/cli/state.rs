@@ -42,6 +42,8 @@ pub(crate) struct Cli<S> {
     pub(super) round_trip: Duration,
     /// Whether a command is running, or was abandoned: then nothing more is sent.
     pub(super) state: CliState,
+    /// Whether privileged mode was not entered because the target has no password for it.
+    pub(super) is_unprivileged: bool,
     /// The text above the first prompt.
     pub(super) greeting: String,
     /// The number of bytes of an incomplete answer that an error keeps.
@@ -125,6 +127,16 @@ impl<S> Cli<S> {
                 self.output_start = None;
                 Err(error)
             }
+        }
+    }
+
+    /// Returns what may help if a command is refused, to end the message with.
+    pub(super) fn privilege_hint(&self) -> &'static str {
+        match self.is_unprivileged {
+            true => {
+                "; the session is not in privileged mode: if the command needs it, set `enable_password`"
+            }
+            false => "",
         }
     }
 

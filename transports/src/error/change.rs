@@ -53,11 +53,11 @@ impl fmt::Display for ConfigurationProblem {
             write!(
                 f,
                 "{peer} refuses line {number} of {of}, `{line}`: {}; ",
-                one_line(message)
+                one_line(message).trim_end_matches('.')
             )?;
         }
         if let Some(error) = interrupted {
-            write!(f, "{error}; ")?;
+            write!(f, "{}; ", error.to_string().trim_end_matches('.'))?;
         }
         match (refused, interrupted, sent) {
             (_, _, 0) => write!(
@@ -68,7 +68,7 @@ impl fmt::Display for ConfigurationProblem {
                 f,
                 "the device rolled back the lines before it: the configuration is unchanged"
             ),
-            (Some(_), None, 1) => write!(f, "no other line was taken"),
+            (Some(_), None, 1) => write!(f, "no line was applied"),
             (Some(_), None, sent) => {
                 write!(
                     f,

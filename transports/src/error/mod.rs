@@ -29,7 +29,7 @@ pub use partial_output::PartialOutput;
 pub use program::ProgramProblem;
 pub use refused::Refused;
 pub use retry_budget_spent::RetryBudgetSpent;
-use text::reason;
+use text::{before, reason};
 pub(crate) use text::{one_line, quoted_message, seconds};
 pub use tls::{TlsProblem, Untrusted};
 
@@ -213,7 +213,7 @@ pub enum Error {
     Interrupted(Box<Interrupted>),
 
     /// The target reports that a command failed.
-    #[error("{peer} refuses `{command}`: {}", one_line(.message))]
+    #[error("{peer} refuses `{command}`: {}{hint}", before(hint, &one_line(.message)))]
     CommandFailed {
         /// The peer.
         peer: String,
@@ -221,6 +221,8 @@ pub enum Error {
         command: String,
         /// The target's message, unchanged.
         message: String,
+        /// What may help, to end the message with.
+        hint: &'static str,
     },
 
     /// The target refuses a request, or reports that it failed.

@@ -30,15 +30,23 @@ pub(crate) fn quoted_message(text: &str) -> String {
     }
 }
 
-/// Returns a peer's text on one line, shortened for a message. Possible secrets are redacted, because the text
+/// Returns a peer's text on one line, shortened for a message. Lines that only point at a column are left out. Possible secrets are redacted, because the text
 /// may be a configuration line.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty())
+        .filter(|line| !line.chars().all(|c| matches!(c, '^' | '~' | ' ')))
         .collect();
     quoted(&lines.join(" / "))
+}
+
+/// Returns a sentence without its full stop if a hint follows it.
+pub(super) fn before<'t>(hint: &str, sentence: &'t str) -> &'t str {
+    match hint.is_empty() {
+        true => sentence,
+        false => sentence.trim_end_matches('.'),
+    }
 }
 
 /// Returns a line from a peer, shortened, with possible secrets redacted.

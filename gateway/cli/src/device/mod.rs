@@ -113,7 +113,8 @@ pub struct Device {
         requires = "resource"
     )]
     to_yaml: bool,
-    /// Where to log instead of the terminal: `console`, `syslog`, or files; .json and .jsonl files are JSON
+    /// Where to write messages, separated by commas: `console` (stderr), `syslog`, or the path of a file (text, or JSON
+    /// if it ends with .json or .jsonl); without `console`, none go to the terminal
     #[arg(short, long, value_name = "PLACE,...", value_delimiter = ',')]
     logdest: Vec<LogDest>,
     /// Log everything, like --log-level debug

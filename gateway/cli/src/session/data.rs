@@ -36,7 +36,7 @@ pub struct Get {
                   session set -t r1 - --method merge < config.xml\n  devgate session set -t r1 \
                   '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
                   operations.json\n\nA single - is the body. SNMP is read-only. Pass secrets on stdin: all users of \
-                  this host can read arguments. In a task under --noop, the request is refused."
+                  this node can read arguments. In a task under --noop, the request is refused."
 )]
 pub struct Set {
     #[command(flatten)]

@@ -23,13 +23,13 @@ use crate::terminal_view::run_operation;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session exec show version\n  devgate session exec -t switch1 show version\n  \
+    after_help = "Examples:\n  devgate session exec -t switch1 show version\n  \
                   devgate session exec -t switches show version\n  devgate session exec --config 'interface swp1' ' \
                   description uplink'\n  devgate session exec --answer y 'copy running-config startup-config'\n  \
                   devgate session exec --config --save - < lines.txt\n  printf 'show version\\nshow clock\\n' | \
                   devgate session exec -\n\nPut options before the command. If a word of the command begins with --, \
                   put -- before the command:\n  devgate session exec -t fw1 -- diag --brief\n\nPass secrets on stdin: \
-                  all users of this host can read arguments."
+                  all users of this node can read arguments."
 )]
 pub struct Exec {
     #[command(flatten)]

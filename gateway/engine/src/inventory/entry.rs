@@ -153,7 +153,9 @@ fn identity(node: &Node) -> Result<Identity<'_>, (&Node, String)> {
     let parsed = match uri {
         Some(node) => {
             let uri = Uri::parse(text(node, "uri")?);
-            Some(uri.map_err(|message| (node, format!("invalid uri: {message}")))?)
+            let target = name.and_then(Node::as_str);
+            let target = target.map_or_else(String::new, |name| format!(" of the target {name}"));
+            Some(uri.map_err(|message| (node, format!("invalid uri{target}: {message}")))?)
         }
         None => None,
     };

@@ -200,9 +200,13 @@ fn lines(problems: &[InventoryProblem]) -> String {
 
 /// Returns the failure of a target whose connection info is invalid for its transport.
 pub fn invalid_connection_info(target: &Target, why: &InvalidConnectionInfo) -> Failure {
+    let address = match why.lacks("host") {
+        true => "\nThe target has no address: set `uri` or `host`",
+        false => "",
+    };
     Failure::new(
         "devgate/invalid-connection-info",
-        format!("{}: {why}", target.name),
+        format!("{}: {why}{address}", target.name),
     )
 }
 
@@ -218,10 +222,15 @@ pub fn unknown_target(target: &Target) -> Failure {
             "; a URI has the settings of the group `all`, which names no transport of devices"
                 .to_owned()
         }
-        None => String::new(),
+        None => match &target.suggestion {
+            Some(other) => format!("; did you mean `{other}`?"),
+            None => String::new(),
+        },
     };
-    let message =
-        format!("{name} is not in the inventory{why}; `devgate inventory show` lists all targets");
+    let end = if why.ends_with('?') { "" } else { ";" };
+    let message = format!(
+        "{name} is not in the inventory{why}{end} `devgate inventory show` lists all targets"
+    );
     Failure::new("devgate/unknown-target", message)
 }
 

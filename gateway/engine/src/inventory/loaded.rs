@@ -30,6 +30,9 @@ pub struct Inventory {
     pub(super) devices: IndexMap<String, ConfiguredDevice>,
 }
 
+/// What to say of an inventory of another program, to end a message with.
+pub(super) const NOT_BOLT: &str = "; this is not a Bolt inventory, version 2: docs/migration.md shows how to convert one of Ansible";
+
 /// Shows no data, because they may contain secrets.
 impl fmt::Debug for Inventory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,9 +73,15 @@ impl Inventory {
         plugins: Rc<dyn ReferenceResolver>,
         strict: bool,
     ) -> Result<Self, InventoryError> {
-        let mut root = yaml::parse(text).map_err(|error| InventoryError::Syntax {
-            file: file.to_owned(),
-            error,
+        let mut root = yaml::parse(text).map_err(|mut error| {
+            // A section of an INI file.
+            if text.lines().any(|line| line.starts_with('[')) {
+                error.message += NOT_BOLT;
+            }
+            InventoryError::Syntax {
+                file: file.to_owned(),
+                error,
+            }
         })?;
         // Most inventories have no reference, and then nothing needs to be expanded.
         if text.contains("_plugin") {

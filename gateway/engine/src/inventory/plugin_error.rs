@@ -14,7 +14,7 @@ pub(crate) enum PluginError {
         /// A suggestion.
         hint: String,
         /// The built-in plugins.
-        built_in: &'static [&'static str],
+        built_in: Vec<&'static str>,
     },
     /// The module has no task that resolves references.
     #[error(

@@ -8,6 +8,7 @@ use devgate_schemas::{Value, did_you_mean};
 use super::data::TargetData;
 use super::error::InventoryProblem;
 use super::group::{Group, Tree};
+use super::loaded::NOT_BOLT;
 use super::nodes::DATA_KEYS;
 use super::reference_key;
 use super::target_name::illegal;
@@ -145,6 +146,9 @@ impl<'n> InventoryReader<'n> {
             );
         }
         self.version(mapping, this);
+        if parent.is_none() {
+            self.check_origin(mapping);
+        }
         let extra = if parent.is_none() { "version" } else { "name" };
         self.unknown_keys(
             mapping,
@@ -158,6 +162,21 @@ impl<'n> InventoryReader<'n> {
         }
         for inner in self.list(mapping, "groups", this) {
             self.group(inner, Some(this));
+        }
+    }
+
+    /// Warns about an inventory of Ansible: groups by name, with `hosts` or `children`.
+    fn check_origin(&mut self, mapping: &Mapping) {
+        let is_ansible = mapping.iter().find_map(|(_, group)| {
+            let keys = group.as_mapping()?;
+            let found = ["hosts", "children"]
+                .into_iter()
+                .find_map(|key| keys.get(key));
+            found.filter(|node| node.as_mapping().is_some())
+        });
+        if let Some(node) = is_ansible {
+            let message = format!("found a group of Ansible{NOT_BOLT}");
+            self.warning(node, None, message);
         }
     }
 

@@ -22,13 +22,27 @@ use super::{
 const LOOKUPS: usize = 16;
 
 impl Inventory {
-    /// Creates the targets of these names. The references that they need are resolved first, each once. A reference
-    /// without influence on the result is not resolved.
+    /// Creates the targets of these names, as [`targets_with_faults`](Self::targets_with_faults). In strict mode, a
+    /// target with a fault is an error.
     pub(super) async fn targets(
         &self,
         selected: IndexMap<String, Option<Uri>>,
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let targets = self.targets_with_faults(selected, overrides).await;
+        match targets.iter().find_map(|target| target.fault.as_ref()) {
+            Some(fault) if self.strict => Err(InventoryError::Strict(Arc::clone(fault))),
+            _ => Ok(targets),
+        }
+    }
+
+    /// Creates the targets of these names. The references that they need are resolved first, each once. A reference
+    /// without influence on the result is not resolved.
+    pub(super) async fn targets_with_faults(
+        &self,
+        selected: IndexMap<String, Option<Uri>>,
+        overrides: &Overrides,
+    ) -> Vec<Arc<Target>> {
         let devices = selected.keys().filter_map(|name| self.devices.get(name));
         join_all(devices.map(ConfiguredDevice::prepare)).await;
         let mut resolved: Vec<Option<Arc<Target>>> = vec![None; selected.len()];
@@ -61,11 +75,7 @@ impl Inventory {
                 .collect::<()>()
                 .await;
         }
-        let resolved: Vec<_> = resolved.into_iter().flatten().collect();
-        match resolved.iter().find_map(|target| target.fault.as_ref()) {
-            Some(fault) if self.strict => Err(InventoryError::Strict(Arc::clone(fault))),
-            _ => Ok(resolved),
-        }
+        resolved.into_iter().flatten().collect()
     }
 
     /// Creates the targets of these names as far as no reference must be resolved.

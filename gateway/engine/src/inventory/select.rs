@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use devgate_schemas::did_you_mean;
+use devgate_schemas::nearest;
 use indexmap::IndexMap;
 
 use super::glob::{Glob, TOO_LARGE, is_glob};
@@ -39,6 +39,22 @@ impl Inventory {
         Ok(targets)
     }
 
+    /// Selects targets by words, and resolves their references. Each problem with a target is in its
+    /// [`fault`](Target::fault), also in strict mode.
+    ///
+    /// # Errors
+    /// Fails for patterns without a match and for invalid URIs.
+    pub async fn inspect(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let selected = self.resolve_words(words)?;
+        let overrides = Overrides::default();
+        Ok(self.targets_with_faults(selected, &overrides).await)
+    }
+
+    /// Returns whether the inventory was read strictly.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// Selects targets by words without calling plugins. Their data are incomplete where a plugin would be needed.
     ///
     /// # Errors
@@ -65,11 +81,12 @@ impl Inventory {
             let groups = self.names.groups.keys();
             let names = groups.chain(self.tree.entries.keys());
             let names = names.chain(self.names.aliases.keys()).map(String::as_str);
-            let hint = did_you_mean(&target.name, names.chain(self.device_names()));
-            if !hint.is_empty() {
-                target
-                    .warnings
-                    .push(format!("it is not in the inventory{hint}"));
+            let names: Vec<&str> = names.chain(self.device_names()).collect();
+            if let Some(nearest) = nearest(&target.name, &names) {
+                target.warnings.push(format!(
+                    "it is not in the inventory; did you mean `{nearest}`?"
+                ));
+                target.suggestion = Some(nearest.to_owned());
             }
         }
     }

@@ -33,6 +33,8 @@ pub struct Target {
     pub listed: Listed,
     /// For an unlisted target, the listed target with the same address.
     pub namesake: Option<String>,
+    /// For an unlisted target, the listed name that was probably meant.
+    pub suggestion: Option<String>,
     /// The URI, if an entry has one.
     pub(crate) uri: Option<Uri>,
     /// How the target is reached.

@@ -10,7 +10,7 @@ pub(super) const TRANSPORTS: [&str; 9] = [
 /// How a target is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetKind {
-    /// As a process on this host.
+    /// As a process on this node.
     Local,
     /// Over SSH.
     Ssh,

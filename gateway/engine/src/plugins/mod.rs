@@ -33,10 +33,39 @@ use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
 
-/// The built-in plugins.
-const BUILT_IN: [&str; 6] = ["age", "env_var", "pkcs7", "prompt", "task", "yaml"];
+/// The built-in plugins, by name.
+const BUILT_IN: [(&str, BuiltIn); 6] = [
+    ("age", BuiltIn::Age),
+    ("env_var", BuiltIn::EnvVar),
+    ("pkcs7", BuiltIn::Pkcs7),
+    ("prompt", BuiltIn::Prompt),
+    ("task", BuiltIn::Task),
+    ("yaml", BuiltIn::Yaml),
+];
 /// How deep references may be nested.
 const MAX_DEPTH: usize = 50;
+
+/// A built-in plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BuiltIn {
+    Age,
+    EnvVar,
+    Pkcs7,
+    Prompt,
+    Task,
+    Yaml,
+}
+
+impl BuiltIn {
+    fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.into_iter().map(|(name, _)| name)
+    }
+
+    fn find(name: &str) -> Option<Self> {
+        let found = BUILT_IN.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, plugin)| plugin)
+    }
+}
 
 /// Prompts a person for a secret.
 #[async_trait]
@@ -110,7 +139,8 @@ impl Plugins {
             let depth_left = depth_left.checked_sub(1).ok_or(PluginError::Loop)?;
             let plugin = reference.get("_plugin").and_then(Value::as_str);
             let plugin = plugin.unwrap_or_default();
-            if !loading && (plugin == "task" || !BUILT_IN.contains(&plugin)) {
+            let built_in = BuiltIn::find(plugin);
+            if !loading && matches!(built_in, None | Some(BuiltIn::Task)) {
                 let plugin = plugin.to_owned();
                 return Err(PluginError::LoadingDisabled { plugin });
             }
@@ -129,30 +159,34 @@ impl Plugins {
                     config = hash;
                 }
             }
-            let options = |values| Options {
+            // A module takes only the options of the project that its task has as parameters.
+            let (values, config) = match built_in {
+                Some(_) => (merge_over(config, values), Hash::new()),
+                None => (values, config),
+            };
+            let options = Options {
                 plugin,
                 values,
                 environment: &self.environment,
             };
-            match plugin {
-                "env_var" => env_var::resolve(&options(values)),
-                "yaml" => yaml::resolve(&self.folder, &options(values)),
-                "prompt" => {
+            match built_in {
+                Some(BuiltIn::EnvVar) => env_var::resolve(&options),
+                Some(BuiltIn::Yaml) => yaml::resolve(&self.folder, &options),
+                Some(BuiltIn::Prompt) => {
                     let Some(secret_prompt) = &self.secret_prompt else {
                         let message = "a prompt is not possible here: use another plugin";
-                        return Err(options(values).failed(message));
+                        return Err(options.failed(message));
                     };
                     let _alone = self.prompt_permit.acquire().await;
-                    prompt::resolve(&options(values), &**secret_prompt).await
+                    prompt::resolve(&options, &**secret_prompt).await
                 }
-                "pkcs7" => pkcs7::resolve(&self.folder, options(merge_over(config, values))),
-                "age" => age::resolve(&self.folder, options(merge_over(config, values))),
-                "task" => module::task(&self.catalogue, self.host(), options(values)).await,
-                _ => {
+                Some(BuiltIn::Pkcs7) => pkcs7::resolve(&self.folder, options),
+                Some(BuiltIn::Age) => age::resolve(&self.folder, options),
+                Some(BuiltIn::Task) => module::task(&self.catalogue, self.host(), options).await,
+                None => {
                     let Some(folder) = self.catalogue.plugin(plugin) else {
                         return Err(unknown_plugin(plugin));
                     };
-                    let options = options(values);
                     let module = module::Module {
                         folder: &folder,
                         config,
@@ -215,8 +249,8 @@ impl ReferenceResolver for Plugins {
     fn unknown_plugin(&self, reference: &Hash) -> Option<PluginError> {
         let plugin = reference.get("_plugin").and_then(Value::as_str);
         let plugin = plugin.unwrap_or_default();
-        if !BUILT_IN.contains(&plugin) && self.catalogue.plugin(plugin).is_none() {
-            return Some(unknown_plugin(plugin));
+        if let Some(unknown) = unknown(plugin, &self.catalogue) {
+            return Some(unknown);
         }
         let options = reference.iter().filter_map(|(_, value)| value.as_hash());
         let mut inner = options.filter(|hash| hash.get("_plugin").is_some());
@@ -224,12 +258,30 @@ impl ReferenceResolver for Plugins {
     }
 }
 
+/// Returns warnings about the options of plugins that do not exist, in the project's file.
+pub(crate) fn unknown_configs(project: &Project, catalogue: &Catalogue) -> Vec<String> {
+    let mut names: Vec<&String> = project.plugins.keys().collect();
+    names.sort();
+    let unknown = names
+        .into_iter()
+        .filter_map(|name| unknown(name, catalogue));
+    let warnings =
+        unknown.map(|error| format!("plugins in bolt-project.yaml, without effect: {error}"));
+    warnings.collect()
+}
+
+/// Returns the error for a plugin if it is neither built in nor a module.
+fn unknown(plugin: &str, catalogue: &Catalogue) -> Option<PluginError> {
+    let is_known = BuiltIn::find(plugin).is_some() || catalogue.plugin(plugin).is_some();
+    (!is_known).then(|| unknown_plugin(plugin))
+}
+
 /// Returns the error for a plugin that does not exist.
 fn unknown_plugin(plugin: &str) -> PluginError {
     PluginError::Unknown {
-        hint: did_you_mean(plugin, BUILT_IN),
+        hint: did_you_mean(plugin, BuiltIn::names()),
         plugin: plugin.to_owned(),
-        built_in: &BUILT_IN,
+        built_in: BuiltIn::names().collect(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, Value, yaml};
 use devgate_transports::Environment;
 
-use super::Plugins;
+use super::{Plugins, unknown_configs};
 use crate::inventory::{PluginError, ReferenceResolver};
 use crate::project::Project;
 
@@ -355,4 +355,41 @@ async fn a_module_is_a_plugin_with_the_configuration_of_the_project() {
             kind,
         );
     }
+}
+
+#[tokio::test]
+async fn the_options_of_the_project_are_defaults_of_every_plugin() {
+    let folder = project(&[
+        (
+            "bolt-project.yaml",
+            "plugins: {env_var: {default: x}, yaml: {filepath: word.yaml}, env_vars: {default: y}}\n",
+        ),
+        ("word.yaml", "hello"),
+    ]);
+    let plugins = plugins(folder.path());
+    for (reference, expected) in [
+        ("{_plugin: env_var, var: DEVGATE_IS_NOT_SET}", "x"),
+        (
+            "{_plugin: env_var, var: DEVGATE_IS_NOT_SET, default: own}",
+            "own",
+        ),
+        ("{_plugin: yaml}", "hello"),
+    ] {
+        let value = call(&plugins, reference).await;
+        assert_eq!(
+            value.expect(reference),
+            Value::from(expected),
+            "{reference}"
+        );
+    }
+    let found = Project::find(Some(folder.path().to_owned()), None, folder.path());
+    let found = found.expect("a project");
+    let warnings = unknown_configs(&found, &found.catalogue());
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    assert!(
+        warning.contains("unknown plugin env_vars; did you mean `env_var`?"),
+        "{warning}"
+    );
 }

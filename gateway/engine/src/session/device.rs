@@ -238,7 +238,7 @@ impl SessionTurn<'_> {
         if !waited.is_zero() {
             retry_budget.share(waited);
             ctx.notice(format!(
-                "other work has waited {:.0} s for this device without success: {:.0} s of patience are left",
+                "other work has waited {:.0} s for this device without success ({:.0} s left)",
                 waited.as_secs_f64(),
                 retry_budget.left().as_secs_f64()
             ));

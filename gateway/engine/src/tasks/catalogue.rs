@@ -78,7 +78,11 @@ impl Catalogue {
         }
         let known_names: Vec<&str> = known_names.iter().map(String::as_str).collect();
         let name = name.to_string();
-        let nearest = nearest(&name, &known_names).map(str::to_owned);
+        // A task without its module is probably that of a module.
+        let in_module = |known: &&&str| known.rsplit("::").next() == Some(&name);
+        let nearest =
+            nearest(&name, &known_names).or_else(|| known_names.iter().find(in_module).copied());
+        let nearest = nearest.map(str::to_owned);
         Err(TaskError::Unknown { name, nearest })
     }
 

@@ -29,7 +29,9 @@ fn object(json: &str) -> Result<Hash, TaskError> {
     match read_unique(json.as_bytes()).map(Value::from) {
         Ok(Value::Hash(hash)) => Ok(hash),
         Ok(_) => Err(TaskError::ParamsNotJson("expected an object".to_owned())),
-        Err(error) => Err(TaskError::ParamsNotJson(error.to_string())),
+        Err(error) => Err(TaskError::ParamsNotJson(format!(
+            "{error}; write an object: --params '{{\"name\": \"value\"}}', or name=value without --params"
+        ))),
     }
 }
 

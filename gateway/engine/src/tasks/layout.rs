@@ -126,7 +126,7 @@ impl io::Write for HashWriter<'_> {
 pub(crate) struct TaskFile {
     /// `module/mount/path`.
     pub name: String,
-    /// The path on this host.
+    /// The path on this node.
     pub path: PathBuf,
 }
 

@@ -121,7 +121,7 @@ fn a_type_s_own_example_shows_what_a_title_looks_like() {
     let told = schema.parse_title("10.9.0.0/16").expect_err("no table");
     assert_eq!(
         told.to_string(),
-        "the title \"10.9.0.0/16\" is none of `route`: a title looks like `10.9.0.0/16 table 7`"
+        "the title \"10.9.0.0/16\" is not a valid title of `route`: a title looks like `10.9.0.0/16 table 7`"
     );
 }
 
@@ -130,7 +130,7 @@ fn an_example_that_is_no_resource_of_the_type_is_refused() {
     for (lines, expected) in [
         (
             "example: { nonsense: { owner: me } }",
-            "the title \"nonsense\" is none of `route`",
+            "the title \"nonsense\" is not a valid title of `route`",
         ),
         (
             "example: { 1.0.0.0/8 table 1: { ownr: me } }",

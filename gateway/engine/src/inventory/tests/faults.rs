@@ -39,8 +39,8 @@ fn an_invalid_target_exists_and_cannot_be_used() {
                 "bad",
                 "unknown",
                 fault(
-                    "inventory.yaml: line 6, column 26: in group all/g: invalid uri: expected a port \
-                     from 0 to 65535 after the host"
+                    "inventory.yaml: line 6, column 26: in group all/g: invalid uri of the target bad: \
+                     expected a port from 0 to 65535 after the host"
                 )
             ),
             (
