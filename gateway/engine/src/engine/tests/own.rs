@@ -325,7 +325,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                     inventory: Rc::clone(&bench.inventory),
                     targets: bench.targets(&["d0"]),
                 },
-                operation: Operation::Verify(Verify::default()),
+                operation: Operation::Verify(crate::operations::Verify::default()),
                 limits: RunLimits {
                     kept_events: usize::MAX,
                     ..RunLimits::default()
