@@ -2,6 +2,7 @@
 
 mod borrowed;
 mod broker;
+mod clients;
 mod connection_spec;
 mod device;
 mod device_lock;
