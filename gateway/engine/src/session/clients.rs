@@ -1,4 +1,5 @@
-//! The clients of a lent session: each is served on its own connection, until it leaves.
+//! The clients of a lent session: each is served on its own connection, until it leaves. They come from a socket of this
+//! node, or from a host on which a relay listens.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,13 +9,11 @@ use std::time::Duration;
 use devgate_core::failure::Failure;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value as Json;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
-use tokio::net::UnixStream;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::broker::LentSession;
-use super::socket::{Socket, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
 
 /// The number of clients that are served at once. Further clients wait until one of them leaves.
@@ -29,6 +28,18 @@ const FIRST_REQUEST_LIMIT: Duration = Duration::from_millis(100);
 
 /// The pause before the next client is accepted, after the system had no file descriptor left for one.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Where the clients of a session come from.
+pub(super) trait Listen {
+    /// The connection of a client.
+    type Stream: AsyncRead + AsyncWrite + Unpin;
+
+    /// Waits for the next client.
+    async fn accept(&self) -> io::Result<Self::Stream>;
+
+    /// Whether a client may use the session.
+    fn is_trusted(stream: &Self::Stream) -> io::Result<bool>;
+}
 
 /// Whether a client waits to be served.
 #[derive(Debug, Default)]
@@ -61,8 +72,8 @@ impl ClientQueue {
 }
 
 impl LentSession<'_> {
-    /// Serves the clients of the socket.
-    pub(super) async fn serve(&self, socket: &Socket) -> Infallible {
+    /// Serves all clients that come from here.
+    pub(super) async fn serve<L: Listen>(&self, listener: &L) -> Infallible {
         let queue = ClientQueue::default();
         let mut clients = FuturesUnordered::new();
         let mut next = None;
@@ -70,14 +81,14 @@ impl LentSession<'_> {
             if clients.len() < MAX_CLIENTS
                 && let Some(client) = next.take()
             {
-                clients.push(self.serve_client(client, &queue));
+                clients.push(self.serve_client::<L>(client, &queue));
             }
             queue.is_waiting.send_replace(next.is_some());
             tokio::select! {
                 // Clients that were accepted are served first: mostly, their requests are there already.
                 biased;
                 Some(()) = clients.next() => {}
-                client = socket.accept(), if next.is_none() => match client {
+                client = listener.accept(), if next.is_none() => match client {
                     Ok(client) => next = Some(client),
                     Err(error) => {
                         self.ctx.debug(format!("cannot accept a client of the session: {error}"));
@@ -94,8 +105,8 @@ impl LentSession<'_> {
     }
 
     /// Serves one client until it leaves.
-    async fn serve_client(&self, mut stream: UnixStream, queue: &ClientQueue) {
-        let outcome = match is_trusted(&stream) {
+    async fn serve_client<L: Listen>(&self, mut stream: L::Stream, queue: &ClientQueue) {
+        let outcome = match L::is_trusted(&stream) {
             Ok(true) => self.serve_requests(&mut stream, queue).await,
             Ok(false) => {
                 self.ctx
@@ -113,8 +124,12 @@ impl LentSession<'_> {
         }
     }
 
-    async fn serve_requests(&self, stream: &mut UnixStream, queue: &ClientQueue) -> io::Result<()> {
-        let (reader, mut writer) = stream.split();
+    async fn serve_requests(
+        &self,
+        stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+        queue: &ClientQueue,
+    ) -> io::Result<()> {
+        let (reader, mut writer) = tokio::io::split(stream);
         let mut reader = BufReader::new(reader);
         let mut time = FIRST_REQUEST_LIMIT;
         loop {
