@@ -8,7 +8,7 @@ mod run_host;
 mod run_on;
 mod turns;
 
-pub(crate) use dialer::ProxyDialer;
+pub(crate) use dialer::{ProxyDialer, SlotDialer};
 pub(crate) use hosts::{HostUse, Hosts};
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};

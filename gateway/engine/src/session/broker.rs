@@ -18,6 +18,7 @@ use super::pool::{SessionLease, SessionPool};
 use super::sessions::Sessions;
 use super::socket::{Socket, Sockets};
 use super::wire::SessionRequest;
+use crate::hosts::Lend;
 use crate::job::TargetJob;
 
 /// Lends sessions to tasks and programs, each with one target.
@@ -93,6 +94,26 @@ impl<'p> SessionBroker<'p> {
             never = lent.serve(&socket) => match never {},
         };
         drop(socket);
+        lent.release().await;
+        outcome
+    }
+
+    /// Performs `work`, which lends the session to a program on another host. The session is closed afterwards.
+    ///
+    /// If a session with the very same target was lent to this process, that one is passed on.
+    pub(crate) async fn lend_elsewhere<T>(
+        &self,
+        ctx: &Context<'_>,
+        spec: &ConnectionSpec<'_>,
+        mode: Mode,
+        work: impl AsyncFnOnce(&dyn Lend) -> T,
+    ) -> T {
+        let lent = LentSession::new(ctx, self.pool.lease(spec), mode, self.retry_scope);
+        let outer = self.outer.get_or_init(|| OuterSession::find(ctx)).await;
+        let outcome = match outer {
+            Some(outer) if outer.identity == lent.identity() => work(outer).await,
+            Some(_) | None => work(&lent).await,
+        };
         lent.release().await;
         outcome
     }

@@ -6,6 +6,7 @@ mod clients;
 mod connection_spec;
 mod device;
 mod device_lock;
+mod elsewhere;
 mod handle;
 mod pool;
 mod pooled_session;
