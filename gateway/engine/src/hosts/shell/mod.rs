@@ -19,7 +19,6 @@ use std::time::Duration;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_schemas::Sensitive;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::ssh_host;
 use devgate_transports::{Error, RetryBudget};
@@ -29,9 +28,9 @@ use uuid::Uuid;
 
 use self::access::{ShellAccess, Stdin};
 pub(crate) use self::connections::{ForwardError, SshConnections};
-use self::relay::{Interpreter, RELAY_LIMIT, Relay, Relays};
+use self::relay::{Interpreter, RELAY_LIMIT, Relays};
 pub(crate) use self::relay::{Lend, RelayedClients};
-use self::running_script::{RunningScript, ScriptError, send_input};
+use self::running_script::{RunningScript, ScriptError};
 use self::running_task::RunningTask;
 use self::script::Script;
 use super::command_line::command_line;
@@ -39,7 +38,7 @@ use super::host_context::HostContext;
 use super::settings::{TaskBudget, TaskHostSettings};
 use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
-use crate::tasks::{Input, Invocation, SESSION_VARIABLE, TaskError, TaskOutputs};
+use crate::tasks::{Invocation, TaskError, TaskOutputs};
 
 /// An open host, with the run's own directory.
 pub(crate) struct Shell<'v> {
@@ -246,33 +245,6 @@ impl<'v> Shell<'v> {
             stderr: outcome.stderr.text(),
             value: outcome.into_value(task),
         })
-    }
-
-    /// Starts a task, and the relay of its session first.
-    async fn start_task(
-        &self,
-        mut script: Script,
-        command_line: &[String],
-        input: Input,
-        lend: Option<&dyn Lend>,
-    ) -> Result<(RunningScript<'_>, Option<Relay<'_>>), ScriptError> {
-        let (mut environment, stdin) = (input.environment, input.stdin);
-        if lend.is_none() {
-            script.set_task(command_line, &environment, None, stdin.as_ref());
-            return Ok((self.start(&script).await?, None));
-        }
-        // The task has its place on a connection before the relay asks for one. Otherwise, on a host with few places,
-        // relays could take all of them, and their tasks would wait for ever.
-        let (running_script, open) = self.begin(&script).await?;
-        let relay = self.start_relay().await;
-        if let Some(relay) = &relay {
-            let socket = Sensitive::new(relay.socket().to_owned());
-            environment.push((SESSION_VARIABLE.to_owned(), socket));
-        }
-        let folder = relay.as_ref().map(Relay::folder);
-        script.set_task(command_line, &environment, folder, stdin.as_ref());
-        send_input(open, &script);
-        Ok((running_script, relay))
     }
 
     /// Starts a script, which waits for its input.

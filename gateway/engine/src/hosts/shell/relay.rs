@@ -6,6 +6,8 @@
 
 mod carrier;
 mod frames;
+#[cfg(test)]
+mod tests;
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -14,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
+use devgate_schemas::Sensitive;
 use devgate_transports::Error;
 use devgate_transports::ssh_host::Piece;
 use futures_util::future::LocalBoxFuture;
@@ -23,9 +26,10 @@ use tokio::time::timeout;
 
 use self::carrier::{RelayEnd, carry};
 use super::access::Stdin;
-use super::running_script::{RunningScript, ScriptError};
+use super::running_script::{RunningScript, ScriptError, send_input};
 use super::script::Script;
 use super::{SHORT_SCRIPT_LIMIT, Shell};
+use crate::tasks::{Input, SESSION_VARIABLE};
 
 /// The longest time that starting a relay may take. Where all connections are busy, a task does not wait longer for
 /// one.
@@ -33,9 +37,6 @@ pub(super) const RELAY_LIMIT: Duration = Duration::from_secs(10);
 
 /// How long a relay is waited for at its end.
 const END_LIMIT: Duration = Duration::from_secs(2);
-
-/// The number of clients that may wait to be served. Further ones are refused.
-const MAX_WAITING: usize = 64;
 
 /// The longest first line of a relay.
 const MAX_LINE: usize = 1024;
@@ -121,8 +122,35 @@ impl Interpreter {
 }
 
 impl Shell<'_> {
+    /// Starts a task. If a session is lent to it, its relay is started first.
+    pub(super) async fn start_task(
+        &self,
+        mut script: Script,
+        command_line: &[String],
+        input: Input,
+        lend: Option<&dyn Lend>,
+    ) -> Result<(RunningScript<'_>, Option<Relay<'_>>), ScriptError> {
+        let (mut environment, stdin) = (input.environment, input.stdin);
+        if lend.is_none() {
+            script.set_task(command_line, &environment, None, stdin.as_ref());
+            return Ok((self.start(&script).await?, None));
+        }
+        // The task has its place on a connection before the relay asks for one. Otherwise, on a host with few places,
+        // relays could take all of them, and their tasks would wait for ever.
+        let (running_script, open) = self.begin(&script).await?;
+        let relay = self.start_relay().await;
+        if let Some(relay) = &relay {
+            let socket = Sensitive::new(relay.socket().to_owned());
+            environment.push((SESSION_VARIABLE.to_owned(), socket));
+        }
+        let folder = relay.as_ref().map(Relay::folder);
+        script.set_task(command_line, &environment, folder, stdin.as_ref());
+        send_input(open, &script);
+        Ok((running_script, relay))
+    }
+
     /// Starts a relay for a task. If there can be none, this is reported once for the host.
-    pub(super) async fn start_relay(&self) -> Option<Relay<'_>> {
+    async fn start_relay(&self) -> Option<Relay<'_>> {
         let started = match timeout(RELAY_LIMIT, self.try_relay()).await {
             Ok(started) => started,
             Err(_) => Err(format!(
@@ -237,7 +265,7 @@ impl Relay<'_> {
         lend: &dyn Lend,
         work: impl Future<Output = T>,
     ) -> T {
-        let (accepted, clients) = mpsc::channel(MAX_WAITING);
+        let (accepted, clients) = mpsc::channel(1);
         let clients = RelayedClients(AsyncMutex::new(clients));
         let carrying = async {
             let end = carry(&mut self.stdin, &mut self.script, &accepted).await;

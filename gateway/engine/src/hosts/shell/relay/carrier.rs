@@ -1,6 +1,6 @@
 //! Carries the connections of a relay's clients: between its frames and one stream for each client.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::super::access::Stdin;
 use super::super::running_script::RunningScript;
-use super::frames::{CHUNK, Frame, FrameReader, NoFrame, WINDOW};
+use super::frames::{CHUNK, Frame, FrameReader, MAX_CLIENTS, NoFrame, WINDOW};
 
 /// The number of frames that wait to be sent.
 const QUEUE: usize = 32;
@@ -45,7 +45,7 @@ struct Flow {
     to_client: Semaphore,
 }
 
-/// Carries all connections until the relay ends. New clients go to `clients`; where there is no room, they are refused.
+/// Carries all connections until the relay ends. New clients go to `accepted`.
 pub(super) async fn carry(
     stdin: &mut Stdin,
     script: &mut RunningScript<'_>,
@@ -64,6 +64,7 @@ pub(super) async fn carry(
     tokio::pin!(sending);
     let mut reader = FrameReader::new(&std::mem::take(&mut script.rest));
     let mut clients: HashMap<u32, Client> = HashMap::new();
+    let mut waiting: VecDeque<(u32, DuplexStream)> = VecDeque::new();
     let mut streams = FuturesUnordered::new();
     loop {
         loop {
@@ -73,21 +74,22 @@ pub(super) async fn carry(
                 Err(NoFrame) => return RelayEnd::Misbehaved,
             };
             let is_valid = match (frame, clients.get(&number)) {
-                (Frame::Opened, None) => {
+                (Frame::Opened, None) if clients.len() < MAX_CLIENTS => {
                     let (client, ours) = Client::new();
                     let (theirs, stream) = tokio::io::duplex(WINDOW);
                     let flow = Arc::clone(&client.flow);
-                    if accepted.try_send(theirs).is_ok() {
-                        clients.insert(number, client);
-                    }
-                    // The stream of a client that was refused has ended already.
+                    clients.insert(number, client);
+                    waiting.push_back((number, theirs));
                     streams.push(connect(number, stream, ours, flow, frames.clone()));
                     true
                 }
-                (Frame::Opened, Some(_)) => false,
+                (Frame::Opened, _) => false,
                 (Frame::Data(bytes), Some(client)) => client.take(bytes),
                 (Frame::PassedOn(count), Some(client)) => client.flow.may_send(count),
-                (Frame::Ended, Some(_)) => clients.remove(&number).is_some(),
+                (Frame::Ended, Some(_)) => {
+                    waiting.retain(|(waiting, _)| *waiting != number);
+                    clients.remove(&number).is_some()
+                }
                 // The connection has ended meanwhile.
                 (Frame::Data(_) | Frame::PassedOn(_) | Frame::Ended, None) => true,
             };
@@ -97,6 +99,11 @@ pub(super) async fn carry(
         }
         tokio::select! {
             () = &mut sending => {}
+            Ok(place) = accepted.reserve(), if !waiting.is_empty() => {
+                if let Some((_, client)) = waiting.pop_front() {
+                    place.send(client);
+                }
+            }
             Some(number) = streams.next() => {
                 clients.remove(&number);
             }

@@ -20,6 +20,9 @@ pub(super) const CHUNK: usize = 32 * 1024;
 /// The most bytes of a connection, in one direction, that were not passed on yet.
 pub(super) const WINDOW: usize = 64 * 1024;
 
+/// The most clients that a relay lets in at once. Further ones wait until one leaves.
+pub(super) const MAX_CLIENTS: usize = 64;
+
 /// The number of bytes before those of the connection.
 const HEAD: usize = 9;
 

@@ -88,7 +88,7 @@ binmode STDOUT;
 umask 077;
 my $fault =
     length $path > 103 ? "$path: the path is too long for a socket"
-    : socket(LISTENER, PF_UNIX, SOCK_STREAM, 0) && bind(LISTENER, pack_sockaddr_un($path)) && listen(LISTENER, $MOST)
+    : socket(LISTENER, PF_UNIX, SOCK_STREAM, 0) && bind(LISTENER, pack_sockaddr_un($path)) && listen(LISTENER, 1024)
     ? "" : "$path: $!";
 syswrite STDOUT, $fault eq "" ? "ready\n" : "$fault\n";
 exit 1 if $fault ne "";

@@ -114,7 +114,7 @@ os.umask(0o077)
 listener = socket.socket(socket.AF_UNIX)
 try:
     listener.bind(path)
-    listener.listen(MOST)
+    listener.listen(1024)
 except OSError as fault:
     os.write(1, ("%s: %s\n" % (path, fault)).encode())
     sys.exit(1)
