@@ -10,10 +10,12 @@ use devgate_core::failure::Failure;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value as Json;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
+use tokio::net::UnixStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::broker::LentSession;
+use super::socket::{Socket, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
 
 /// The number of clients that are served at once. Further clients wait until one of them leaves.
@@ -39,6 +41,18 @@ pub(super) trait Listen {
 
     /// Whether a client may use the session.
     fn is_trusted(stream: &Self::Stream) -> io::Result<bool>;
+}
+
+impl Listen for Socket {
+    type Stream = UnixStream;
+
+    async fn accept(&self) -> io::Result<UnixStream> {
+        self.accept().await
+    }
+
+    fn is_trusted(stream: &UnixStream) -> io::Result<bool> {
+        is_trusted(stream)
+    }
 }
 
 /// Whether a client waits to be served.

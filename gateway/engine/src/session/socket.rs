@@ -11,8 +11,6 @@ use nix::unistd::{Uid, geteuid};
 use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
 
-use super::clients::Listen;
-
 /// A folder for the sockets of one run. It is removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Sockets {
@@ -81,17 +79,10 @@ impl Socket {
     pub(super) fn path(&self) -> &str {
         &self.path
     }
-}
 
-impl Listen for Socket {
-    type Stream = UnixStream;
-
-    async fn accept(&self) -> io::Result<UnixStream> {
+    /// Waits for the next client.
+    pub(super) async fn accept(&self) -> io::Result<UnixStream> {
         self.listener.accept().await.map(|(stream, _)| stream)
-    }
-
-    fn is_trusted(stream: &UnixStream) -> io::Result<bool> {
-        is_trusted(stream)
     }
 }
 

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 
 use self::carrier::{RelayEnd, carry};
 use super::access::Stdin;
-use super::running_script::{RunningScript, ScriptError, send_input};
+use super::running_script::{RunningScript, ScriptError, input_of, send_input};
 use super::script::Script;
 use super::{SHORT_SCRIPT_LIMIT, Shell};
 use crate::tasks::{Input, SESSION_VARIABLE};
@@ -204,9 +204,8 @@ impl Shell<'_> {
             }
             Err(ScriptError::Lost(error)) => return Err(error.to_string()),
         };
-        let input = script.input.reveal().clone();
         // If it is not read, the output tells why.
-        drop(stdin.write_all(input.into()).await);
+        drop(stdin.write_all(input_of(&script)).await);
         let said = first_line(&mut running_script).await;
         match said.map_err(|error| error.to_string())?.as_str() {
             "ready" => Ok(Relay {

@@ -176,8 +176,13 @@ impl<'a> RunningScript<'a> {
 
 /// Sends a script its input. The reader of the output finds out how the script ended.
 pub(super) fn send_input(mut stdin: Stdin, script: &Script) {
-    let input = Bytes::copy_from_slice(script.input.reveal());
+    let input = input_of(script);
     tokio::spawn(async move { drop(stdin.write_all(input).await) });
+}
+
+/// Returns the input of a script as it is sent.
+pub(super) fn input_of(script: &Script) -> Bytes {
+    Bytes::copy_from_slice(script.input.reveal())
 }
 
 /// Returns the words that change the user, to put before the command.
