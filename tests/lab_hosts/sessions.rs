@@ -198,28 +198,38 @@ fn without_an_interpreter_the_task_runs_and_a_notice_says_what_is_missing() {
     lab.task(
         "offered",
         REMOTE,
-        "echo \"session: ${DEVGATE_SESSION-none}\"",
+        "echo \"session: ${DEVGATE_SESSION:+offered}\"; devgate session exec 'show version'",
     );
     let home = PathBuf::from(lab.host("h1")["home"].as_str().expect("a path"));
     // The login shell leaves only the programs of a POSIX shell on the PATH.
     let few = home.join("few");
+    drop(fs::remove_dir_all(&few));
     fs::create_dir_all(&few).expect("the user's home");
-    for program in [
+    let link = |program: &str| {
+        symlink(format!("/usr/bin/{program}"), few.join(program)).expect("a link");
+    };
+    let posix = [
         "sh", "mkdir", "cat", "chmod", "rm", "ps", "tr", "grep", "sleep", "env",
-    ] {
-        drop(fs::remove_file(few.join(program)));
-        symlink(format!("/bin/{program}"), few.join(program)).expect("a link");
-    }
+    ];
+    posix.into_iter().for_each(link);
     fs::write(home.join(".bashrc"), "PATH=/mnt/home/runner/few\n").expect("the user's home");
-    let run = lab
-        .project
-        .devgate("task run t::offered -t router --format json");
+    let command = "task run t::offered -t router --format json";
+    let without = lab.project.devgate(command);
+    link("python3");
+    let with_python = lab.project.devgate(command);
     fs::remove_file(home.join(".bashrc")).expect("it was written");
     fs::remove_dir_all(few).expect("it was made");
-    let run = run
-        .succeeded()
+    let without = without
+        .failed()
         .shows(&["get no session", "install perl or python3"]);
-    assert_eq!(run.item()["value"]["_output"], "session: none\n");
+    assert_eq!(without.item()["value"]["_output"], "session: \n");
+    let output = with_python.succeeded().item()["value"]["_output"].clone();
+    let output = output.as_str().expect("it has output");
+    assert!(
+        output.starts_with("session: offered\nFRRouting"),
+        "{output}"
+    );
+    lab.is_clean("h1", "/session/relay");
 }
 
 /// Ends the processes with this word, which a killed devgate has left.
