@@ -18,7 +18,7 @@ impl Listen for RelayedClients {
     type Stream = DuplexStream;
 
     async fn accept(&self) -> io::Result<DuplexStream> {
-        RelayedClients::accept(self).await
+        Self::accept(self).await
     }
 
     fn is_trusted(_: &DuplexStream) -> io::Result<bool> {
