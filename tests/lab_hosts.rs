@@ -2,6 +2,7 @@
 
 mod ends;
 mod pools;
+mod sessions;
 
 use std::fs;
 use std::path::{Path, PathBuf};

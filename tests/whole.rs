@@ -36,6 +36,7 @@ mod lab_ssh_ways;
 mod lab_transaction;
 mod lab_vty;
 mod offline;
+mod proxy_devgate;
 mod pxp_agent;
 mod pxp_good;
 mod pxp_modules;

@@ -18,6 +18,7 @@ fn a_run_is_explained_and_does_not_happen() {
     project.write("modules/m/tasks/plan.ps1", "");
     project.write("modules/m/tasks/plan.json", &metadata.to_string());
     let remote = json!({ "remote-transport": "frr", "host": "192.0.2.1", "user": "u", "password": "canary1" });
+    let behind = json!({ "remote-transport": "frr", "host": "192.0.2.1", "run-on": "proxies" });
     let unknown = json!({ "remote-transport": "nobody", "token": "canary2", "run-on": "proxies" });
     project.write(
         "inventory.yaml",
@@ -26,6 +27,7 @@ fn a_run_is_explained_and_does_not_happen() {
             "targets": [
                 { "name": "known", "config": { "transport": "remote", "remote": remote } },
                 { "name": "unknown", "config": { "transport": "remote", "remote": unknown } },
+                { "name": "behind", "config": { "transport": "remote", "remote": behind } },
             ],
             "groups": [{
                 "name": "proxies",
@@ -37,7 +39,7 @@ fn a_run_is_explained_and_does_not_happen() {
     );
     let words = [
         "-t",
-        "known,unknown",
+        "known,unknown,behind",
         "--explain",
         "--noop",
         "--timeout",
@@ -83,6 +85,11 @@ fn a_run_is_explained_and_does_not_happen() {
         value("unknown")["input"]["_target"]["token"],
         "Sensitive [value redacted]"
     );
+    for (name, has_session) in [("known", true), ("unknown", false), ("behind", true)] {
+        let variables = value(name)["environment"].as_array().expect("names");
+        let found = variables.iter().any(|name| name == "DEVGATE_SESSION");
+        assert_eq!(found, has_session, "{name}");
+    }
     for output in [human, output] {
         let all = format!(
             "{}{}",

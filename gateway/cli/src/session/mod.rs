@@ -15,8 +15,8 @@ use devgate_front::printer::Printer;
 /// Work on a device: run commands, get and set data
 ///
 /// devgate logs in for you. With `-t TARGET`, each command logs in once. To send many commands with one login, use a
-/// shared session: DEVGATE_SESSION names it. Remote tasks that run on this node have one, and so do programs that
-/// `devgate session run` starts.
+/// shared session: DEVGATE_SESSION names it. Remote tasks have one, on this node and on SSH hosts, and so do programs
+/// that `devgate session run` starts.
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  devgate session exec -t switch1 show version\n  devgate session get -t dns1 \
@@ -27,8 +27,8 @@ use devgate_front::printer::Printer;
 pub enum Session {
     /// Run a command on a device with a command line
     ///
-    /// A remote task that devgate runs on this node does not need to log in: DEVGATE_SESSION names a private socket,
-    /// and this command uses the session behind it. The first command logs in. Later commands use the same session, one
+    /// A remote task does not need to log in: DEVGATE_SESSION names a private socket, and this command uses the session
+    /// behind it. The first command logs in. Later commands use the same session, one
     /// at a time. The device's output goes to stdout unchanged. No command is ever sent twice.
     ///
     /// With -t, the command runs on all targets in parallel, and each result has the name of its target. With -t, JSON

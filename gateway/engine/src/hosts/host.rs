@@ -7,7 +7,7 @@ use devgate_transports::{ByteStream, Context, Destination, dial};
 use tokio::time::Instant;
 
 use super::local::Local;
-use super::shell::{ForwardError, Shell};
+use super::shell::{ForwardError, Lend, Shell};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
 use crate::tasks::Invocation;
 
@@ -18,6 +18,17 @@ pub(crate) enum Host<'v> {
     Local(Box<Local>),
     /// A host behind SSH, or this node under another user.
     Shell(Box<Shell<'v>>),
+}
+
+/// How tasks on a host reach a session that this process holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LendingWay {
+    /// Over a socket of this node, which belongs to our own user.
+    Socket,
+    /// Over a relay on the host.
+    Relay,
+    /// Not at all: another user of this node does not get our sessions.
+    None,
 }
 
 impl Host<'_> {
@@ -42,10 +53,15 @@ impl Host<'_> {
         }
     }
 
-    /// Whether tasks on the host can use a session that this process holds. Its socket belongs to this node and to our
-    /// own user.
-    pub(crate) fn shares_sessions(&self) -> bool {
-        matches!(self, Self::Local(_))
+    /// Returns how tasks on the host reach a session that this process holds.
+    pub(crate) fn lending_way(&self) -> LendingWay {
+        match self {
+            Self::Local(_) => LendingWay::Socket,
+            Self::Shell(shell) => match shell.connections() {
+                Some(_) => LendingWay::Relay,
+                None => LendingWay::None,
+            },
+        }
     }
 
     /// Runs a task. When this future is dropped, the task's processes are killed: at once on this node under our own
@@ -62,7 +78,23 @@ impl Host<'_> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, control).await?),
             // Boxed, so that a task on this node does not carry the space for one behind a shell.
-            Self::Shell(shell) => Box::pin(shell.run(&invocation, control)).await,
+            Self::Shell(shell) => Box::pin(shell.run(&invocation, control, None)).await,
+        }
+    }
+
+    /// Runs a task as [`run`](Self::run) does, and lends it a session over a relay.
+    ///
+    /// # Errors
+    /// Fails as [`run`](Self::run).
+    pub(crate) async fn run_lending(
+        &self,
+        invocation: Invocation,
+        control: TaskControl<'_>,
+        lend: &dyn Lend,
+    ) -> Result<TaskOutput, TaskNotRun> {
+        match self {
+            Self::Local(local) => Ok(local.run(invocation, control).await?),
+            Self::Shell(shell) => Box::pin(shell.run(&invocation, control, Some(lend))).await,
         }
     }
 

@@ -12,8 +12,8 @@ mod stage;
 
 pub use execution::TaskNotRun;
 pub(crate) use execution::{TaskControl, TaskOutput};
-pub(crate) use host::Host;
+pub(crate) use host::{Host, LendingWay};
 pub(crate) use host_context::HostContext;
 pub(crate) use settings::TaskBudget;
 pub use settings::TaskHostSettings;
-pub(crate) use shell::{ForwardError, Shell, SshConnections};
+pub(crate) use shell::{ForwardError, Lend, RelayedClients, Shell, SshConnections};

@@ -38,6 +38,35 @@ impl<'v> ProxyDialer<'v> {
     }
 }
 
+/// Opens the connections of one target's session through the host of a slot, and through no other: a task of this target
+/// has the slot, so that the session needs none of its own.
+pub(crate) struct SlotDialer<'s, 'v>(pub(crate) &'s HostSlot<'v>);
+
+#[async_trait]
+impl Dial for SlotDialer<'_, '_> {
+    async fn dial(
+        &self,
+        _: &Context<'_>,
+        to: Destination<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> devgate_transports::Result<Box<dyn ByteStream>> {
+        let connecting = self.0.forward(to, limit, deadline).await;
+        connecting.map_err(|error| match error {
+            ForwardError::Destination(error) => error,
+            ForwardError::Host(error) => {
+                Error::NoProxy(format!("{}: {}", self.0.name(), Failure::from(error)))
+            }
+        })
+    }
+}
+
+impl fmt::Debug for SlotDialer<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SlotDialer").field(&self.0.name()).finish()
+    }
+}
+
 #[async_trait]
 impl Dial for ProxyDialer<'_> {
     async fn dial(

@@ -10,7 +10,7 @@ mod run_on;
 mod turns;
 mod way;
 
-pub(crate) use dialer::ProxyDialer;
+pub(crate) use dialer::{ProxyDialer, SlotDialer};
 pub(crate) use host_use::HostUse;
 pub(crate) use hosts::Hosts;
 pub(crate) use loads::ProxyLoads;

@@ -43,9 +43,9 @@ impl BorrowedSession {
             None => Err(Failure::new(
                 "devgate/no-session",
                 format!(
-                    "there is no shared session: {SESSION_VARIABLE} is not set. devgate sets it in remote tasks on \
-                     this node for a target with a known transport, and in programs that `devgate session run -t \
-                     TARGET -- PROGRAM` starts. Outside a session, name a target with -t"
+                    "there is no shared session: {SESSION_VARIABLE} is not set. devgate sets it in remote tasks for a \
+                     target with a known transport, and in programs that `devgate session run -t TARGET -- PROGRAM` \
+                     starts. Outside a session, name a target with -t"
                 ),
             )),
         }

@@ -94,7 +94,7 @@ impl<'r> ConnectionSpec<'r> {
     /// # Errors
     /// Fails when the transport opens its connections itself. The message says what to do.
     pub(super) fn check_proxied(&self, target: &Target) -> Result<(), Failure> {
-        if self.connect.uses_dialer() {
+        if self.can_be_proxied() {
             return Ok(());
         }
         let (name, run_on, transport) = (&target.name, target.run_on(), self.transport());
@@ -103,6 +103,11 @@ impl<'r> ConnectionSpec<'r> {
              nothing was sent; use a task, or --direct to connect to {name} from this node"
         );
         Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
+    }
+
+    /// Whether a session can go through a proxy.
+    pub(crate) fn can_be_proxied(&self) -> bool {
+        self.connect.uses_dialer()
     }
 
     /// Returns the name of the transport.

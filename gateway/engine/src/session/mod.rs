@@ -2,9 +2,11 @@
 
 mod borrowed;
 mod broker;
+mod clients;
 mod connection_spec;
 mod device;
 mod device_lock;
+mod elsewhere;
 mod handle;
 mod pool;
 mod pooled_session;

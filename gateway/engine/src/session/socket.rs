@@ -80,6 +80,7 @@ impl Socket {
         &self.path
     }
 
+    /// Waits for the next client.
     pub(super) async fn accept(&self) -> io::Result<UnixStream> {
         self.listener.accept().await.map(|(stream, _)| stream)
     }

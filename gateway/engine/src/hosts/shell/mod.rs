@@ -6,6 +6,7 @@
 mod access;
 mod connections;
 mod files;
+mod relay;
 mod running_script;
 mod running_task;
 mod script;
@@ -27,8 +28,10 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use self::access::ShellAccess;
+use self::access::{ShellAccess, Stdin};
 pub(crate) use self::connections::{ForwardError, SshConnections};
+use self::relay::{Interpreter, RELAY_LIMIT, Relays};
+pub(crate) use self::relay::{Lend, RelayedClients};
 use self::running_script::{RunningScript, ScriptError};
 use self::running_task::RunningTask;
 use self::script::Script;
@@ -53,6 +56,7 @@ pub(crate) struct Shell<'v> {
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
     /// Tasks that may still run: their marks and process groups.
     running: Mutex<HashMap<String, Option<u32>>>,
+    relays: Relays,
 }
 
 /// The longest time that a short script may take. Sudo waits a few seconds before it refuses.
@@ -124,6 +128,7 @@ impl<'v> Shell<'v> {
             is_prepared: false,
             uploads: Mutex::default(),
             running: Mutex::default(),
+            relays: Relays::default(),
         })
     }
 
@@ -139,7 +144,12 @@ impl<'v> Shell<'v> {
         match self.run_within(limit, &Script::prepare(&self.dir)).await {
             Ok(features) => {
                 self.is_prepared = true;
-                self.features = features.split(' ').map(str::to_owned).collect();
+                for word in features.split(' ') {
+                    match word.strip_prefix('+') {
+                        Some(name) => self.relays.interpreter = Interpreter::named(name),
+                        None => drop(self.features.insert(word.to_owned())),
+                    }
+                }
                 if self.settings.interpreter("ps1").is_some() {
                     self.features.insert("powershell".to_owned());
                 }
@@ -172,7 +182,7 @@ impl<'v> Shell<'v> {
         &self.settings.budget
     }
 
-    /// Runs a task.
+    /// Runs a task. A session is lent to it where a relay can run.
     ///
     /// # Errors
     /// Fails when the task was not started, could not be executed, or did not run to its end.
@@ -180,6 +190,7 @@ impl<'v> Shell<'v> {
         &self,
         invocation: &Invocation,
         control: TaskControl<'_>,
+        lend: Option<&dyn Lend>,
     ) -> Result<TaskOutput, TaskNotRun> {
         let task = invocation.task();
         let implementation = invocation.implementation();
@@ -194,17 +205,20 @@ impl<'v> Shell<'v> {
             .into_iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
-        let script = Script::run(&command_line, &input.environment, input.stdin.as_ref());
-        let mut running = RunningTask::new(self, &script.mark);
+        let script = Script::run();
+        let mark = script.mark.clone();
+        let mut running = RunningTask::new(self, &mark);
+        let limit = SHORT_SCRIPT_LIMIT + lend.map_or(Duration::ZERO, |_| RELAY_LIMIT);
+        let starting = self.start_task(script, &command_line, input, lend);
         let begun = tokio::select! {
-            begun = timeout(SHORT_SCRIPT_LIMIT, self.start(&script)) => begun,
+            begun = timeout(limit, starting) => begun,
             () = control.stop.reaches(Stage::End) => {
                 let ended = running.stop(task, None, control).await;
                 return Err(ended(TaskOutputs::default()).into());
             }
         };
-        let mut running_script = match begun {
-            Ok(Ok(running_script)) => running_script,
+        let (mut running_script, relay) = match begun {
+            Ok(Ok(begun)) => begun,
             Ok(Err(ScriptError::NotStarted(why))) => {
                 running.mark_ended();
                 return Err(TaskNotRun::NotStarted(why));
@@ -215,13 +229,17 @@ impl<'v> Shell<'v> {
                     .into());
             }
             Err(_) => {
-                let ended = running.stop(task, Some(SHORT_SCRIPT_LIMIT), control).await;
+                let ended = running.stop(task, Some(limit), control).await;
                 return Err(ended(TaskOutputs::default()).into());
             }
         };
         running.set_group(&running_script.first);
-        let outcome = running.watch(&mut running_script, task, control).await?;
-        if let Some(reason) = exec_failure(&outcome, &script.mark) {
+        let watching = running.watch(&mut running_script, task, control);
+        let outcome = match (relay, lend) {
+            (Some(relay), Some(lend)) => relay.serve_during(self, lend, watching).await?,
+            (_, _) => watching.await?,
+        };
+        if let Some(reason) = exec_failure(&outcome, &mark) {
             return Err(TaskNotRun::Task(TaskError::Unexecutable {
                 task: task.to_owned(),
                 file: implementation.file_name().to_owned(),
@@ -233,6 +251,12 @@ impl<'v> Shell<'v> {
             stderr: outcome.stderr.text(),
             value: outcome.into_value(task),
         })
+    }
+
+    /// Starts a script, which waits for its input.
+    async fn begin(&self, script: &Script) -> Result<(RunningScript<'_>, Stdin), ScriptError> {
+        let run_as = self.settings.run_as.as_ref();
+        RunningScript::begin(&self.access, &self.host_context.ctx(), script, run_as).await
     }
 
     async fn start(&self, script: &Script) -> Result<RunningScript<'_>, ScriptError> {

@@ -20,7 +20,7 @@ pub(super) struct RunningScript<'a> {
     pub(super) first: String,
     /// The output that was read beyond that line.
     pub(super) rest: Vec<u8>,
-    output: Output<'a>,
+    pub(super) output: Output<'a>,
 }
 
 /// Why a script has not begun, or may not have begun.
@@ -39,36 +39,47 @@ const MAX_NOISE: usize = 256 * 1024;
 const MAX_QUOTED: usize = 120;
 
 impl<'a> RunningScript<'a> {
-    /// Starts a script as the logged-in user, or as another one.
+    /// Starts a script as the logged-in user, or as another one, and sends its input.
     pub(super) async fn start(
         access: &'a ShellAccess,
         ctx: &Context<'_>,
         script: &Script,
         run_as: Option<&RunAs>,
     ) -> Result<Self, ScriptError> {
+        if run_as.is_none() {
+            let started = access.start(ctx, script, &[]).await;
+            let (stdin, output) = started.map_err(ScriptError::NotStarted)?;
+            let mut running = Self::new(output);
+            send_input(stdin, script);
+            running.read_until_mark(script, async |_| Ok(())).await?;
+            return Ok(running);
+        }
+        let (running, stdin) = Self::begin(access, ctx, script, run_as).await?;
+        send_input(stdin, script);
+        Ok(running)
+    }
+
+    /// Starts a script, which waits for its input.
+    pub(super) async fn begin(
+        access: &'a ShellAccess,
+        ctx: &Context<'_>,
+        script: &Script,
+        run_as: Option<&RunAs>,
+    ) -> Result<(Self, Stdin), ScriptError> {
         let prompt = format!("{},", script.mark);
         let prefix = run_as.map(|run_as| run_as_argv(run_as, &prompt));
         let prefix = prefix.as_deref().unwrap_or_default();
         let started = access.start(ctx, script, prefix).await;
         let (mut stdin, output) =
             started.map_err(|why| ScriptError::NotStarted(not_changed(run_as, why)))?;
-        let mut running = Self {
-            first: String::new(),
-            rest: Vec::new(),
-            output,
-        };
-        // The program that changes the user may read standard input before the script does, so its prompt comes first.
-        let Some(run_as) = run_as else {
-            send_input(stdin, script);
-            running.read_until_mark(script, async |_| Ok(())).await?;
-            return Ok(running);
-        };
+        let mut running = Self::new(output);
         let mut answered = 0;
+        // The program that changes the user may read standard input before the script does, so its prompt comes first.
         let answer = async |said: &[u8]| {
             let prompts = count(said, prompt.as_bytes());
-            if prompts == answered {
+            let Some(run_as) = run_as.filter(|_| prompts > answered) else {
                 return Ok(());
-            }
+            };
             answered = prompts;
             let password = match &run_as.password {
                 _ if prompts > 1 => return Err(bad_password(run_as)),
@@ -83,14 +94,19 @@ impl<'a> RunningScript<'a> {
             .read_until_mark(script, answer)
             .await
             .map_err(|error| match error {
-                ScriptError::NotStarted(why) => {
-                    ScriptError::NotStarted(not_changed(Some(run_as), why))
-                }
+                ScriptError::NotStarted(why) => ScriptError::NotStarted(not_changed(run_as, why)),
                 // The script has not been sent its input yet.
                 ScriptError::Lost(error) => ScriptError::NotStarted(error.into()),
             })?;
-        send_input(stdin, script);
-        Ok(running)
+        Ok((running, stdin))
+    }
+
+    fn new(output: Output<'a>) -> Self {
+        Self {
+            first: String::new(),
+            rest: Vec::new(),
+            output,
+        }
     }
 
     /// Reads up to the mark. `on_stderr` gets the complete stderr so far, whenever there is more.
@@ -159,9 +175,14 @@ impl<'a> RunningScript<'a> {
 }
 
 /// Sends a script its input. The reader of the output finds out how the script ended.
-fn send_input(mut stdin: Stdin, script: &Script) {
-    let input = Bytes::copy_from_slice(script.input.reveal());
+pub(super) fn send_input(mut stdin: Stdin, script: &Script) {
+    let input = input_of(script);
     tokio::spawn(async move { drop(stdin.write_all(input).await) });
+}
+
+/// Returns the input of a script as it is sent.
+pub(super) fn input_of(script: &Script) -> Bytes {
+    Bytes::copy_from_slice(script.input.reveal())
 }
 
 /// Returns the words that change the user, to put before the command.

@@ -11,9 +11,17 @@ use devgate_schemas::Sensitive;
 use uuid::Uuid;
 
 /// Creates the private directory that is named on standard input, unless it is there, and prints the host's features.
+/// A `+` precedes the interpreter in which a relay can run.
 const PREPARE: &str = r#"umask 077; IFS= read -r d; mkdir -m 700 -- "$d" || exit 1; f=shell;
 command -v pwsh >/dev/null 2>&1 && f="$f powershell";
-[ -x /opt/puppetlabs/puppet/bin/ruby ] && f="$f puppet-agent"; printf "%s\n" "$f""#;
+[ -x /opt/puppetlabs/puppet/bin/ruby ] && f="$f puppet-agent";
+if perl -MSocket -MErrno -e 1; then f="$f +perl"; elif python3 -c "import json"; then f="$f +python3"; fi 2>/dev/null </dev/null;
+printf "%s\n" "$f""#;
+
+/// Replaces itself with a relay: its interpreter, its file and the path of its socket are lines of the input, and the
+/// rest is for the relay.
+const RELAY: &str = r#"IFS= read -r i; IFS= read -r f; IFS= read -r s; export DEVGATE_TASK="$0";
+exec "$i" "$f" "$s""#;
 
 /// Writes a file. Its path and its permissions are lines of the input; its content follows them.
 const WRITE: &str = r#"umask 077; IFS= read -r p; IFS= read -r m; mkdir -p -- "${p%/*}" &&
@@ -22,8 +30,8 @@ cat >"$p" && chmod "$m" "$p""#;
 /// Removes a directory of ours.
 const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac"#;
 
-/// Runs a task. `+` precedes each line of a value. After the lines of a value, `=NAME` makes a variable of it, and `@`
-/// a word of the task's command line. A line with MARK alone ends the list, and the rest is the task's input. Before it
+/// Runs a task. `+` precedes each line of a value. After the lines of a value, `=NAME` makes a variable of it, `@` a
+/// word of the task's command line, and `:` the first folder of its PATH. A line with MARK alone ends the list, and the rest is the task's input. Before it
 /// waits for these lines, the script prints the process group in which the task will run. When the lines end too early,
 /// nothing is run.
 const RUN: &str = r#"n=$0; set -f; d=; f=; v=; l=;
@@ -32,6 +40,7 @@ printf "%s %s\n" "$n" "$g";
 while IFS= read -r l; do case $l in "$n") d=1; break;;
 +*) if [ "$f" ]; then [ "$e" ] || { e=$(printf "\nx"); e=${e%x}; }; v=$v$e${l#+}; else v=${l#+}; f=1; fi;;
 =*) export "${l#=}=$v"; f=;; @) set -- "$@" "$v"; f=;;
+:) export PATH="$v:$PATH"; f=;;
 esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n"; exec "$@""#;
 
 /// Ends what is left of a task: the processes of its process group or session ($1), and those that carry its mark ($2)
@@ -91,13 +100,25 @@ impl Script {
         Self::new(END, &arguments, Vec::new())
     }
 
-    /// Runs these words with these variables. `stdin` is their input.
-    pub(super) fn run(
+    /// Runs a task: see [`set_task`](Self::set_task).
+    pub(super) fn run() -> Self {
+        Self::new(RUN, &[], Vec::new())
+    }
+
+    /// Starts the relay in this file for this socket.
+    pub(super) fn relay(interpreter: &str, file: &str, socket: &str) -> Self {
+        Self::new(RELAY, &[], lines(&[interpreter, file, socket]))
+    }
+
+    /// Sets what is run: these words with these variables. `first_in_path` is the folder in which programs are looked
+    /// for first, and `stdin` the input.
+    pub(super) fn set_task(
+        &mut self,
         argv: &[String],
         environment: &[(String, Sensitive<String>)],
+        first_in_path: Option<&str>,
         stdin: Option<&Sensitive<Vec<u8>>>,
-    ) -> Self {
-        let mut script = Self::new(RUN, &[], Vec::new());
+    ) {
         let mut input = Vec::new();
         let mut line = |parts: [&str; 2]| {
             let parts = parts.into_iter().chain(["\n"]);
@@ -107,6 +128,10 @@ impl Script {
             word.split('\n').for_each(|text| line(["+", text]));
             line(["@", ""]);
         }
+        if let Some(folder) = first_in_path {
+            line(["+", folder]);
+            line([":", ""]);
+        }
         for (name, value) in environment {
             value
                 .reveal()
@@ -114,12 +139,11 @@ impl Script {
                 .for_each(|text| line(["+", text]));
             line(["=", name]);
         }
-        line(["", &script.mark]);
+        line(["", &self.mark]);
         if let Some(stdin) = stdin {
             input.extend_from_slice(stdin.reveal());
         }
-        script.input = Sensitive::new(input);
-        script
+        self.input = Sensitive::new(input);
     }
 
     fn new(script: &str, arguments: &[String], input: Vec<u8>) -> Self {
@@ -190,12 +214,15 @@ mod tests {
     #[test]
     fn every_command_line_is_one_that_all_login_shells_take_alike() {
         let environment = [("PT_a".to_owned(), Sensitive::new("canary'!\n".to_owned()))];
+        let mut run = Script::run();
+        run.set_task(&["it's".to_owned()], &environment, None, None);
         let scripts = [
             Script::prepare("/tmp/devgate-x"),
             Script::write("/tmp/devgate-x/t", 0o700, b"canary"),
             Script::remove("/tmp/devgate-x"),
             Script::end(Some(7), "mark", 20),
-            Script::run(&["it's".to_owned()], &environment, None),
+            Script::relay("perl", "/tmp/devgate-x/session/relay", "/tmp/canary"),
+            run,
         ];
         for script in scripts {
             let command_line = script.command_line(&[]).expect("it can be quoted");
@@ -216,8 +243,10 @@ mod tests {
     fn words_and_values_go_line_by_line_and_what_the_task_reads_behind_them() {
         let environment = [("PT_a".to_owned(), Sensitive::new("1\n\n2".to_owned()))];
         let stdin = Sensitive::new(b"{}".to_vec());
-        let script = Script::run(&["/t".to_owned()], &environment, Some(&stdin));
-        let input = format!("+/t\n@\n+1\n+\n+2\n=PT_a\n{}\n{{}}", script.mark);
+        let mut script = Script::run();
+        let words = ["/t".to_owned()];
+        script.set_task(&words, &environment, Some("/s"), Some(&stdin));
+        let input = format!("+/t\n@\n+/s\n:\n+1\n+\n+2\n=PT_a\n{}\n{{}}", script.mark);
         assert_eq!(script.input.reveal(), input.as_bytes());
     }
 }
