@@ -219,6 +219,28 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(
         PROXIES,
+        "devgate verify -t sw1",
+        Scene::Proxies,
+        &["It is reachable and accepts the credentials."],
+    ),
+    row(
+        PROXIES,
+        "devgate verify -t sw1 --hops",
+        Scene::Proxies,
+        &[
+            "jump host to jump1.example.com",
+            "proxy jump2.example.com",
+            "device",
+        ],
+    ),
+    row(
+        PROXIES,
+        "devgate session exec -t sw1 show version",
+        Scene::Proxies,
+        &["FRRouting"],
+    ),
+    row(
+        PROXIES,
         "devgate verify -t sw1 --direct",
         Scene::Proxies,
         &["It is reachable and accepts the credentials."],
