@@ -32,11 +32,8 @@ impl Site {
         output(script(&["start"], folder.path()).args(ports));
         let site = fs::read_to_string(folder.path().join("lab.json")).expect("it is written");
         let site: Value = serde_json::from_str(&site).expect("it is JSON");
-        let mut project = Project::new();
-        // The hosts have another address at the site.
-        let known = fs::read_to_string(text(&hosts, "known_hosts")).expect("the lab has it");
-        let there = known.replace("[127.0.0.1]", &format!("[{}]", text(&site, "address")));
-        let known_hosts = project.write("known_hosts", &format!("{known}{there}"));
+        let project = Project::new();
+        let known_hosts = PathBuf::from(text(&hosts, "known_hosts"));
         Self {
             project,
             hosts,
@@ -63,7 +60,7 @@ impl Site {
     /// Adds a host of the lab to the inventory under another name.
     fn proxy_named(&mut self, name: &str, host: &str, options: Value) {
         let mut ssh = json!({
-            "host": self.site["address"], "port": self.host(host)["port"], "user": self.hosts["user"],
+            "host": "127.0.0.1", "port": self.host(host)["port"], "user": self.hosts["user"],
             "private-key": self.hosts["private_key"], "known-hosts-file": self.known_hosts,
             "load-config": false,
         });
@@ -329,15 +326,11 @@ fn a_device_behind_a_proxy_and_jump_hosts_on_both_sides_is_reached() {
             site.known_hosts.display()
         )
     };
-    let address = text(&site.site, "address");
     // The first is reached from the site, the second from the proxy.
-    let config = jump("first", address, &site.host("bastion")["port"])
+    let config = jump("first", "127.0.0.1", &site.host("bastion")["port"])
         + &jump("second", "127.0.0.1", &site.host("h2")["port"]);
     site.project.write("home/.ssh/config", &config);
-    site.proxy(
-        "h1",
-        json!({ "host": "127.0.0.1", "proxyjump": "first", "load-config": true }),
-    );
+    site.proxy("h1", json!({ "proxyjump": "first", "load-config": true }));
     let devices = fs::read_to_string(device.known_hosts()).expect("the lab has it");
     let hosts = fs::read_to_string(&site.known_hosts).expect("it is written");
     let both = site.project.write("both", &(devices + &hosts));

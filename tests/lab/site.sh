@@ -1,55 +1,51 @@
 #!/bin/bash
 # A site behind proxies: a network namespace from which a client reaches some ports of this machine, and nothing else.
-#   site.sh start DIR PORT...   makes it; DIR/lab.json has its name and the address at which the ports are
+#   site.sh start DIR PORT...   makes it; DIR/lab.json has its name
 #   site.sh stop DIR            removes it
-# What runs there (`ip netns exec NAME COMMAND`) has a loopback of its own, where no device of the lab listens.
+# `ip netns exec NAME COMMAND` runs a command there. It has a loopback of its own, where only these ports answer. Each is
+# passed on through a socket of the file system, so that the machine's own interfaces stay as they are.
 . "$(dirname "$0")/lib.sh"
 need_root
 
-names() { # DIR: sets NAME, TABLE, NEAR, FAR and ADDRESS
-    NAME=$(cat "$1/site") || die "there is no site in $1"
-    TABLE="ip devgate_$NAME"
-    NEAR=s$NAME-a FAR=s$NAME-b
-    # 198.18.0.0/15 is for measurements within one network (RFC 2544). Each site has four addresses of its own.
-    local block=$((16#${NAME} * 4))
-    ADDRESS=198.18.$((block / 256)).$((block % 256 + 1))
-    CLIENT=198.18.$((block / 256)).$((block % 256 + 2))
+# pass NAME COMMAND...: starts a program that passes connections on.
+pass() {
+    local name=$1
+    shift
+    setsid "$@" >>"$DIR/site.log" 2>&1 </dev/null &
+    note_process $! "$DIR/$name.process"
 }
 
 start() {
     local port
-    need ip iproute2; need nft nftables
+    need ip iproute2; need socat socat
     mkdir -p "$DIR"
-    # Sites of several runs do not meet.
     for _ in $(seq 20); do
-        printf '%04x' $((RANDOM % 16384)) >"$DIR/site"
-        names "$DIR"
-        ip netns add "dg$NAME" 2>/dev/null && break
+        NAME=devgate-site-$RANDOM
+        ip netns add "$NAME" 2>/dev/null && break
     done
-    ip link add "$NEAR" type veth peer name "$FAR" netns "dg$NAME" || die "no pair of interfaces"
-    ip address add "$ADDRESS/30" dev "$NEAR" && ip link set "$NEAR" up
-    ip -n "dg$NAME" link set lo up
-    ip -n "dg$NAME" address add "$CLIENT/30" dev "$FAR" && ip -n "dg$NAME" link set "$FAR" up
-    # The servers listen on 127.0.0.1 alone.
-    echo 1 >"/proc/sys/net/ipv4/conf/$NEAR/route_localnet"
-    {
-        echo "add table $TABLE"
-        echo "add chain $TABLE in { type nat hook prerouting priority -100; }"
-        for port; do echo "add rule $TABLE in iifname $NEAR ip daddr $ADDRESS tcp dport $port dnat to 127.0.0.1:$port"; done
-        echo "add chain $TABLE filter { type filter hook input priority -10; policy accept; }"
-        for port; do echo "add rule $TABLE filter iifname $NEAR tcp dport $port accept"; done
-        echo "add rule $TABLE filter iifname $NEAR drop"
-    } | nft -f - || die "nft does not take the rules: CAP_NET_ADMIN and nf_tables are needed"
-    echo "{ \"netns\": \"dg$NAME\", \"address\": \"$ADDRESS\", \"client\": \"$CLIENT\" }" >"$DIR/lab.json"
-    say "$DIR/lab.json"
+    echo "$NAME" >"$DIR/site"
+    ip -n "$NAME" link set lo up || die "no loopback in $NAME"
+    for port; do
+        pass "out-$port" socat "UNIX-LISTEN:$DIR/$port.sock,fork" "TCP:127.0.0.1:$port"
+        pass "in-$port" ip netns exec "$NAME" socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" "UNIX-CONNECT:$DIR/$port.sock"
+    done
+    for port; do
+        wait_for 10 test -S "$DIR/$port.sock" || die "port $port is not passed on"
+        wait_for 10 listens "$port" || die "port $port is not there"
+    done
+    echo "{ \"netns\": \"$NAME\" }" >"$DIR/lab.json"
 }
+listens() { [ -n "$(ip netns exec "$NAME" ss -Htln "sport = :$1")" ]; }
 
 stop() {
-    [ -e "$DIR/site" ] || return 0
-    names "$DIR"
-    nft delete table $TABLE 2>/dev/null
-    ip netns delete "dg$NAME" 2>/dev/null # its interfaces go with it
-    rm -f "$DIR/site" "$DIR/lab.json"
+    local record pid
+    for record in "$DIR"/*.process; do
+        # With its children, one for each connection.
+        if pid=$(noted "$record"); then kill -KILL -- "-$pid"; fi
+        rm -f "$record"
+    done
+    [ -e "$DIR/site" ] && ip netns delete "$(cat "$DIR/site")"
+    rm -f "$DIR"/*.sock "$DIR/site" "$DIR/lab.json"
 }
 
 DIR=${2:-}
