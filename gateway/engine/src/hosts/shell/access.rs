@@ -30,10 +30,10 @@ pub(super) enum Stdin {
 
 /// The output of a started script, and how it ends. If this is dropped before, the script is abandoned; on this node,
 /// it is killed as far as permissions allow.
-pub(super) enum Output<'a> {
+pub(super) enum Output {
     Ssh {
         output: ssh_host::Output,
-        _lease: ConnectionLease<'a>,
+        _lease: ConnectionLease,
     },
     Local(Box<PipedChild>),
 }
@@ -59,7 +59,7 @@ impl ShellAccess {
         ctx: &Context<'_>,
         script: &Script,
         prefix: &[String],
-    ) -> Result<(Stdin, Output<'_>), Failure> {
+    ) -> Result<(Stdin, Output), Failure> {
         match self {
             Self::Ssh(connections) => {
                 let command_line = script.command_line(prefix)?;
@@ -101,7 +101,7 @@ impl Stdin {
     }
 }
 
-impl Output<'_> {
+impl Output {
     /// Returns the next piece of output. The future may be dropped while it waits.
     ///
     /// # Errors

@@ -229,7 +229,7 @@ impl<'v> Shell<'v> {
         })
     }
 
-    async fn start(&self, script: &Script) -> Result<RunningScript<'_>, ScriptError> {
+    async fn start(&self, script: &Script) -> Result<RunningScript, ScriptError> {
         let run_as = self.settings.run_as.as_ref();
         RunningScript::start(&self.access, &self.host_context.ctx(), script, run_as).await
     }

@@ -15,12 +15,12 @@ use super::script::{Script, UnquotableWord};
 use crate::process::Stream;
 
 /// A script that has begun: it has printed its mark.
-pub(super) struct RunningScript<'a> {
+pub(super) struct RunningScript {
     /// The text behind the mark on its line.
     pub(super) first: String,
     /// The output that was read beyond that line.
     pub(super) rest: Vec<u8>,
-    output: Output<'a>,
+    output: Output,
 }
 
 /// Why a script has not begun, or may not have begun.
@@ -38,10 +38,10 @@ const MAX_NOISE: usize = 256 * 1024;
 /// How much of a host's unexpected output is quoted.
 const MAX_QUOTED: usize = 120;
 
-impl<'a> RunningScript<'a> {
+impl RunningScript {
     /// Starts a script as the logged-in user, or as another one.
     pub(super) async fn start(
-        access: &'a ShellAccess,
+        access: &ShellAccess,
         ctx: &Context<'_>,
         script: &Script,
         run_as: Option<&RunAs>,

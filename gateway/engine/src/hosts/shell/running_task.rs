@@ -44,7 +44,7 @@ impl<'a, 'v> RunningTask<'a, 'v> {
     /// Waits for the task's end, and ends it when its time is over or the run is cancelled.
     pub(super) async fn watch(
         &self,
-        running_script: &mut RunningScript<'_>,
+        running_script: &mut RunningScript,
         task: &str,
         control: TaskControl<'_>,
     ) -> Result<Outcome, TaskError> {
