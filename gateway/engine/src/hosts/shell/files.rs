@@ -56,7 +56,9 @@ impl Shell<'_> {
     async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
         let ctx = self.host_context.ctx();
         let put = async {
-            if let (ShellAccess::Ssh(connections), None) = (&self.access, &self.settings.run_as) {
+            if let (ShellAccess::Ssh(connections), None) =
+                (&self.programs.access, &self.settings.run_as)
+            {
                 let put = async |host: &SshHost| host.put(files).await;
                 connections.start(&ctx, put).await?;
                 return Ok(());

@@ -6,6 +6,7 @@
 mod access;
 mod connections;
 mod files;
+mod programs;
 mod running_script;
 mod running_task;
 mod script;
@@ -17,16 +18,15 @@ use std::time::Duration;
 
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
-use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
-use devgate_transports::ssh_host;
-use devgate_transports::{Error, RetryBudget};
+use devgate_schemas::task::{Exit, Outcome};
+use devgate_transports::Error;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use self::access::ShellAccess;
 pub(crate) use self::connections::{ForwardError, SshConnections};
+use self::programs::{SHORT_SCRIPT_LIMIT, ShellPrograms};
 use self::running_script::{RunningScript, ScriptError};
 use self::running_task::RunningTask;
 use self::script::Script;
@@ -34,14 +34,13 @@ use super::command_line::command_line;
 use super::host_context::HostContext;
 use super::settings::{TaskBudget, TaskHostSettings};
 use super::{TaskControl, TaskNotRun, TaskOutput};
-use crate::process::Stream;
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
 
 /// An open host, with the run's own directory.
 pub(crate) struct Shell<'v> {
     host_context: Arc<HostContext<'v>>,
     settings: TaskHostSettings,
-    access: ShellAccess,
+    programs: Arc<ShellPrograms>,
     /// The run's directory on the host.
     dir: String,
     features: BTreeSet<String>,
@@ -49,21 +48,7 @@ pub(crate) struct Shell<'v> {
     is_prepared: bool,
     /// The layouts that are on the host, by their digests.
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
-    /// Tasks that may still run: their marks and process groups.
-    running: Mutex<HashMap<String, Option<u32>>>,
 }
-
-/// The longest time that a short script may take. Sudo waits a few seconds before it refuses.
-const SHORT_SCRIPT_LIMIT: Duration = Duration::from_secs(30);
-
-/// The longest output of a short script, in bytes.
-const MAX_SHORT_OUTPUT: usize = 4096;
-
-/// How long more output of a short script is awaited after it has ended.
-const DRAIN: Duration = Duration::from_secs(1);
-
-/// How long killed processes are waited for, in addition to their grace period.
-const KILL_WAIT: Duration = Duration::from_secs(10);
 
 /// The longest time that closing the host may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -80,7 +65,11 @@ impl<'v> Shell<'v> {
     ) -> Result<Self, Failure> {
         let access = ShellAccess::Ssh(connections);
         let shell = Self::new(host_context, access, settings)?;
-        shell.access.connect(&shell.host_context.ctx()).await?;
+        shell
+            .programs
+            .access
+            .connect(&shell.host_context.ctx())
+            .await?;
         Ok(shell)
     }
 
@@ -112,13 +101,12 @@ impl<'v> Shell<'v> {
         }
         Ok(Self {
             host_context,
+            programs: Arc::new(ShellPrograms::new(access, settings.run_as.clone())),
             settings,
-            access,
             dir,
             features: BTreeSet::new(),
             is_prepared: false,
             uploads: Mutex::default(),
-            running: Mutex::default(),
         })
     }
 
@@ -140,7 +128,7 @@ impl<'v> Shell<'v> {
                 Ok(())
             }
             Err(mut why) => {
-                self.access.close(&self.host_context.ctx()).await;
+                self.programs.access.close(&self.host_context.ctx()).await;
                 if why.msg.contains(&self.dir) {
                     why.msg
                         .push_str("; set `tmpdir` to a folder where tasks may write and run");
@@ -152,7 +140,7 @@ impl<'v> Shell<'v> {
 
     /// Returns the connections to the host, if it is behind SSH.
     pub(super) fn connections(&self) -> Option<&SshConnections> {
-        match &self.access {
+        match &self.programs.access {
             ShellAccess::Ssh(connections) => Some(connections),
             ShellAccess::Local => None,
         }
@@ -230,38 +218,13 @@ impl<'v> Shell<'v> {
     }
 
     async fn start(&self, script: &Script) -> Result<RunningScript, ScriptError> {
-        let run_as = self.settings.run_as.as_ref();
-        RunningScript::start(&self.access, &self.host_context.ctx(), script, run_as).await
+        self.programs.start(&self.host_context.ctx(), script).await
     }
 
     /// Runs a short script and returns its output.
     async fn run_short(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
-        let running_script = async {
-            let mut running_script = self.start(script).await?;
-            let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
-            let capture = |stream, bytes: &[u8]| match stream {
-                Stream::Stdout => stdout.keep(bytes, MAX_SHORT_OUTPUT),
-                Stream::Stderr => stderr.keep(bytes, MAX_SHORT_OUTPUT),
-            };
-            let ended = running_script.end(DRAIN, capture).await;
-            let [output, complaint] =
-                [stdout, stderr].map(|output| output.text().trim().to_owned());
-            match ended {
-                Ok(ssh_host::Exit::Code(0)) => Ok(output),
-                Ok(_) => Err(ScriptError::NotStarted(Failure::new(
-                    "puppetlabs.tasks/remote-task-error",
-                    complaint,
-                ))),
-                Err(error) => Err(ScriptError::Lost(error)),
-            }
-        };
-        // Connecting has limits of its own.
-        match timeout(limit + RetryBudget::LIMIT, running_script).await {
-            Ok(Ok(output)) => Ok(output),
-            Ok(Err(ScriptError::NotStarted(why))) => Err(why),
-            Ok(Err(ScriptError::Lost(error))) => Err(error.into()),
-            Err(_) => Err(self.start_timeout()),
-        }
+        let ctx = self.host_context.ctx();
+        self.programs.run_short(&ctx, script, limit).await
     }
 
     /// Ends the tasks that still run, removes the run's directory and closes the connections.
@@ -298,7 +261,7 @@ impl<'v> Shell<'v> {
                 self.dir
             ));
         }
-        self.access.close(&ctx).await;
+        self.programs.access.close(&ctx).await;
     }
 
     /// Ends all processes of a task, and reports those that still live.
@@ -308,20 +271,12 @@ impl<'v> Shell<'v> {
         group: Option<u32>,
         grace: Duration,
     ) -> Result<String, Failure> {
-        let tenths = u64::try_from(grace.as_millis() / 100).unwrap_or_default();
-        let script = Script::end(group, mark, tenths);
-        self.run_short(&script, grace + KILL_WAIT).await
+        let ctx = self.host_context.ctx();
+        self.programs.end(&ctx, mark, group, grace).await
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<u32>>> {
-        locked(&self.running)
-    }
-
-    fn start_timeout(&self) -> Failure {
-        Failure::new(
-            "puppetlabs.tasks/connect-error",
-            format!("it did not start the request within {SHORT_SCRIPT_LIMIT:?}"),
-        )
+        self.programs.running()
     }
 
     fn connection_lost(&self, task: &str, error: &Error, outputs: TaskOutputs) -> TaskError {
