@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
+use crate::program_host::ProgramHost;
 use crate::{ByteStream, Context, Error, Result, tcp, unix};
 
 /// Opens the connections of sessions from another place than this node.
@@ -26,6 +27,11 @@ pub trait Dial: fmt::Debug + Send + Sync {
         limit: Duration,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>>;
+
+    /// Returns where programs run that connect by themselves, or `None` if no program can run there.
+    fn program_host(&self) -> Option<&dyn ProgramHost> {
+        None
+    }
 }
 
 /// The other end of a connection. Names and paths are resolved where the connection begins.

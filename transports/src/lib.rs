@@ -24,6 +24,7 @@ mod ovsdb;
 mod panos;
 mod pauses;
 pub mod permissions;
+pub mod program_host;
 mod protocol;
 pub mod reading;
 mod resolve;

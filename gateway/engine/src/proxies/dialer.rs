@@ -7,6 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use devgate_core::failure::Failure;
 use devgate_transports::error::ForwardingObstacle;
+use devgate_transports::program_host::{
+    HostedProcess, HostedProgram, ProgramHost, ProgramNotStarted,
+};
 use devgate_transports::{ByteStream, Context, Destination, Dial, Error};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
@@ -15,7 +18,7 @@ use super::pool::HostPool;
 use super::run_host::HostSlot;
 use crate::hosts::ForwardError;
 
-/// Opens the connections of one target's session through a proxy.
+/// Opens the connections of one target's session through a proxy, and starts the programs of its family there.
 ///
 /// It holds a slot of the proxy, so that the proxy's `concurrency` counts sessions and tasks alike. If the proxy fails,
 /// or may not connect to the target, another one of its pool takes over.
@@ -83,6 +86,53 @@ impl Dial for ProxyDialer<'_> {
             };
             ctx.debug(format!("another proxy is tried: {error}"));
             last = Some(error);
+        }
+    }
+
+    fn program_host(&self) -> Option<&dyn ProgramHost> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl ProgramHost for ProxyDialer<'_> {
+    async fn start(
+        &self,
+        ctx: &Context<'_>,
+        program: &HostedProgram<'_>,
+    ) -> Result<Option<HostedProcess>, ProgramNotStarted> {
+        let mut held = self.slot.lock().await;
+        // Proxies that cannot run this program.
+        let mut unsuitable: Vec<String> = Vec::new();
+        let mut last = None;
+        loop {
+            if held.is_none() {
+                *held = match (self.pool.slot_except(&unsuitable).await, last) {
+                    (Ok(slot), _) => Some(slot),
+                    (Err(_), Some(why)) => return Err(why),
+                    (Err(why), None) => {
+                        return Err(ProgramNotStarted::Unreachable(Error::NoProxy(why.msg)));
+                    }
+                };
+            }
+            let slot = held.as_ref().expect("it was taken above");
+            let why = match slot.host().start_program(program).await {
+                Ok(started) => {
+                    ctx.debug(format!("{} runs on {}", program.executable, slot.name()));
+                    return Ok(started);
+                }
+                Err(why) => why,
+            };
+            let slot = held.take().expect("it is held");
+            let message = format!("{}: {why}", slot.name());
+            ctx.debug(format!("another proxy is tried: {message}"));
+            last = Some(if why.is_of_connection() {
+                slot.mark_host_down(why);
+                ProgramNotStarted::Unreachable(Error::NoProxy(message))
+            } else {
+                unsuitable.push(slot.name().to_owned());
+                ProgramNotStarted::Unsuitable(why.msg)
+            });
         }
     }
 }

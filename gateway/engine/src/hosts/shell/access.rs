@@ -7,6 +7,7 @@ use bytes::Bytes;
 use devgate_core::failure::Failure;
 use devgate_transports::ssh_host::{self, Exec, Piece};
 use devgate_transports::{Context, Error, SshHost};
+use futures_util::FutureExt;
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 
@@ -63,7 +64,10 @@ impl ShellAccess {
         match self {
             Self::Ssh(connections) => {
                 let command_line = script.command_line(prefix)?;
-                let start = async |host: &SshHost| host.exec(&command_line).await;
+                let start = |host: Arc<SshHost>| {
+                    let command_line = command_line.clone();
+                    async move { host.exec(&command_line).await }.boxed()
+                };
                 let (Exec { stdin, output }, _lease) = connections.start(ctx, start).await?;
                 Ok((Stdin::Ssh(stdin), Output::Ssh { output, _lease }))
             }

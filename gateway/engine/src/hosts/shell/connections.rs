@@ -10,6 +10,7 @@ use std::time::Duration;
 use devgate_core::lock::locked;
 use devgate_transports::error::Phase;
 use devgate_transports::{ByteStream, Context, Destination, Error, HostSettings, Result, SshHost};
+use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
@@ -90,12 +91,12 @@ impl SshConnections {
     pub(super) async fn start<T>(
         self: &Arc<Self>,
         ctx: &Context<'_>,
-        start: impl AsyncFn(&SshHost) -> Result<T>,
+        start: impl Fn(Arc<SshHost>) -> BoxFuture<'static, Result<T>>,
     ) -> Result<(T, ConnectionLease)> {
         let (mut refusals, mut losses) = (0, 0);
         loop {
             let mut lease = self.lease(ctx).await?;
-            match start(&lease.connection.host).await {
+            match start(Arc::clone(&lease.connection.host)).await {
                 Ok(started) => {
                     lease.program_started();
                     return Ok((started, lease));

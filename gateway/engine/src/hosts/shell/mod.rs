@@ -6,13 +6,15 @@
 mod access;
 mod connections;
 mod files;
+mod hosted;
 mod programs;
 mod running_script;
 mod running_task;
 mod script;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -43,9 +45,12 @@ pub(crate) struct Shell<'v> {
     programs: Arc<ShellPrograms>,
     /// The run's directory on the host.
     dir: String,
-    features: BTreeSet<String>,
-    /// Whether the run's directory is on the host.
-    is_prepared: bool,
+    /// The host's features, once the run's directory is there.
+    preparation: OnceCell<BTreeSet<String>>,
+    /// Whether the run's directory may be on the host.
+    may_have_dir: AtomicBool,
+    /// The interpreters that are known to be on the host.
+    found: Mutex<HashSet<String>>,
     /// The layouts that are on the host, by their digests.
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
 }
@@ -104,8 +109,9 @@ impl<'v> Shell<'v> {
             programs: Arc::new(ShellPrograms::new(access, settings.run_as.clone())),
             settings,
             dir,
-            features: BTreeSet::new(),
-            is_prepared: false,
+            preparation: OnceCell::new(),
+            may_have_dir: AtomicBool::new(false),
+            found: Mutex::default(),
             uploads: Mutex::default(),
         })
     }
@@ -114,28 +120,37 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// Fails when no task can run there. The connection is closed then.
-    pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
-        match self
-            .run_short(&Script::prepare(&self.dir), SHORT_SCRIPT_LIMIT)
-            .await
-        {
-            Ok(features) => {
-                self.is_prepared = true;
-                self.features = features.split(' ').map(str::to_owned).collect();
-                if self.settings.interpreter("ps1").is_some() {
-                    self.features.insert("powershell".to_owned());
-                }
-                Ok(())
-            }
-            Err(mut why) => {
-                self.programs.access.close(&self.host_context.ctx()).await;
+    pub(crate) async fn prepare(&self) -> Result<(), Failure> {
+        let prepared = self.prepare_once().await;
+        if prepared.is_err() {
+            self.programs.access.close(&self.host_context.ctx()).await;
+        }
+        prepared
+    }
+
+    /// Creates the run's directory and reads the host's features, unless this was done.
+    ///
+    /// # Errors
+    /// Fails when nothing can run there.
+    async fn prepare_once(&self) -> Result<(), Failure> {
+        let prepare = async || {
+            self.may_have_dir.store(true, Ordering::Relaxed);
+            let script = Script::prepare(&self.dir);
+            let features = self.run_short(&script, SHORT_SCRIPT_LIMIT).await;
+            let features = features.map_err(|mut why| {
                 if why.msg.contains(&self.dir) {
                     why.msg
                         .push_str("; set `tmpdir` to a folder where tasks may write and run");
                 }
-                Err(why)
+                why
+            })?;
+            let mut features: BTreeSet<_> = features.split(' ').map(str::to_owned).collect();
+            if self.settings.interpreter("ps1").is_some() {
+                features.insert("powershell".to_owned());
             }
-        }
+            Ok(features)
+        };
+        self.preparation.get_or_try_init(prepare).await.map(drop)
     }
 
     /// Returns the connections to the host, if it is behind SSH.
@@ -147,7 +162,8 @@ impl<'v> Shell<'v> {
     }
 
     pub(super) fn features(&self) -> &BTreeSet<String> {
-        &self.features
+        static NONE: BTreeSet<String> = BTreeSet::new();
+        self.preparation.get().unwrap_or(&NONE)
     }
 
     pub(super) fn budget(&self) -> &TaskBudget {
@@ -201,7 +217,7 @@ impl<'v> Shell<'v> {
                 return Err(ended(TaskOutputs::default()).into());
             }
         };
-        running.set_group(&running_script.first);
+        running.set_group(running_script.group());
         let outcome = running.watch(&mut running_script, task, control).await?;
         if let Some(reason) = exec_failure(&outcome, &script.mark) {
             return Err(TaskNotRun::Task(TaskError::Unexecutable {
@@ -243,7 +259,7 @@ impl<'v> Shell<'v> {
                     }
                 }
             }
-            if !self.is_prepared {
+            if !self.may_have_dir.load(Ordering::Relaxed) {
                 return;
             }
             if !self.settings.cleanup {

@@ -11,9 +11,10 @@ use devgate_core::lock::locked;
 use devgate_schemas::task::CapturedOutput;
 use devgate_transports::ssh_host;
 use devgate_transports::{Context, RetryBudget};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::access::ShellAccess;
+use super::access::{ShellAccess, Stdin};
 use super::running_script::{RunningScript, ScriptError};
 use super::script::Script;
 use crate::hosts::settings::RunAs;
@@ -55,6 +56,15 @@ impl ShellPrograms {
         script: &Script,
     ) -> Result<RunningScript, ScriptError> {
         RunningScript::start(&self.access, ctx, script, self.run_as.as_ref()).await
+    }
+
+    /// Starts a script as [`start`](Self::start) does, and keeps its input open.
+    pub(super) async fn start_open(
+        &self,
+        ctx: &Context<'_>,
+        script: &Script,
+    ) -> Result<(RunningScript, JoinHandle<Stdin>), ScriptError> {
+        RunningScript::start_open(&self.access, ctx, script, self.run_as.as_ref()).await
     }
 
     /// Runs a short script and returns its output.
@@ -111,7 +121,7 @@ impl ShellPrograms {
     }
 }
 
-fn start_timeout() -> Failure {
+pub(super) fn start_timeout() -> Failure {
     Failure::new(
         "puppetlabs.tasks/connect-error",
         format!("it did not start the request within {SHORT_SCRIPT_LIMIT:?}"),

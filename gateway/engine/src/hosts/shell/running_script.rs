@@ -7,6 +7,7 @@ use devgate_core::failure::Failure;
 use devgate_schemas::{Value, shortened};
 use devgate_transports::ssh_host::{Exit, Piece};
 use devgate_transports::{Context, Error};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::super::settings::RunAs;
@@ -46,11 +47,36 @@ impl RunningScript {
         script: &Script,
         run_as: Option<&RunAs>,
     ) -> Result<Self, ScriptError> {
+        let send = |stdin| drop(send_input(stdin, script));
+        let started = Self::start_with(access, ctx, script, run_as, send).await;
+        started.map(|(running, ())| running)
+    }
+
+    /// Starts a script as [`start`](Self::start) does, and keeps its input open. The script has not got all of its own
+    /// input before the result of the task is there.
+    pub(super) async fn start_open(
+        access: &ShellAccess,
+        ctx: &Context<'_>,
+        script: &Script,
+        run_as: Option<&RunAs>,
+    ) -> Result<(Self, JoinHandle<Stdin>), ScriptError> {
+        let send = |stdin| send_input(stdin, script);
+        Self::start_with(access, ctx, script, run_as, send).await
+    }
+
+    /// Starts a script. `send` sends its input as soon as nothing else reads it.
+    async fn start_with<T>(
+        access: &ShellAccess,
+        ctx: &Context<'_>,
+        script: &Script,
+        run_as: Option<&RunAs>,
+        send: impl FnOnce(Stdin) -> T,
+    ) -> Result<(Self, T), ScriptError> {
         let prompt = format!("{},", script.mark);
         let prefix = run_as.map(|run_as| run_as_argv(run_as, &prompt));
         let prefix = prefix.as_deref().unwrap_or_default();
         let started = access.start(ctx, script, prefix).await;
-        let (mut stdin, output) =
+        let (stdin, output) =
             started.map_err(|why| ScriptError::NotStarted(not_changed(run_as, why)))?;
         let mut running = Self {
             first: String::new(),
@@ -59,28 +85,18 @@ impl RunningScript {
         };
         // The program that changes the user may read standard input before the script does, so its prompt comes first.
         let Some(run_as) = run_as else {
-            send_input(stdin, script);
-            running.read_until_mark(script, async |_| Ok(())).await?;
-            return Ok(running);
+            let sent = send(stdin);
+            running.read_until_mark(script, None).await?;
+            return Ok((running, sent));
         };
-        let mut answered = 0;
-        let answer = async |said: &[u8]| {
-            let prompts = count(said, prompt.as_bytes());
-            if prompts == answered {
-                return Ok(());
-            }
-            answered = prompts;
-            let password = match &run_as.password {
-                _ if prompts > 1 => return Err(bad_password(run_as)),
-                None => return Err(no_password(run_as)),
-                Some(password) => password,
-            };
-            // If the script ends meanwhile, its output says why.
-            drop(stdin.write_all(password_line(password)).await);
-            Ok(())
+        let mut sudo = Sudo {
+            run_as,
+            prompt: prompt.as_bytes(),
+            stdin,
+            answered: 0,
         };
         running
-            .read_until_mark(script, answer)
+            .read_until_mark(script, Some(&mut sudo))
             .await
             .map_err(|error| match error {
                 ScriptError::NotStarted(why) => {
@@ -89,15 +105,31 @@ impl RunningScript {
                 // The script has not been sent its input yet.
                 ScriptError::Lost(error) => ScriptError::NotStarted(error.into()),
             })?;
-        send_input(stdin, script);
-        Ok(running)
+        Ok((running, send(sudo.stdin)))
     }
 
-    /// Reads up to the mark. `on_stderr` gets the complete stderr so far, whenever there is more.
+    /// Returns the process group in which a task runs, which its script prints behind the mark.
+    pub(super) fn group(&self) -> Option<u32> {
+        // 0 would mean the caller's own group, and 1 is the host's.
+        self.first.parse().ok().filter(|group| *group > 1)
+    }
+
+    /// Returns the next piece of output behind the mark. The future may be dropped while it waits.
+    ///
+    /// # Errors
+    /// Fails when the connection was lost; whether the script still runs is not known.
+    pub(super) async fn next(&mut self) -> Result<Piece, Error> {
+        if self.rest.is_empty() {
+            return self.output.next().await;
+        }
+        Ok(Piece::Stdout(std::mem::take(&mut self.rest).into()))
+    }
+
+    /// Reads up to the mark. `sudo` answers what is asked before.
     async fn read_until_mark(
         &mut self,
         script: &Script,
-        mut on_stderr: impl AsyncFnMut(&[u8]) -> Result<(), Failure>,
+        mut sudo: Option<&mut Sudo<'_>>,
     ) -> Result<(), ScriptError> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         loop {
@@ -112,7 +144,9 @@ impl RunningScript {
                 }
                 Ok(Piece::Stderr(bytes)) => {
                     err.extend_from_slice(&bytes);
-                    on_stderr(&err).await.map_err(ScriptError::NotStarted)?;
+                    if let Some(sudo) = &mut sudo {
+                        sudo.answer(&err).await.map_err(ScriptError::NotStarted)?;
+                    }
                 }
                 Ok(Piece::Ended(_)) => {}
                 Ok(Piece::Exit(exit)) => {
@@ -158,10 +192,42 @@ impl RunningScript {
     }
 }
 
+/// The program that changes the user, until it has done so.
+struct Sudo<'a> {
+    run_as: &'a RunAs,
+    /// What it prints when it asks for a password.
+    prompt: &'a [u8],
+    stdin: Stdin,
+    /// How many of its questions were answered.
+    answered: usize,
+}
+
+impl Sudo<'_> {
+    /// Answers the questions in its complete stderr so far.
+    async fn answer(&mut self, said: &[u8]) -> Result<(), Failure> {
+        let prompts = count(said, self.prompt);
+        if prompts == self.answered {
+            return Ok(());
+        }
+        self.answered = prompts;
+        let password = match &self.run_as.password {
+            _ if prompts > 1 => return Err(bad_password(self.run_as)),
+            None => return Err(no_password(self.run_as)),
+            Some(password) => password,
+        };
+        // If the script ends meanwhile, its output says why.
+        drop(self.stdin.write_all(password_line(password)).await);
+        Ok(())
+    }
+}
+
 /// Sends a script its input. The reader of the output finds out how the script ended.
-fn send_input(mut stdin: Stdin, script: &Script) {
+fn send_input(mut stdin: Stdin, script: &Script) -> JoinHandle<Stdin> {
     let input = Bytes::copy_from_slice(script.input.reveal());
-    tokio::spawn(async move { drop(stdin.write_all(input).await) });
+    tokio::spawn(async move {
+        drop(stdin.write_all(input).await);
+        stdin
+    })
 }
 
 /// Returns the words that change the user, to put before the command.
