@@ -10,7 +10,8 @@ use devgate_transports::{Connect, Context, Error, Result, Transport};
 use super::action::Action;
 use super::event;
 use super::family_program::FamilyProgram;
-use super::persistent::PersistentPrograms;
+use super::on_proxy::Place;
+use super::persistent::{PersistentPrograms, PersistentRequest};
 use super::results::ProgramFailure;
 use crate::process::ProcessLimits;
 
@@ -54,6 +55,8 @@ pub(super) struct ProgramSession {
     info: ConnectionInfo,
     limits: ProcessLimits,
     programs: PersistentPrograms,
+    /// Whether programs run on a proxy.
+    is_behind_proxy: bool,
 }
 
 /// The default time limit of a program.
@@ -65,9 +68,12 @@ impl Connect for ExternalConnect {
         &self.schema
     }
 
-    // The programs of the family connect by themselves.
+    // The programs of the family connect by themselves: they run on the proxy.
     fn uses_dialer(&self) -> bool {
-        false
+        match &self.access {
+            ExternalAccess::Program(_) => true,
+            ExternalAccess::Protocol(protocol) => protocol.uses_dialer(),
+        }
     }
 
     async fn connect(
@@ -87,6 +93,7 @@ impl Connect for ExternalConnect {
             info: info.clone(),
             limits: limits(info),
             programs: PersistentPrograms::default(),
+            is_behind_proxy: ctx.is_behind_proxy(),
         }))
     }
 }
@@ -127,14 +134,24 @@ impl ProgramSession {
         target.insert("name", Value::from(ctx.target()));
         input.insert("_target", Value::Hash(target));
         let mask = &Mask::new(input.secrets());
+        let place = if self.is_behind_proxy {
+            Place::OnProxy(ctx.program_host())
+        } else {
+            Place::Here
+        };
+        let limits = &self.limits;
         let reply = if *is_persistent {
             let on_event = |event: &Value| event::report(ctx, mask, event);
-            let programs = &self.programs;
-            programs
-                .request(program, action, input, &self.limits, on_event)
-                .await
+            let request = PersistentRequest {
+                program,
+                action,
+                input,
+                limits,
+            };
+            self.programs.request(ctx, place, request, on_event).await?
         } else {
-            program.run_once(action, input, &self.limits).await
+            let request = program.request_once(ctx, place, action, input, limits);
+            request.await?
         };
         for line in reply.stderr.text().lines() {
             ctx.log(Level::Info, format!("stderr: {}", mask.text(line)));
@@ -184,7 +201,7 @@ impl Transport for ProgramSession {
     }
 
     async fn close(self: Box<Self>, ctx: &Context<'_>) {
-        self.programs.end().await;
+        self.programs.end(ctx).await;
         if let ExternalAccess::Protocol(session) = self.access {
             session.close(ctx).await;
         }
