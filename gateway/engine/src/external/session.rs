@@ -68,14 +68,6 @@ impl Connect for ExternalConnect {
         &self.schema
     }
 
-    // The programs of the family connect by themselves: they run on the proxy.
-    fn uses_dialer(&self) -> bool {
-        match &self.access {
-            ExternalAccess::Program(_) => true,
-            ExternalAccess::Protocol(protocol) => protocol.uses_dialer(),
-        }
-    }
-
     async fn connect(
         &self,
         ctx: &Context<'_>,

@@ -198,9 +198,10 @@ impl Dialogue {
 
 impl Stdin {
     async fn write_all(&mut self, line: &Sensitive<Vec<u8>>) -> io::Result<()> {
+        let line = line.reveal();
         match self {
-            Self::Here(stdin) => stdin.write_all(line.reveal()).await,
-            Self::OnProxy(stdin) => stdin.write_all(Bytes::copy_from_slice(line.reveal())).await,
+            Self::Here(stdin) => stdin.write_all(line).await,
+            Self::OnProxy(stdin) => stdin.write_all(Bytes::copy_from_slice(line)).await,
         }
     }
 }
