@@ -2,6 +2,7 @@
 
 mod ends;
 mod pools;
+mod programs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
