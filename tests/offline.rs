@@ -170,8 +170,8 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
             .devgate(&format!("{command} --format json"))
             .failed();
         let error = &run.item()["value"]["_error"];
-        assert_eq!(error["kind"], "devgate/behind-proxy", "{command}: {run}");
-        run.shows(&["`run-on: jump`", "--direct"]);
+        assert_eq!(error["kind"], "devgate/unknown-target", "{command}: {run}");
+        run.shows(&["`run-on: jump`", "not in the inventory"]);
     }
     for command in [
         "session get -t behind /",
@@ -180,7 +180,7 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
         "session run -t behind -- true",
     ] {
         let run = project.devgate(command).failed();
-        run.shows(&["`run-on: jump`", "--direct"]);
+        run.shows(&["`run-on: jump`", "not in the inventory"]);
     }
     assert_eq!(server.requests().len(), 0, "nothing was sent");
     for command in [

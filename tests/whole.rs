@@ -22,6 +22,7 @@ mod lab_manifests;
 mod lab_netconf;
 mod lab_ovsdb;
 mod lab_pool;
+mod lab_proxies;
 mod lab_puppet;
 mod lab_puppet_device;
 mod lab_pxp;

@@ -18,7 +18,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/practice/src/serve.rs", 2),
     ("gateway/practice/src/server/session.rs", 1),
     ("gateway/practice/src/switch.rs", 1),
-    ("gateway/engine/src/external/program.rs", 1),
+    ("gateway/engine/src/external/family_program.rs", 1),
     ("gateway/engine/src/inventory/source.rs", 1),
     ("gateway/engine/src/process/dialogue.rs", 1),
     ("gateway/engine/src/process/hosted.rs", 1),
@@ -54,7 +54,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("transports/src/tls/pem.rs", 2),
     ("transports/src/ssh/read.rs", 1),
     ("gateway/engine/src/hosts/shell/script.rs", 2),
-    ("gateway/engine/src/hosts/shell/talk.rs", 2),
+    ("gateway/engine/src/hosts/shell/running_script.rs", 2),
 ];
 
 #[test]

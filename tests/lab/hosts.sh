@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/machines.sh"
 
-HOSTS="h1 h2 h3 h4 h5 bastion"
+HOSTS="h1 h2 h3 h4 h5 bastion closed narrow"
 RUNNER_PASSWORD=host-canary-runner
 WORKER_PASSWORD=host-canary-worker
 PASSPHRASE=host-canary-passphrase
@@ -46,6 +46,8 @@ PasswordAuthentication no
 X
         ;;
     bastion) echo "LogLevel DEBUG1" ;;
+    closed) echo "AllowTcpForwarding no" ;;
+    narrow) echo "MaxSessions 0" ;;
     esac
     echo "Subsystem sftp internal-sftp"
 }

@@ -3,7 +3,7 @@
 mod attempts;
 mod cli;
 mod command_list;
-mod dial;
+pub mod dial;
 mod document;
 mod eapi;
 mod environment;
@@ -20,11 +20,11 @@ mod info;
 mod line;
 pub mod netconf;
 mod nxapi;
+mod output;
 mod ovsdb;
 mod panos;
 mod pauses;
 pub mod permissions;
-pub mod program_host;
 mod protocol;
 pub mod reading;
 mod resolve;
@@ -50,7 +50,6 @@ use std::sync::{Arc, OnceLock};
 pub use attempts::Attempts;
 pub use cli::commit::is_commit;
 pub use cli::dialect::{self, Dialect};
-pub use dial::{Destination, Dial};
 pub use document::{DataRequest, Document, XML_TEXT};
 pub use eapi::EapiSession;
 pub use environment::Environment;
@@ -65,15 +64,15 @@ pub use protocol::{Connect, Protocol, ProtocolSession};
 pub use rest::RestSession;
 pub use restconf::RestconfSession;
 pub use retry_budget::RetryBudget;
+pub use session::hosted_program;
 pub use session::{
-    AttributeChange, Block, CommandLine, Context, DataStore, Mode, Opening, ResourceAction,
-    ResourceFailure, Resources, Transport,
+    AttributeChange, Block, ByteStream, CommandLine, Context, DataStore, Destination, Dial, Mode,
+    Opening, ResourceAction, ResourceFailure, Resources, Transport,
 };
 pub use snmp::SnmpSession;
 pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_config::SshConfig;
 pub use ssh_host::{HostSettings, SshHost};
-pub use tcp::ByteStream;
 
 /// Returns the bare protocols: the transports that reach a target without a device family.
 pub fn all() -> &'static [Arc<dyn Connect>] {

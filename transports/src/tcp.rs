@@ -3,17 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 use crate::error::Phase;
-use crate::{Context, Destination, Error, Result, resolve};
-
-/// A bidirectional byte stream: a connection, or a channel that works like one.
-pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> ByteStream for S {}
+use crate::{Error, Result, resolve};
 
 /// Returns `host:port`, as messages name a target. An IPv6 address is in brackets.
 pub(crate) fn peer(host: &str, port: u16) -> String {
@@ -24,28 +18,13 @@ pub(crate) fn peer(host: &str, port: u16) -> String {
     }
 }
 
-/// Connects with the context's dialer, or from this node.
-///
-/// # Errors
-/// Fails as [`Destination::connect`].
-pub(crate) async fn connect(
-    ctx: &Context<'_>,
-    host: &str,
-    port: u16,
-    limit: Duration,
-    deadline: Instant,
-) -> Result<Box<dyn ByteStream>> {
-    let to = Destination::Tcp { host, port };
-    to.connect(ctx, limit, deadline).await
-}
-
 /// Connects from this node, to the first of the host's addresses that accepts a connection.
 ///
 /// `limit` is the limit for opening the whole session, for messages.
 ///
 /// # Errors
 /// Fails with [`Error::Resolve`], with [`Error::Unreachable`], or with [`Error::TimedOut`] at `deadline`.
-pub(crate) async fn connect_from_here(
+pub(crate) async fn connect(
     host: &str,
     port: u16,
     limit: Duration,

@@ -63,7 +63,7 @@ impl fmt::Display for ForwardingRefused {
         f.write_str(match obstacle {
             ForwardingObstacle::Forbidden => {
                 ": it does not allow connections on to there, which its server can (in OpenSSH's \
-                 `AllowTcpForwarding` and `PermitOpen`), or `proxyjump` has to name another host"
+                 `AllowTcpForwarding` and `PermitOpen`), or `run-on` or `proxyjump` has to name another host"
             }
             ForwardingObstacle::ConnectFailed => {
                 ": check `host` and `port`, which are looked up and reached from there, and that the \

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
-use crate::{Context, tcp};
+use crate::{Context, Destination, dial};
 
 /// The time in which a server must answer.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -21,7 +21,9 @@ const SETTINGS: u8 = 4;
 pub(super) async fn is_supported(ctx: &Context<'_>, host: &str, port: u16) -> bool {
     let deadline = Instant::now() + LIMIT;
     let asking = async {
-        let mut stream = tcp::connect(ctx, host, port, LIMIT, deadline).await.ok()?;
+        let mut stream = dial::connect(ctx, Destination::tcp(host, port), LIMIT, deadline)
+            .await
+            .ok()?;
         stream.write_all(PREFACE).await.ok()?;
         let mut header = [0; 9];
         stream.read_exact(&mut header).await.ok()?;

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::settings::{Endpoint, Settings};
-use crate::{ByteStream, Context, Destination, Result, tcp};
+use crate::{ByteStream, Context, Destination, Result, dial};
 
 /// Opens the connection.
 pub(super) async fn connect(
@@ -14,11 +14,13 @@ pub(super) async fn connect(
     let limit = settings.timeout;
     match &settings.endpoint {
         Endpoint::Tls { host, port, tls } => {
-            let stream = tcp::connect(ctx, host, *port, limit, deadline).await?;
+            let stream = dial::connect(ctx, Destination::tcp(host, *port), limit, deadline).await?;
             let stream = tls.connect(stream, (host, *port), limit, deadline).await?;
             Ok(Box::new(stream))
         }
-        Endpoint::Tcp { host, port } => tcp::connect(ctx, host, *port, limit, deadline).await,
-        Endpoint::Unix(path) => Destination::Unix(path).connect(ctx, limit, deadline).await,
+        Endpoint::Tcp { host, port } => {
+            dial::connect(ctx, Destination::tcp(host, *port), limit, deadline).await
+        }
+        Endpoint::Unix(path) => dial::connect(ctx, Destination::Unix(path), limit, deadline).await,
     }
 }

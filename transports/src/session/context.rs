@@ -7,7 +7,6 @@ use devgate_schemas::{Event, EventDisplay, EventSink, Level, TypeSchema};
 
 use super::resources::{Mode, Resources};
 use super::transport::{CommandLine, DataStore, Transport};
-use crate::program_host::ProgramHost;
 use crate::{Dial, Environment, RetryBudget};
 
 /// What a transport or a provider knows about the run that calls it.
@@ -102,18 +101,8 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the dialer that opens the connections of sessions. Without one, they begin at this node.
-    pub(crate) fn dialer(&self) -> Option<&'a dyn Dial> {
+    pub fn dialer(&self) -> Option<&'a dyn Dial> {
         self.dialer
-    }
-
-    /// Whether the connections of sessions begin at a proxy.
-    pub fn is_behind_proxy(&self) -> bool {
-        self.dialer.is_some()
-    }
-
-    /// Returns where programs run that connect to the target by themselves, if that is not this node.
-    pub fn program_host(&self) -> Option<&'a dyn ProgramHost> {
-        self.dialer?.program_host()
     }
 
     /// Returns the retry budget of the run for this target.

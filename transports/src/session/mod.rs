@@ -2,6 +2,8 @@
 
 mod actions;
 mod context;
+mod dial;
+pub mod hosted_program;
 mod resources;
 #[cfg(test)]
 mod tests;
@@ -9,5 +11,6 @@ mod transport;
 
 pub use actions::{Block, ResourceAction};
 pub use context::Context;
+pub use dial::{ByteStream, Destination, Dial};
 pub use resources::{AttributeChange, Mode, ResourceFailure, Resources};
 pub use transport::{CommandLine, DataStore, Opening, Transport};

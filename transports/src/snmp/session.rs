@@ -14,7 +14,7 @@ use super::pdu::{Object, Pdu};
 use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Destination, Error, ProtocolSession, Result, Transport, resolve};
+use crate::{Context, Destination, Error, ProtocolSession, Result, Transport, dial, resolve};
 use crate::{DataRequest, DataStore, Document};
 
 /// A session with an SNMP agent. It handles one request at a time.
@@ -191,7 +191,7 @@ async fn reach_through(ctx: &Context<'_>, settings: &Settings) -> Result<Agent> 
     let (host, port) = (settings.host.as_str(), settings.port);
     let limit = settings.timeout;
     let to = Destination::Udp { host, port };
-    let stream = to.connect(ctx, limit, Instant::now() + limit).await?;
+    let stream = dial::connect(ctx, to, limit, Instant::now() + limit).await?;
     let agent = Agent::new(Link::Stream(stream, Vec::new()));
     let mut agent = agent.map_err(|cause| Error::Unreachable {
         peer: settings.peer(),

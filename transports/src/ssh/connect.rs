@@ -16,7 +16,7 @@ use super::settings::{Role, Settings};
 use super::socket::OwnedStream;
 use super::{Peer, Ssh};
 use crate::error::Phase;
-use crate::{Context, Error, Result, tcp};
+use crate::{Context, Destination, Error, Result, dial};
 
 impl Ssh {
     /// Connects, checks the host key and logs in.
@@ -32,10 +32,9 @@ impl Ssh {
         let hosts: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
         let deadline_of = |host: &Settings| deadline.min(Instant::now() + host.timeout);
         let mut deadline = deadline_of(hosts[0]);
-        let first = tcp::connect(
+        let first = dial::connect(
             ctx,
-            &hosts[0].host,
-            hosts[0].port,
+            Destination::tcp(&hosts[0].host, hosts[0].port),
             hosts[0].timeout,
             deadline,
         )

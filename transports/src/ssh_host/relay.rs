@@ -26,7 +26,7 @@ const PERL: &str = concat!(
     r#"sub w{my$b=shift;while(length$b){my$n=syswrite(STDOUT,$b)or exit;substr($b,0,$n)=""}}"#,
     r#"sub e{w("@_\n");exit}"#,
     r#"my($h,$p)=(l(),l());my($e,@a)=getaddrinfo($h,$p,{socktype=>SOCK_DGRAM});e("$e")if$e;"#,
-    r#"socket(my$s,$a[0]{family},SOCK_DGRAM,0)&&connect($s,$a[0]{addr})or e("$!");w("ok\n");"#,
+    r#"my$s;socket($s,$a[0]{family},SOCK_DGRAM,0)&&connect($s,$a[0]{addr})or e("$!");w("ok\n");"#,
     r#"while(1){my$r="";vec($r,0,1)=1;vec($r,fileno$s,1)=1;select($r,undef,undef,undef)>0 or next;"#,
     r#"if(vec($r,fileno$s,1)){my$d="";w(defined recv($s,$d,65535,0)?pack("n",length$d).$d:"\0\0")}"#,
     r#"if(vec($r,0,1)){my$d=g(unpack("n",g(2)));send($s,$d,0)//w("\0\0")}}"#,

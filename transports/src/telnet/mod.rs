@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use crate::ssh::Ssh;
-use crate::{ByteStream, Context, Result, tcp};
+use crate::{ByteStream, Context, Destination, Result, dial};
 use codec::Codec;
 pub(crate) use settings::Settings;
 
@@ -61,7 +61,8 @@ pub(crate) async fn connect(
     } = settings;
     let (stream, via): (Box<dyn ByteStream>, _) = match via {
         None => {
-            let stream = tcp::connect(ctx, host, *port, *timeout, deadline).await?;
+            let stream =
+                dial::connect(ctx, Destination::tcp(host, *port), *timeout, deadline).await?;
             (stream, None)
         }
         Some(via) => {

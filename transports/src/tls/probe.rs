@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use super::policy::Tls;
 use super::problem::{from_io, tls_error};
 use crate::error::Untrusted;
-use crate::{Context, Error, tcp};
+use crate::{Context, Destination, Error, dial, tcp};
 
 /// The time to wait for a target's complaint.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,7 +35,8 @@ impl Tls {
         let deadline = Instant::now() + PROBE_TIMEOUT;
         let (tls, asked) = self.noting();
         let asking = async {
-            let stream = tcp::connect(ctx, host, port, PROBE_TIMEOUT, deadline).await?;
+            let stream =
+                dial::connect(ctx, Destination::tcp(host, port), PROBE_TIMEOUT, deadline).await?;
             let mut stream = tls
                 .connect(stream, (host, port), PROBE_TIMEOUT, deadline)
                 .await?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use devgate_core::trust;
-use devgate_transports::program_host::{ProgramFile, ProgramFiles};
+use devgate_transports::hosted_program::{ProgramFile, ProgramFiles};
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 

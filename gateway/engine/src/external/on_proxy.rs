@@ -7,10 +7,10 @@ use std::path::Path;
 use devgate_schemas::task::CapturedOutput;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::error::{Interrupted, Interruption};
-use devgate_transports::program_host::{
-    Argument, HostedProcess, HostedProgram, ProgramHost, ProgramNotStarted,
+use devgate_transports::hosted_program::{
+    Argument, HostedProcess, HostedProgram, ProgramNotStarted,
 };
-use devgate_transports::{Context, Error};
+use devgate_transports::{Context, Dial, Error};
 
 use super::action::Action;
 use super::family_program::{FamilyProgram, Reply, encode_request, timed_out};
@@ -23,7 +23,7 @@ pub(super) enum Place<'a> {
     /// On this node.
     Here,
     /// On a proxy of the target. None can be asked when no work needs the session.
-    OnProxy(Option<&'a dyn ProgramHost>),
+    OnProxy(Option<&'a dyn Dial>),
 }
 
 /// Why a program was not started.
@@ -56,9 +56,9 @@ impl FamilyProgram {
         place: Place<'_>,
         action: Action,
     ) -> Result<Option<HostedProcess>, StartFailure> {
-        let host = match place {
+        let dialer = match place {
             Place::Here => return Ok(None),
-            Place::OnProxy(Some(host)) => host,
+            Place::OnProxy(Some(dialer)) => dialer,
             Place::OnProxy(None) => {
                 let message = "it runs on a proxy, and no work on the target is in progress";
                 return Err(StartFailure::Transport(Error::Unsupported(
@@ -99,10 +99,13 @@ impl FamilyProgram {
             first_line: &first_line,
             install: if is_ruby { INSTALL_RUBY } else { INSTALL },
         };
-        host.start(ctx, &program).await.map_err(|why| match why {
-            ProgramNotStarted::Unsuitable(message) => StartFailure::Program(message),
-            ProgramNotStarted::Unreachable(error) => StartFailure::Transport(error),
-        })
+        dialer
+            .start_program(ctx, &program)
+            .await
+            .map_err(|why| match why {
+                ProgramNotStarted::Unsuitable(message) => StartFailure::Program(message),
+                ProgramNotStarted::Unreachable(error) => StartFailure::Transport(error),
+            })
     }
 
     /// Sends one request to a process of its own.

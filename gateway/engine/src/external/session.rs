@@ -85,7 +85,7 @@ impl Connect for ExternalConnect {
             info: info.clone(),
             limits: limits(info),
             programs: PersistentPrograms::default(),
-            is_behind_proxy: ctx.is_behind_proxy(),
+            is_behind_proxy: ctx.dialer().is_some(),
         }))
     }
 }
@@ -127,7 +127,7 @@ impl ProgramSession {
         input.insert("_target", Value::Hash(target));
         let mask = &Mask::new(input.secrets());
         let place = if self.is_behind_proxy {
-            Place::OnProxy(ctx.program_host())
+            Place::OnProxy(ctx.dialer())
         } else {
             Place::Here
         };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
-use devgate_transports::program_host::{HostedProcess, HostedProgram};
-use devgate_transports::{ByteStream, Context, Destination};
+use devgate_transports::hosted_program::{HostedProcess, HostedProgram};
+use devgate_transports::{ByteStream, Context, Destination, dial};
 use tokio::time::Instant;
 
 use super::local::Local;
@@ -101,7 +101,7 @@ impl Host<'_> {
             Some(connections) => connections.forward(ctx, to, limit, deadline).await,
             // A connection from this node.
             None => {
-                let stream = to.connect(ctx, limit, deadline).await;
+                let stream = dial::connect(ctx, to, limit, deadline).await;
                 stream.map_err(ForwardError::Destination)
             }
         }

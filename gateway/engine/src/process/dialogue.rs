@@ -8,7 +8,7 @@ use devgate_core::cancel::CancelSource;
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::CapturedOutput;
 use devgate_transports::Context;
-use devgate_transports::program_host::{HostedInput, HostedOutput, HostedProcess};
+use devgate_transports::hosted_program::{HostedInput, HostedOutput, HostedProcess};
 use devgate_transports::ssh_host::{Exit, Piece};
 use futures_util::FutureExt;
 use tokio::io::AsyncWriteExt;
@@ -230,7 +230,10 @@ impl Process {
                 tree.end(&CancelSource::default().token(), GRACE).await;
                 drop(child);
             }
-            Self::OnProxy(output) => output.end(ctx, GRACE).await,
+            Self::OnProxy(output) => {
+                let left = output.end(GRACE).await;
+                left.into_iter().for_each(|left| ctx.warning(left));
+            }
         }
     }
 }

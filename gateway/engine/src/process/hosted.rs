@@ -4,7 +4,7 @@ use bytes::Bytes;
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::Context;
-use devgate_transports::program_host::{HostedOutput, HostedProcess};
+use devgate_transports::hosted_program::{HostedOutput, HostedProcess};
 use devgate_transports::ssh_host::{self, Piece};
 use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout_at};
@@ -65,7 +65,8 @@ pub(crate) async fn run_hosted(
         Err(failure) => failure,
     };
     if !matches!(failure, HostedFailure::Lost(_)) {
-        output.end(ctx, GRACE).await;
+        let left = output.end(GRACE).await;
+        left.into_iter().for_each(|left| ctx.warning(left));
     }
     Err((failure, stderr))
 }

@@ -7,9 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use devgate_core::failure::Failure;
 use devgate_transports::error::ForwardingObstacle;
-use devgate_transports::program_host::{
-    HostedProcess, HostedProgram, ProgramHost, ProgramNotStarted,
-};
+use devgate_transports::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
 use devgate_transports::{ByteStream, Context, Destination, Dial, Error};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
@@ -69,7 +67,10 @@ impl Dial for ProxyDialer<'_> {
             let slot = held.as_ref().expect("it was taken above");
             let error = match slot.forward(to, limit, deadline).await {
                 Ok(stream) => return Ok(stream),
-                Err(ForwardError::Destination(error)) => {
+                Err(ForwardError::Destination(mut error)) => {
+                    if let Error::ForwardingRefused(refused) = &mut error {
+                        refused.via = format!("{} ({})", slot.name(), refused.via);
+                    }
                     if !is_forbidden(&error) {
                         return Err(error);
                     }
@@ -89,14 +90,7 @@ impl Dial for ProxyDialer<'_> {
         }
     }
 
-    fn program_host(&self) -> Option<&dyn ProgramHost> {
-        Some(self)
-    }
-}
-
-#[async_trait]
-impl ProgramHost for ProxyDialer<'_> {
-    async fn start(
+    async fn start_program(
         &self,
         ctx: &Context<'_>,
         program: &HostedProgram<'_>,

@@ -15,6 +15,7 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 use tokio::time::timeout;
 
 use super::dialer::ProxyDialer;
+use super::host_use::HostUse;
 use super::pool::HostPool;
 use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
@@ -25,15 +26,6 @@ use crate::job::RunContext;
 
 /// How long a host that is no longer needed may take to create the run's directory.
 const PREPARING: Duration = Duration::from_secs(10);
-
-/// What the hosts of a run are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HostUse {
-    /// Running tasks, which may use sessions.
-    Tasks,
-    /// Leading sessions on to devices.
-    Sessions,
-}
 
 /// The hosts of a run.
 pub(crate) struct Hosts<'v> {

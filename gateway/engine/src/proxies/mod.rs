@@ -1,6 +1,7 @@
 //! Proxies: the hosts for a target's tasks, their loads, and the turns at devices.
 
 mod dialer;
+mod host_use;
 mod hosts;
 mod loads;
 mod pool;
@@ -9,7 +10,8 @@ mod run_on;
 mod turns;
 
 pub(crate) use dialer::ProxyDialer;
-pub(crate) use hosts::{HostUse, Hosts};
+pub(crate) use host_use::HostUse;
+pub(crate) use hosts::Hosts;
 pub(crate) use loads::ProxyLoads;
 pub(crate) use run_host::{HostPreview, HostSlot};
 pub(crate) use turns::{DeviceTurn, DeviceTurns};

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout};
 
-use super::hosts::HostUse;
+use super::host_use::HostUse;
 use super::loads::{ProxyLoads, Ticket};
 use super::run_host::{Health, HostPreview, HostSlot, RunHost};
 

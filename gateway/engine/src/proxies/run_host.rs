@@ -11,7 +11,7 @@ use devgate_transports::{ByteStream, Destination};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::hosts::HostUse;
+use super::host_use::HostUse;
 use super::loads::{ProxyLoad, Ticket};
 use crate::hosts::{
     ForwardError, Host, HostContext, Shell, SshConnections, TaskBudget, TaskHostSettings,

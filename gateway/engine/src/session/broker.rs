@@ -23,10 +23,8 @@ use super::ConnectionSpec;
 use super::borrowed::OuterSession;
 use super::device::SessionAccess;
 use super::pool::{SessionLease, SessionPool};
-use super::sessions::Sessions;
 use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
-use crate::job::TargetJob;
 
 /// The number of clients that are served at once. Further clients wait until one of them leaves.
 const MAX_CLIENTS: usize = 32;
@@ -155,24 +153,6 @@ impl<'p> SessionBroker<'p> {
         let sockets = sockets.as_ref().map_err(String::clone)?;
         sockets.bind().map_err(|error| error.to_string())
     }
-}
-
-/// Performs `work` while a socket lends the session with the job's target. `work` gets the path of the socket.
-///
-/// # Errors
-/// Fails when the target cannot be reached as a device, or when no proxy can be used.
-pub async fn lend_session<T>(
-    sessions: Sessions<'_, '_>,
-    job: &TargetJob<'_>,
-    mode: Mode,
-    work: impl AsyncFnOnce(Option<&str>) -> T,
-) -> Result<T, Failure> {
-    let spec = ConnectionSpec::for_job(job)?;
-    let dialer = sessions.dialer(job).await?;
-    let ctx = job.context();
-    let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
-    let broker = SessionBroker::new(sessions.pool, RetryScope::Request);
-    Ok(broker.lend(&ctx, &spec, mode, work).await)
 }
 
 impl<'a> LentSession<'a> {

@@ -16,7 +16,6 @@ mod wire;
 mod work;
 
 pub use borrowed::BorrowedSession;
-pub use broker::lend_session;
 pub(crate) use broker::{RetryScope, SessionBroker};
 pub(crate) use connection_spec::no_transport;
 pub use connection_spec::{ConnectionSpec, connection_problem};
@@ -26,4 +25,4 @@ pub(crate) use device_lock::DeviceLocks;
 pub use handle::{SessionHandle, with_handle};
 pub use pool::SessionPool;
 pub use sessions::Sessions;
-pub use work::with_session;
+pub use work::{lend_session, with_session};

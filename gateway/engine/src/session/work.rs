@@ -2,8 +2,9 @@
 
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_transports::{Context, Transport};
+use devgate_transports::{Context, Mode, Transport};
 
+use super::broker::{RetryScope, SessionBroker};
 use super::connection_spec::ConnectionSpec;
 use super::device::SessionAccess;
 use super::sessions::Sessions;
@@ -40,4 +41,22 @@ pub async fn with_session<T>(
     let outcome = working.await;
     lease.release(&ctx).await;
     outcome
+}
+
+/// Performs `work` while a socket lends the session with the job's target. `work` gets the path of the socket.
+///
+/// # Errors
+/// Fails when the target cannot be reached as a device, or when no proxy can be used.
+pub async fn lend_session<T>(
+    sessions: Sessions<'_, '_>,
+    job: &TargetJob<'_>,
+    mode: Mode,
+    work: impl AsyncFnOnce(Option<&str>) -> T,
+) -> Result<T, Failure> {
+    let spec = ConnectionSpec::for_job(job)?;
+    let dialer = sessions.dialer(job).await?;
+    let ctx = job.context();
+    let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
+    let broker = SessionBroker::new(sessions.pool, RetryScope::Request);
+    Ok(broker.lend(&ctx, &spec, mode, work).await)
 }

@@ -165,11 +165,11 @@ impl SshConnections {
     /// Returns an open connection, however many programs it carries.
     async fn any(&self, ctx: &Context<'_>) -> Result<Arc<SshHost>> {
         loop {
-            if let Some(host) = self.first() {
+            if let Some(host) = self.first(ctx) {
                 return Ok(host);
             }
             let _turn = self.opening.lock().await;
-            if self.first().is_none() {
+            if self.first(ctx).is_none() {
                 self.open(ctx).await?;
             }
         }
@@ -197,11 +197,15 @@ impl SshConnections {
         &self.settings
     }
 
-    fn first(&self) -> Option<Arc<SshHost>> {
+    fn first(&self, ctx: &Context<'_>) -> Option<Arc<SshHost>> {
         let mut state = self.state();
+        let before = state.connections.len();
         state
             .connections
             .retain(|connection| !connection.host.is_closed());
+        if state.connections.len() < before {
+            ctx.warning("the connection was lost: what went through it has ended");
+        }
         let first = state.connections.first()?;
         Some(Arc::clone(&first.host))
     }

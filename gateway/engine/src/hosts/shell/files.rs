@@ -7,7 +7,7 @@ use std::time::Duration;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 use devgate_transports::SshHost;
-use devgate_transports::program_host::ProgramFiles;
+use devgate_transports::hosted_program::ProgramFiles;
 use devgate_transports::ssh_host::{Source, Upload};
 use futures_util::FutureExt;
 use tokio::time::timeout;

@@ -8,11 +8,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_transports::program_host::{
+use devgate_schemas::NullSink;
+use devgate_transports::hosted_program::{
     Argument, HostedInput, HostedOutput, HostedProcess, HostedProgram,
 };
 use devgate_transports::ssh_host::Piece;
-use devgate_transports::{Context, Error};
+use devgate_transports::{Context, Error, RetryBudget};
 use tokio::time::timeout;
 
 use super::Shell;
@@ -158,13 +159,19 @@ impl HostedOutput for ShellOutput {
         })
     }
 
-    async fn end(self: Box<Self>, ctx: &Context<'_>, grace: Duration) {
-        let ended = self.programs.end(ctx, &self.mark, self.group, grace).await;
+    async fn end(self: Box<Self>, grace: Duration) -> Option<String> {
+        // The run that has started the process may be over.
+        let retry_budget = RetryBudget::default();
+        let ctx = Context::new(&self.host, &NullSink, &retry_budget);
+        let ended = self.programs.end(&ctx, &self.mark, self.group, grace);
         let host = &self.host;
-        match ended {
-            Ok(left) if left.is_empty() => drop(self.programs.running().remove(&self.mark)),
-            Ok(left) => ctx.warning(format!("these processes still run on {host}: {left}")),
-            Err(why) => ctx.warning(format!("a process may still run on {host}: {why}")),
+        match ended.await {
+            Ok(left) if left.is_empty() => {
+                self.programs.running().remove(&self.mark);
+                None
+            }
+            Ok(left) => Some(format!("these processes still run on {host}: {left}")),
+            Err(why) => Some(format!("a process may still run on {host}: {why}")),
         }
     }
 }

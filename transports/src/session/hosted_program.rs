@@ -8,23 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::ssh_host::Piece;
-use crate::{Context, Error, Result};
-
-/// Starts programs where the connections of a session begin.
-#[async_trait]
-pub trait ProgramHost: fmt::Debug + Send + Sync {
-    /// Starts a program. Its files are uploaded before, unless they are there. Returns `None` when the proxy is this node
-    /// and the user that runs this process: then the caller starts the program.
-    ///
-    /// # Errors
-    /// Fails when no proxy can run the program.
-    async fn start(
-        &self,
-        ctx: &Context<'_>,
-        program: &HostedProgram<'_>,
-    ) -> std::result::Result<Option<HostedProcess>, ProgramNotStarted>;
-}
+use crate::output::Piece;
+use crate::{Error, Result};
 
 /// Why no proxy has started a program. The program has not been asked for anything.
 #[derive(Debug)]
@@ -113,6 +98,6 @@ pub trait HostedOutput: fmt::Debug + Send {
     /// Fails when the connection to the proxy was lost. Whether the process still runs is not known.
     async fn next(&mut self) -> Result<Piece>;
 
-    /// Ends the process with everything that it has started: with SIGKILL, after this time.
-    async fn end(self: Box<Self>, ctx: &Context<'_>, grace: Duration);
+    /// Ends the process with everything that it has started: with SIGKILL, after this time. Returns what may still run.
+    async fn end(self: Box<Self>, grace: Duration) -> Option<String>;
 }

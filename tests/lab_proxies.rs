@@ -1,0 +1,367 @@
+//! Sessions through proxies: devices that only a proxy reaches, from a network namespace of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::lab_hosts::EXCLUSIVE;
+use crate::support::lab::{Device, command_for, lab, output, pause, text};
+use crate::support::project::Project;
+use crate::support::run::{Run, Running};
+
+/// A project at a site from which only the SSH servers of the lab's hosts can be reached.
+struct Site {
+    project: Project,
+    hosts: Value,
+    site: Value,
+    folder: TempDir,
+    known_hosts: PathBuf,
+    _exclusive: MutexGuard<'static, ()>,
+}
+
+impl Site {
+    fn new() -> Self {
+        let exclusive = EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner);
+        let (hosts, folder) = (lab("hosts"), tempfile::tempdir().expect("a folder"));
+        let all = hosts["hosts"].as_array().expect("lab.json lists hosts");
+        let ports: Vec<String> = all.iter().map(|host| host["port"].to_string()).collect();
+        output(script(&["start"], folder.path()).args(ports));
+        let site = fs::read_to_string(folder.path().join("lab.json")).expect("it is written");
+        let site: Value = serde_json::from_str(&site).expect("it is JSON");
+        let mut project = Project::new();
+        // The hosts have another address at the site.
+        let known = fs::read_to_string(text(&hosts, "known_hosts")).expect("the lab has it");
+        let there = known.replace("[127.0.0.1]", &format!("[{}]", text(&site, "address")));
+        let known_hosts = project.write("known_hosts", &format!("{known}{there}"));
+        Self {
+            project,
+            hosts,
+            site,
+            folder,
+            known_hosts,
+            _exclusive: exclusive,
+        }
+    }
+
+    fn host(&self, name: &str) -> &Value {
+        let hosts = self.hosts["hosts"]
+            .as_array()
+            .expect("lab.json lists hosts");
+        let found = hosts.iter().find(|host| host["name"] == name);
+        found.expect("the lab has it")
+    }
+
+    /// Adds a host of the lab to the inventory.
+    fn proxy(&mut self, name: &str, options: Value) {
+        let mut ssh = json!({
+            "host": self.site["address"], "port": self.host(name)["port"], "user": self.hosts["user"],
+            "private-key": self.hosts["private_key"], "known-hosts-file": self.known_hosts,
+            "load-config": false,
+        });
+        for (key, value) in options.as_object().expect("options are an object") {
+            ssh[key] = value.clone();
+        }
+        let config = json!({"transport": "ssh", "ssh": ssh});
+        self.project
+            .add_entry(json!({"name": name, "config": config}));
+    }
+
+    /// Adds a device behind a proxy.
+    fn device(&mut self, name: &str, device: &Device, run_on: Value) {
+        self.project.add(name, device, json!({ "run-on": run_on }));
+    }
+
+    fn start(&self, arguments: &str) -> Running {
+        let netns = text(&self.site, "netns");
+        self.project
+            .start_under(&["ip", "netns", "exec", netns], arguments)
+    }
+
+    fn devgate(&self, arguments: &str) -> Run {
+        self.start(arguments).finish()
+    }
+
+    /// Returns how often a text occurs in a host's log.
+    fn logged(&self, host: &str, mark: &str) -> usize {
+        let log = fs::read_to_string(text(self.host(host), "log")).expect("it has a log");
+        log.matches(mark).count()
+    }
+
+    /// Returns the processes of a host, by their pids on this machine.
+    fn processes(&self, host: &str) -> Vec<String> {
+        let process = fs::read_to_string(text(self.host(host), "process")).expect("it is noted");
+        let unshare = process.split(' ').next().expect("a pid").to_owned();
+        let (mut all, mut at) = (vec![unshare], 0);
+        while at < all.len() {
+            let children = format!("/proc/{0}/task/{0}/children", all[at]);
+            let children = fs::read_to_string(children).unwrap_or_default();
+            all.extend(children.split_whitespace().map(str::to_owned));
+            at += 1;
+        }
+        all
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = script(&["stop"], self.folder.path()).status();
+    }
+}
+
+fn script(words: &[&str], folder: &Path) -> std::process::Command {
+    let mut command = command_for(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/lab/site.sh"));
+    command.args(words).arg(folder);
+    command
+}
+
+#[test]
+fn every_command_reaches_a_router_that_only_the_proxy_reaches() {
+    let mut site = Site::new();
+    let device = Device::lease();
+    site.proxy("h1", json!({}));
+    site.device("router", &device, json!("h1"));
+    site.devgate("verify -t router --direct --patience 1")
+        .failed()
+        .shows(&["refused"]);
+    site.devgate("verify -t router").succeeded();
+    let facts = site.devgate("facts -t router --format json").succeeded();
+    assert_eq!(facts.item()["value"]["os"]["name"], "FRRouting", "{facts}");
+    let network = format!("10.98.{}.0/24 via 10.0.{0}.254", device.number());
+    let manifest = site
+        .project
+        .manifest(json!({ "frr_static_route": { &network: { "distance": 20 } } }));
+    site.devgate(&format!("device -t router --apply {manifest} --noop"))
+        .succeeded()
+        .shows(&["would"]);
+    site.devgate(&format!("device -t router --apply {manifest}"))
+        .succeeded()
+        .shows(&["1 changed"]);
+    assert!(device.vtysh("show running-config").contains("10.98."));
+    site.devgate("device -t router --resource frr_static_route")
+        .succeeded()
+        .shows(&[&network]);
+    site.devgate("session exec -t router show version")
+        .succeeded()
+        .shows(&["FRRouting"]);
+    // A rollback goes through the proxy, too.
+    let broken = site.project.manifest(json!({
+        "frr_static_route": { &network: { "ensure": "absent" } },
+        // The router refuses it: it allows shorter lengths than its own.
+        "frr_prefix_list": { "BAD 5": {
+            "action": "permit", "prefix": "10.82.0.0/16", "le": 8,
+            "require": format!("Frr_static_route[{network}]"),
+        } },
+    }));
+    let run = site.devgate(&format!(
+        "device -t router --apply {broken} --rollback on-error"
+    ));
+    run.failed().shows(&["rolled back"]);
+    assert!(device.vtysh("show running-config").contains("10.98."));
+}
+
+#[test]
+fn every_protocol_goes_through_a_proxy_and_no_secret_of_a_device_is_in_its_memory() {
+    let mut site = Site::new();
+    let device = Device::lease();
+    site.proxy("h1", json!({}));
+    site.device("router", &device, json!("h1"));
+    let (ovs, pdns, netconf, snmp) = (lab("ovs"), lab("pdns"), lab("netconf"), lab("snmpd"));
+    let pki = |file: &str| format!("{}/{file}", text(&ovs, "pki"));
+    for (name, info) in [
+        (
+            "switch",
+            json!({
+                "remote-transport": "openvswitch", "port": ovs["ssl_port"], "ssl_ca_file": pki("ca.pem"),
+                "ssl_cert_file": pki("client.pem"), "ssl_key_file": pki("client.key"),
+            }),
+        ),
+        (
+            "dns",
+            json!({
+                "remote-transport": "powerdns", "protocol": "http", "port": pdns["port"], "apikey": pdns["key"],
+            }),
+        ),
+        (
+            "netconf",
+            json!({
+                "remote-transport": "ietf", "port": netconf["devices"][0]["port"], "user": "admin",
+                "password": netconf["users"]["admin"]["password"], "known_hosts_file": netconf["known_hosts"],
+            }),
+        ),
+        (
+            "agent",
+            json!({
+                "remote-transport": "snmp", "port": snmp["port"], "user": "privuser",
+                "auth_protocol": "SHA-256", "auth_password": snmp["auth_password"],
+                "priv_protocol": "AES", "priv_password": snmp["priv_password"],
+            }),
+        ),
+    ] {
+        let mut info = info;
+        info["host"] = "127.0.0.1".into();
+        info["run-on"] = "h1".into();
+        site.project.add_target(name, info);
+    }
+    let all = "router,switch,dns,netconf,agent";
+    site.devgate(&format!("verify -t {all}")).succeeded();
+    let facts = site.devgate(&format!("facts -t {all} --format json"));
+    assert_eq!(facts.succeeded().json()["target_count"], 5);
+    // While a session is open: the proxy sees only what is encrypted between this node and the device.
+    let program = "until [ -e done ]; do sleep 0.05; done";
+    site.project.write(
+        "program.sh",
+        &format!("devgate session exec 'show version' >/dev/null; : >open; {program}\n"),
+    );
+    let running = site.start("session run -t router -- sh program.sh");
+    while !site.project.path().join("open").exists() {
+        pause(Duration::from_millis(20));
+    }
+    let processes = site.processes("h1");
+    assert!(processes.len() > 2, "{processes:?}");
+    let hit = processes
+        .iter()
+        .find(|pid| memory_contains(pid, device.password().as_bytes()));
+    site.project.write("done", "");
+    running.finish().succeeded();
+    assert_eq!(hit, None, "a process of the proxy holds the password");
+}
+
+/// Whether the memory of a process contains these bytes.
+fn memory_contains(pid: &str, wanted: &[u8]) -> bool {
+    use std::os::unix::fs::FileExt;
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let Ok(memory) = fs::File::open(format!("/proc/{pid}/mem")) else {
+        return false;
+    };
+    let ranges = maps.lines().filter_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (from, until) = range.split_once('-')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let is_writable = rest.starts_with("rw");
+        is_writable.then_some((number(from)?, number(until)?))
+    });
+    ranges.into_iter().any(|(from, until)| {
+        let mut bytes = vec![0; usize::try_from(until - from).expect("it is in memory")];
+        let read = memory.read_at(&mut bytes, from).unwrap_or_default();
+        bytes[..read]
+            .windows(wanted.len())
+            .any(|window| window == wanted)
+    })
+}
+
+#[test]
+fn many_devices_share_one_connection_to_a_proxy_that_runs_no_programs() {
+    let mut site = Site::new();
+    let devices: Vec<Device> = (0..3).map(|_| Device::lease()).collect();
+    site.proxy("narrow", json!({}));
+    for (number, device) in devices.iter().enumerate() {
+        site.device(&format!("d{number}"), device, json!("narrow"));
+    }
+    let before = site.logged("narrow", "Accepted publickey");
+    site.devgate("facts -t d*").succeeded();
+    assert_eq!(site.logged("narrow", "Accepted publickey") - before, 1);
+    // A task needs a program there.
+    site.project
+        .write("bolt-project.yaml", "modulepath: modules\n");
+    site.project.write("modules/t/tasks/a.sh", "#!/bin/sh\n:\n");
+    site.project
+        .write("modules/t/tasks/a.json", r#"{"remote": true}"#);
+    site.devgate("task run t::a -t d0").failed();
+}
+
+#[test]
+fn of_a_pool_those_proxies_are_used_that_reach_the_device() {
+    let mut site = Site::new();
+    let device = Device::lease();
+    for name in ["closed", "h1", "h2"] {
+        site.proxy(name, json!({}));
+    }
+    site.device("router", &device, json!(["closed", "h1"]));
+    site.device("alone", &device, json!("closed"));
+    for _ in 0..4 {
+        site.devgate("verify -t router").succeeded();
+    }
+    site.devgate("verify -t alone")
+        .failed()
+        .shows(&["AllowTcpForwarding", "closed"]);
+    // A proxy that cannot be reached is reported, and the others are used.
+    let (_held, port) = crate::support::line::closed_port();
+    site.proxy("h3", json!({ "port": port }));
+    site.device("far", &device, json!(["h3", "h2"]));
+    site.devgate("verify -t far --patience 1").succeeded();
+    site.device("nowhere", &device, json!("h3"));
+    site.devgate("verify -t nowhere --patience 1")
+        .failed()
+        .shows(&["h3: "]);
+}
+
+#[test]
+fn a_device_behind_a_proxy_and_jump_hosts_on_both_sides_is_reached() {
+    let mut site = Site::new();
+    let device = Device::lease();
+    let jump = |name: &str, host: &str, port: &Value| {
+        format!(
+            "Host {name}\nHostName {host}\nPort {port}\nUser runner\nIdentityFile {}\nIdentityAgent none\n\
+             UserKnownHostsFile {}\n",
+            text(&site.hosts, "private_key"),
+            site.known_hosts.display()
+        )
+    };
+    let address = text(&site.site, "address");
+    // The first is reached from the site, the second from the proxy.
+    let config = jump("first", address, &site.host("bastion")["port"])
+        + &jump("second", "127.0.0.1", &site.host("h2")["port"]);
+    site.project.write("home/.ssh/config", &config);
+    site.proxy(
+        "h1",
+        json!({ "host": "127.0.0.1", "proxyjump": "first", "load-config": true }),
+    );
+    let devices = fs::read_to_string(device.known_hosts()).expect("the lab has it");
+    let hosts = fs::read_to_string(&site.known_hosts).expect("it is written");
+    let both = site.project.write("both", &(devices + &hosts));
+    site.project.add(
+        "router",
+        &device,
+        json!({ "run-on": "h1", "proxyjump": "second", "known_hosts_file": both }),
+    );
+    site.devgate("verify -t router").succeeded();
+    site.devgate("session exec -t router show version")
+        .succeeded()
+        .shows(&["FRRouting"]);
+}
+
+#[test]
+fn a_proxy_that_dies_is_named_and_another_one_serves_reads() {
+    let mut site = Site::new();
+    let device = Device::lease();
+    site.proxy("h1", json!({}));
+    site.proxy("h2", json!({}));
+    site.device("router", &device, json!("h1"));
+    let exec = "devgate session exec 'show version'";
+    site.project.write(
+        "program.sh",
+        &format!(
+            "{exec} >/dev/null; : >open; until [ -e go ]; do sleep 0.05; done; {exec} || {exec}\n"
+        ),
+    );
+    let running = site.start("session run -t router -- sh program.sh");
+    while !site.project.path().join("open").exists() {
+        pause(Duration::from_millis(20));
+    }
+    // The connections to the proxy are cut; the proxy itself stays.
+    let port = site.host("h1")["port"].to_string();
+    let filter = format!("( sport = :{port} or dport = :{port} )");
+    output(command_for("ss").args(["-HK", "state", "established", &filter]));
+    site.project.write("go", "");
+    // Whether the first command has arrived is not known, so that it is not sent again. The next one goes through a new
+    // connection.
+    running.finish().succeeded().shows(&[
+        "closed the connection",
+        "h1: the connection was lost",
+        "FRRouting",
+    ]);
+}
