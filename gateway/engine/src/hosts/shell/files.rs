@@ -1,12 +1,15 @@
 //! Uploads the files of tasks to a host, once per run for each layout.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 use devgate_transports::SshHost;
+use devgate_transports::hosted_program::ProgramFiles;
 use devgate_transports::ssh_host::{Source, Upload};
+use futures_util::FutureExt;
 use tokio::time::timeout;
 
 use super::access::ShellAccess;
@@ -32,21 +35,41 @@ impl Shell<'_> {
             error,
         };
         let digest = layout.digest().map_err(unreadable)?;
+        let files = |dir: &str| {
+            let files = layout.files().iter();
+            let files = files.map(|file| {
+                let mode = layout.mode(file).map_err(unreadable)?;
+                Ok(upload_of(dir, &file.name, &file.path, mode))
+            });
+            files.collect::<Result<Vec<_>, TaskNotRun>>()
+        };
+        self.upload_once(digest, files).await
+    }
+
+    /// Uploads the files of programs unless they are there, and returns their path.
+    pub(super) async fn upload_programs(&self, files: &ProgramFiles) -> Result<String, Failure> {
+        let uploads = |dir: &str| {
+            let files = files.files.iter();
+            let uploads = files.map(|file| upload_of(dir, &file.name, &file.path, file.mode));
+            Ok(uploads.collect())
+        };
+        self.upload_once(&files.digest, uploads).await
+    }
+
+    /// Uploads the files with this digest, once. Returns their directory, which `files` gets.
+    async fn upload_once<E: From<Failure>>(
+        &self,
+        digest: &str,
+        files: impl FnOnce(&str) -> Result<Vec<Upload>, E>,
+    ) -> Result<String, E> {
         let dir = format!("{}/{}", self.dir, &digest[..16]);
         let upload = {
             let mut uploads = locked(&self.uploads);
             Arc::clone(uploads.entry(digest.to_owned()).or_default())
         };
         let upload_files = async {
-            let mut files = Vec::new();
-            for file in layout.files() {
-                files.push(Upload {
-                    from: Source::File(file.path.clone()),
-                    to: format!("{dir}/{}", file.name),
-                    mode: layout.mode(file).map_err(unreadable)?,
-                });
-            }
-            self.put(&files).await.map_err(TaskNotRun::NotStarted)
+            let files = files(&dir)?;
+            Ok::<_, E>(self.put(&files).await?)
         };
         upload.get_or_try_init(|| upload_files).await?;
         Ok(dir)
@@ -56,8 +79,13 @@ impl Shell<'_> {
     async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
         let ctx = self.host_context.ctx();
         let put = async {
-            if let (ShellAccess::Ssh(connections), None) = (&self.access, &self.settings.run_as) {
-                let put = async |host: &SshHost| host.put(files).await;
+            if let (ShellAccess::Ssh(connections), None) =
+                (&self.programs.access, &self.settings.run_as)
+            {
+                let put = |host: Arc<SshHost>| {
+                    let files = files.to_vec();
+                    async move { host.put(&files).await }.boxed()
+                };
                 connections.start(&ctx, put).await?;
                 return Ok(());
             }
@@ -76,8 +104,16 @@ impl Shell<'_> {
             Ok(put) => put,
             Err(_) => Err(Failure::new(
                 "puppetlabs.tasks/task_file_error",
-                format!("it did not accept the files of the task within {UPLOADING:?}"),
+                format!("it did not accept the files within {UPLOADING:?}"),
             )),
         }
+    }
+}
+
+fn upload_of(dir: &str, name: &str, from: &Path, mode: u32) -> Upload {
+    Upload {
+        from: Source::File(from.to_owned()),
+        to: format!("{dir}/{name}"),
+        mode,
     }
 }
