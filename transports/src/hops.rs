@@ -2,19 +2,9 @@
 
 use devgate_schemas::{ConnectionInfo, TransportSchema};
 
+use crate::info::Hop;
 use crate::ssh::settings::Settings;
 use crate::{Context, Result, info, tcp, telnet};
-
-/// A server on the way to a target, or the target itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hop {
-    /// `host:port`, as messages name it; without a port where the protocol's default applies.
-    pub peer: String,
-    /// The account to log in to.
-    pub user: Option<String>,
-    /// How the server is recognised.
-    pub trust: String,
-}
 
 /// Returns the hops of a session with this connection info: jump hosts, then the target.
 ///

@@ -1,10 +1,22 @@
-//! Reading connection info that matches its schema: the settings that several transports share.
+//! Reading connection info that matches its schema: the settings that several transports share, and what they say of the
+//! way to a target.
 
 use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, Sensitive};
 
 use crate::{Error, Result};
+
+/// A server on the way to a target, or the target itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// `host:port`, as messages name it; without a port where the protocol's default applies.
+    pub peer: String,
+    /// The account to log in to.
+    pub user: Option<String>,
+    /// How the server is recognised.
+    pub trust: String,
+}
 
 /// Returns a secret text.
 pub(crate) fn secret(info: &ConnectionInfo, name: &str) -> Option<Sensitive<String>> {

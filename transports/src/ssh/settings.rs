@@ -9,7 +9,8 @@ use tokio::time::Instant;
 use super::algorithms::Algorithms;
 use super::host_keys::HostKeys;
 use super::setting_names::SettingNames;
-use crate::{Hop, tcp};
+use crate::info::Hop;
+use crate::tcp;
 
 /// The environment variable with the path of the user's agent socket.
 pub(super) const SSH_AUTH_SOCK: &str = "SSH_AUTH_SOCK";
