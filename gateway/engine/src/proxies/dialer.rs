@@ -92,9 +92,9 @@ impl Dial for ProxyDialer<'_> {
         let mut last = None;
         loop {
             if held.is_none() {
-                let next = match timeout_at(deadline, self.pool.slot_except(&forbidden)).await {
-                    Ok(next) => next,
-                    Err(_) => return Err(last.unwrap_or_else(|| no_slot(to, limit))),
+                let next = self.pool.slot_except(&forbidden);
+                let Ok(next) = timeout_at(deadline, next).await else {
+                    return Err(last.unwrap_or_else(|| no_slot(to, limit)));
                 };
                 *held = match (next, last) {
                     (Ok(slot), _) => Some(slot),

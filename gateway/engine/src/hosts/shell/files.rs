@@ -1,5 +1,7 @@
 //! Uploads the files of tasks to a host, once per run for each layout.
 
+use std::convert::Infallible;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,14 @@ use crate::tasks::{Implementation, TaskError};
 /// The longest time that the upload of a task's files may take.
 const UPLOADING: Duration = Duration::from_secs(300);
 
+/// Why files are not on a host.
+enum UploadError<E> {
+    /// There are no such files here.
+    Files(E),
+    /// The host has not taken them.
+    Host(Failure),
+}
+
 impl Shell<'_> {
     /// Uploads a layout unless it is there, and returns its path.
     pub(super) async fn upload(
@@ -38,12 +48,16 @@ impl Shell<'_> {
         let files = |dir: &str| {
             let files = layout.files().iter();
             let files = files.map(|file| {
-                let mode = layout.mode(file).map_err(unreadable)?;
+                let mode = layout.mode(file)?;
                 Ok(upload_of(dir, &file.name, &file.path, mode))
             });
-            files.collect::<Result<Vec<_>, TaskNotRun>>()
+            files.collect::<io::Result<Vec<_>>>()
         };
-        self.upload_once(digest, files).await
+        let uploaded = self.upload_once(digest, files).await;
+        uploaded.map_err(|error| match error {
+            UploadError::Files(error) => unreadable(error).into(),
+            UploadError::Host(why) => why.into(),
+        })
     }
 
     /// Uploads the files of programs unless they are there, and returns their path.
@@ -53,23 +67,27 @@ impl Shell<'_> {
             let uploads = files.map(|file| upload_of(dir, &file.name, &file.path, file.mode));
             Ok(uploads.collect())
         };
-        self.upload_once(&files.digest, uploads).await
+        let uploaded = self.upload_once(&files.digest, uploads).await;
+        uploaded.map_err(|error| match error {
+            UploadError::<Infallible>::Files(never) => match never {},
+            UploadError::Host(why) => why,
+        })
     }
 
     /// Uploads the files with this digest, once. Returns their directory, which `files` gets.
-    async fn upload_once<E: From<Failure>>(
+    async fn upload_once<E>(
         &self,
         digest: &str,
         files: impl FnOnce(&str) -> Result<Vec<Upload>, E>,
-    ) -> Result<String, E> {
+    ) -> Result<String, UploadError<E>> {
         let dir = format!("{}/{}", self.dir, &digest[..16]);
         let upload = {
             let mut uploads = locked(&self.uploads);
             Arc::clone(uploads.entry(digest.to_owned()).or_default())
         };
         let upload_files = async {
-            let files = files(&dir)?;
-            Ok::<_, E>(self.put(&files).await?)
+            let files = files(&dir).map_err(UploadError::Files)?;
+            self.put(&files).await.map_err(UploadError::Host)
         };
         upload.get_or_try_init(|| upload_files).await?;
         Ok(dir)
