@@ -63,7 +63,7 @@ impl Panel {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     for entry in fs::read_dir(from).expect("it is a folder").flatten() {
         let (path, name) = (entry.path(), entry.file_name());

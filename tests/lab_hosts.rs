@@ -2,6 +2,7 @@
 
 mod ends;
 mod pools;
+mod programs;
 mod sessions;
 
 use std::fs;

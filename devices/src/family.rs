@@ -214,10 +214,6 @@ impl Connect for Family {
         &self.schema
     }
 
-    fn uses_dialer(&self) -> bool {
-        self.protocol.uses_dialer()
-    }
-
     async fn connect(
         &self,
         ctx: &Context<'_>,

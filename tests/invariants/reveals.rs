@@ -21,6 +21,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/engine/src/external/family_program.rs", 1),
     ("gateway/engine/src/inventory/source.rs", 1),
     ("gateway/engine/src/process/dialogue.rs", 1),
+    ("gateway/engine/src/process/hosted.rs", 1),
     ("gateway/engine/src/process/recorded.rs", 1),
     ("gateway/engine/src/process/reexec.rs", 1),
     ("gateway/engine/src/process/run.rs", 3),

@@ -31,6 +31,15 @@ pub fn hops(
     if schema.connection_info().contains_key("proxyjump") {
         return Ok(Settings::read(ctx, info)?.hops());
     }
+    let keys = schema.connection_info();
+    if !keys.contains_key("host") && !keys.contains_key("socket") {
+        // A program of a module finds its target by other means.
+        return Ok(vec![Hop {
+            peer: ctx.target().to_owned(),
+            user: info.text("user").map(str::to_owned),
+            trust: "by its program".to_owned(),
+        }]);
+    }
     let peer = match (info.text("socket"), info::port(info)?) {
         (Some(socket), _) => socket.to_owned(),
         (None, Some(port)) => tcp::peer(&info::host(info)?, port),

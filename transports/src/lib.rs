@@ -21,6 +21,7 @@ mod info;
 mod line;
 pub mod netconf;
 mod nxapi;
+mod output;
 mod ovsdb;
 mod panos;
 mod pauses;
@@ -66,6 +67,7 @@ pub use protocol::{Connect, Protocol, ProtocolSession};
 pub use rest::RestSession;
 pub use restconf::RestconfSession;
 pub use retry_budget::RetryBudget;
+pub use session::hosted_program;
 pub use session::{
     AttributeChange, Block, ByteStream, CommandLine, Context, DataStore, Destination, Dial, Mode,
     Opening, ResourceAction, ResourceFailure, Resources, Transport,

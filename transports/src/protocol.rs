@@ -25,12 +25,6 @@ pub trait Connect: Debug + Send + Sync {
     async fn connect(&self, ctx: &Context<'_>, info: &ConnectionInfo)
     -> Result<Box<dyn Transport>>;
 
-    /// Whether the context's dialer opens all connections of the sessions. A transport that connects by itself cannot
-    /// use a proxy.
-    fn uses_dialer(&self) -> bool {
-        true
-    }
-
     /// Returns the same protocol for devices whose command line has this dialect, or `None` if the
     /// protocol has no command line.
     fn speaking(&self, _: Dialect) -> Option<Arc<dyn Connect>> {

@@ -3,6 +3,7 @@
 
 mod dialogue;
 mod guard;
+mod hosted;
 mod identity;
 mod mark;
 mod output;
@@ -19,6 +20,7 @@ mod tree;
 
 pub(crate) use self::dialogue::{Dialogue, DialogueError};
 pub use self::guard::guard;
+pub(crate) use self::hosted::{HostedFailure, convert_exit, run_hosted};
 pub use self::identity::ProcessIdentity;
 pub use self::output::{DiscardOutput, OutputSink, Stream};
 pub use self::output_limit::OutputLimit;

@@ -10,7 +10,7 @@ use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
 use devgate_schemas::{Hash, Value};
-use devgate_transports::{Context, Mode};
+use devgate_transports::Mode;
 
 use crate::hosts::{Lend, LendingWay, TaskBudget, TaskControl, TaskNotRun, TaskOutput};
 use crate::inventory::{Listed, Target, TargetKind};
@@ -35,8 +35,7 @@ pub(crate) struct TaskRun<'a, 'v> {
     pub hosts: &'a Hosts<'v>,
     /// Lends the task the session with its target.
     pub broker: &'a SessionBroker<'a>,
-    /// The transports that were reported, because they are unknown or cannot go through a proxy: each is reported once
-    /// for all targets.
+    /// The transports that were reported because they are unknown: each is reported once for all targets.
     pub reported_transports: &'a RefCell<BTreeSet<String>>,
 }
 
@@ -145,30 +144,14 @@ impl TaskRun<'_, '_> {
                 };
                 self.broker.lend(&ctx, spec, self.mode, run).await
             }
-            (Some(spec), LendingWay::Relay) if spec.can_be_proxied() => {
+            (Some(spec), LendingWay::Relay) => {
                 let dialer = SlotDialer(slot);
                 let ctx = ctx.with_dialer(Some(&dialer));
                 let run = async |lend: &dyn Lend| host.run_lending(invocation, control, lend).await;
                 let lending = self.broker.lend_elsewhere(&ctx, spec, self.mode, run);
                 lending.await
             }
-            (Some(spec), LendingWay::Relay) => {
-                self.report_no_session(&ctx, spec, slot.name());
-                host.run(invocation, control).await
-            }
             (Some(_), LendingWay::None) | (None, _) => host.run(invocation, control).await,
-        }
-    }
-
-    /// Reports once for a transport that tasks on proxies get no session of it.
-    fn report_no_session(&self, ctx: &Context<'_>, spec: &ConnectionSpec<'_>, proxy: &str) {
-        let transport = spec.transport();
-        let mut reported = self.reported_transports.borrow_mut();
-        if reported.insert(transport.to_owned()) {
-            ctx.notice(format!(
-                "tasks on {proxy} get no session with their device: transport `{transport}` connects by itself, so \
-                 that no proxy can lead it on"
-            ));
         }
     }
 

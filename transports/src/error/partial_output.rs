@@ -60,9 +60,12 @@ impl From<&str> for PartialOutput {
 
 /// Returns the beginning and the end of a text, and between them how much was left out.
 fn ends(text: &str, most: usize) -> String {
-    let begin = &text[..text.floor_char_boundary(most / 2)];
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let begin = (0..=most / 2).rev().find(is_boundary);
+    let begin = &text[..begin.unwrap_or_default()];
     let begin = begin.rfind('\n').map_or(begin, |at| &begin[..at]);
-    let end = &text[text.ceil_char_boundary(text.len() - most / 2)..];
+    let end = (text.len() - most / 2..text.len()).find(is_boundary);
+    let end = &text[end.unwrap_or(text.len())..];
     let end = end.split_once('\n').map_or("", |(_, lines)| lines);
     let left_out = text.len() - begin.len() - end.len();
     format!("{begin}{CUT}\n[{left_out} bytes left out]\n{end}")

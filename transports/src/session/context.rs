@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the dialer that opens the connections of sessions. Without one, they begin at this node.
-    pub(crate) fn dialer(&self) -> Option<&'a dyn Dial> {
+    pub fn dialer(&self) -> Option<&'a dyn Dial> {
         self.dialer
     }
 

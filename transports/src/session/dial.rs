@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::Context;
+use super::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
 use crate::{Result, tcp};
 
 /// A bidirectional byte stream: a connection, or a channel that works like one.
@@ -33,6 +34,18 @@ pub trait Dial: fmt::Debug + Send + Sync {
         limit: Duration,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>>;
+
+    /// Starts a program that connects by itself, where the connections of sessions begin. Its files are uploaded before,
+    /// unless they are there. Returns `None` when this is this node and the user that runs this process: then the caller
+    /// starts the program.
+    ///
+    /// # Errors
+    /// Fails when no proxy can run the program.
+    async fn start_program(
+        &self,
+        ctx: &Context<'_>,
+        program: &HostedProgram<'_>,
+    ) -> std::result::Result<Option<HostedProcess>, ProgramNotStarted>;
 }
 
 /// The other end of a connection. Names and paths are resolved where the connection begins.

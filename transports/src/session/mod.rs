@@ -3,6 +3,7 @@
 mod actions;
 mod context;
 mod dial;
+pub mod hosted_program;
 mod resources;
 #[cfg(test)]
 mod tests;

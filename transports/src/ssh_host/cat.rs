@@ -3,9 +3,10 @@
 use devgate_schemas::task::CapturedOutput;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-use super::exec::{Exec, Exit, Output, Piece};
+use super::exec::{Exec, Output};
 use super::put::Upload;
 use super::{SshHost, quoted};
+use crate::output::{Exit, Piece};
 use crate::{Error, Result};
 
 /// The maximum number of parallel uploads. Each takes one of the connection's sessions.

@@ -11,6 +11,7 @@ use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Sig};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
+use crate::output::{Exit, Piece};
 use crate::ssh::Peer;
 use crate::ssh::forwarded::MOST_UNREAD;
 use crate::{Error, Result};
@@ -49,31 +50,6 @@ pub struct Output {
     pieces: mpsc::UnboundedReceiver<Result<Piece>>,
     unread: Arc<AtomicUsize>,
     peer: Peer,
-}
-
-/// A piece of a program's output, in the order in which the host sends it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Bytes of its standard output.
-    Stdout(Bytes),
-    /// Bytes of its standard error.
-    Stderr(Bytes),
-    /// Its end, as soon as that is known. Further output was written before, or comes from programs that it
-    /// has started and that still have its output open.
-    Ended(Exit),
-    /// The end of its output as well: nothing follows.
-    Exit(Exit),
-}
-
-/// How a program ended (RFC 4254, 6.10).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// With this exit code.
-    Code(u32),
-    /// By this signal, named without `SIG`.
-    Signal(String),
-    /// Unknown, because the host does not report it.
-    Unsaid,
 }
 
 impl Exec {
@@ -140,7 +116,7 @@ impl Output {
         match self.pieces.recv().await {
             Some(piece) => {
                 if let Ok(piece) = &piece {
-                    self.unread.fetch_sub(piece.cost(), Ordering::Relaxed);
+                    self.unread.fetch_sub(cost(piece), Ordering::Relaxed);
                 }
                 piece
             }
@@ -149,14 +125,13 @@ impl Output {
     }
 }
 
-impl Piece {
-    fn cost(&self) -> usize {
-        PIECE
-            + match self {
-                Self::Stdout(bytes) | Self::Stderr(bytes) => bytes.len(),
-                Self::Ended(_) | Self::Exit(_) => 0,
-            }
-    }
+/// Returns how much memory a piece takes.
+fn cost(piece: &Piece) -> usize {
+    PIECE
+        + match piece {
+            Piece::Stdout(bytes) | Piece::Stderr(bytes) => bytes.len(),
+            Piece::Ended(_) | Piece::Exit(_) => 0,
+        }
 }
 
 /// Reads all data from the channel, so that the connection never waits for a slow reader.
@@ -239,7 +214,7 @@ impl Drain {
     }
 
     fn give(&mut self, piece: Piece) -> Next {
-        let waiting = self.unread.fetch_add(piece.cost(), Ordering::Relaxed);
+        let waiting = self.unread.fetch_add(cost(&piece), Ordering::Relaxed);
         if waiting > MOST_UNREAD {
             let _ = self.pieces.send(Err(Error::Unread {
                 peer: self.peer.name().to_owned(),

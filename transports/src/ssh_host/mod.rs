@@ -16,9 +16,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub use crate::output::{Exit, Piece};
 use crate::ssh::Ssh;
 use crate::{Context, Result};
-pub use exec::{Exec, Exit, Output, Piece, Stdin};
+pub use exec::{Exec, Output, Stdin};
 pub use put::{Source, Upload};
 pub use settings::HostSettings;
 

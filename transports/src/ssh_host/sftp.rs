@@ -56,7 +56,9 @@ impl Sftp {
     /// Fails as [`SshHost::put`](super::SshHost::put) does.
     pub(super) async fn put(&self, files: &[Upload]) -> Result<()> {
         self.make_folders(files).await?;
-        stream::iter(files.iter().map(|file| Ok(self.put_one(file))))
+        // Collected, because a closure that borrows would make the future unusable on other threads.
+        let uploads: Vec<_> = files.iter().map(|file| Ok(self.put_one(file))).collect();
+        stream::iter(uploads)
             .try_buffer_unordered(FILES)
             .try_collect()
             .await
@@ -70,7 +72,8 @@ impl Sftp {
             .collect();
         let missing =
             |parent| async move { self.raw.stat(parent).await.is_err().then_some(parent) };
-        let missing: BTreeSet<&str> = stream::iter(parents.into_iter().map(missing))
+        let missing: Vec<_> = parents.into_iter().map(missing).collect();
+        let missing: BTreeSet<&str> = stream::iter(missing)
             .buffer_unordered(FILES)
             .filter_map(std::future::ready)
             .collect()

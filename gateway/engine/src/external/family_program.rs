@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use devgate_core::cancel::CancelSource;
 use devgate_schemas::task::CapturedOutput;
@@ -11,6 +12,7 @@ use devgate_transports::Error;
 use devgate_transports::error::ProgramProblem;
 
 use super::action::Action;
+use super::family_files::FamilyFiles;
 use super::results::{self, ProgramFailure};
 use crate::process::{self, OutputLimit, ProcessFailure, ProcessLimits};
 
@@ -23,8 +25,23 @@ pub(super) struct FamilyProgram {
     real_path: PathBuf,
     /// The resource type, if it manages one.
     type_name: Option<String>,
-    /// How its host is started, if it is not started itself.
-    host: Option<Vec<OsString>>,
+    /// The files that it needs on a proxy.
+    files: Arc<FamilyFiles>,
+    /// The host that serves it, if it is not started itself.
+    ruby: Option<Arc<RubyHost>>,
+}
+
+/// How the host of Ruby modules is started.
+#[derive(Debug)]
+pub(super) struct RubyHost {
+    /// The words on this node.
+    pub(super) argv: Vec<OsString>,
+    /// The name of its main file on a proxy.
+    pub(super) start_file: String,
+    /// The transport.
+    pub(super) transport: String,
+    /// The names of the modules' `lib` folders on a proxy.
+    pub(super) libs: Vec<String>,
 }
 
 /// The reply of a program.
@@ -36,26 +53,45 @@ pub(super) struct Reply {
 }
 
 impl FamilyProgram {
-    pub(super) fn new(file: &Path, type_name: Option<&str>) -> Self {
+    pub(super) fn new(file: &Path, type_name: Option<&str>, files: &Arc<FamilyFiles>) -> Self {
         Self {
             file: file.to_owned(),
             real_path: file.canonicalize().unwrap_or_else(|_| file.to_owned()),
             type_name: type_name.map(str::to_owned),
-            host: None,
+            files: Arc::clone(files),
+            ruby: None,
         }
     }
 
-    /// Creates the program for a file that a host serves. The host is started by these words.
-    pub(super) fn behind_host(file: &Path, argv: Vec<OsString>) -> Self {
+    /// Creates the program for a file that the host of Ruby modules serves.
+    pub(super) fn of_ruby(file: &Path, host: RubyHost, files: FamilyFiles) -> Self {
         Self {
-            host: Some(argv),
-            ..Self::new(file, None)
+            ruby: Some(Arc::new(host)),
+            ..Self::new(file, None, &Arc::new(files))
+        }
+    }
+
+    /// Returns the host that serves it, if it is not started itself.
+    pub(super) fn ruby(&self) -> Option<&RubyHost> {
+        self.ruby.as_deref()
+    }
+
+    /// Returns the files that it needs on a proxy.
+    pub(super) fn files(&self) -> &FamilyFiles {
+        &self.files
+    }
+
+    /// Returns the file that is started for an action.
+    pub(super) fn file_for(&self, action: Action) -> &Path {
+        match action {
+            Action::Serve => &self.real_path,
+            _ => &self.file,
         }
     }
 
     /// Whether a host serves it.
     pub(super) fn is_hosted(&self) -> bool {
-        self.host.is_some()
+        self.ruby.is_some()
     }
 
     /// Returns the same program for a resource type.
@@ -116,10 +152,9 @@ impl FamilyProgram {
 
     /// Returns how it is started for an action.
     pub(super) fn process_program(&self, action: Action) -> process::Program {
-        let mut argv = match (&self.host, action) {
-            (Some(argv), _) => argv.clone(),
-            (None, Action::Serve) => vec![self.real_path.clone().into()],
-            (None, _) => vec![self.file.clone().into()],
+        let mut argv = match &self.ruby {
+            Some(host) => host.argv.clone(),
+            None => vec![self.file_for(action).into()],
         };
         argv.push(action.name().into());
         process::Program {
@@ -131,7 +166,7 @@ impl FamilyProgram {
 
     /// Returns why the operating system did not start it.
     pub(super) fn start_failure(&self, error: &io::Error) -> String {
-        if self.host.is_some() && error.kind() == io::ErrorKind::NotFound {
+        if self.ruby.is_some() && error.kind() == io::ErrorKind::NotFound {
             return format!(
                 "it cannot be started ({error}): Ruby modules need Ruby, Puppet and its Resource API; on \
                  Debian, `apt-get install puppet-agent ruby-puppet-resource-api`"

@@ -3,7 +3,9 @@
 
 mod action;
 mod event;
+mod family_files;
 mod family_program;
+mod on_proxy;
 mod persistent;
 mod programs;
 mod resource_type;

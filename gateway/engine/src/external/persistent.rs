@@ -1,7 +1,6 @@
 //! Persistent programs: one process for each, for the time of a session, with requests as lines of JSON.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,12 +8,14 @@ use devgate_core::lock::locked;
 use devgate_schemas::task::CapturedOutput;
 use devgate_schemas::{Hash, MAX_VALUES, Value, read_json, values};
 use devgate_transports::ssh_host::Exit;
+use devgate_transports::{Context, Error};
 use futures_util::future::join_all;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
 use super::action::Action;
 use super::family_program::{FamilyProgram, Reply, encode_request, timed_out};
+use super::on_proxy::{Place, StartFailure};
 use super::results::{self, ProgramFailure};
 use crate::process::{Dialogue, DialogueError, ProcessLimits};
 
@@ -23,6 +24,15 @@ use crate::process::{Dialogue, DialogueError, ProcessLimits};
 pub(super) struct PersistentPrograms(
     Mutex<HashMap<PathBuf, Arc<AsyncMutex<Option<PersistentProgram>>>>>,
 );
+
+/// A request to a persistent program.
+#[derive(Debug)]
+pub(super) struct PersistentRequest<'a> {
+    pub(super) program: &'a FamilyProgram,
+    pub(super) action: Action,
+    pub(super) input: Hash,
+    pub(super) limits: &'a ProcessLimits,
+}
 
 /// A process that answers requests one after another.
 #[derive(Debug)]
@@ -37,25 +47,34 @@ const EXPECTED: &str = "expected a line of JSON, `{id, event}`, `{id, results}` 
 
 impl PersistentPrograms {
     /// Sends a request to the program's process, which is started if it does not run. `on_event` receives its events.
+    ///
+    /// # Errors
+    /// Fails when no proxy can be used, or when it was lost. Every other failure is in the reply.
     pub(super) async fn request(
         &self,
-        program: &FamilyProgram,
-        action: Action,
-        input: Hash,
-        limits: &ProcessLimits,
+        ctx: &Context<'_>,
+        place: Place<'_>,
+        request: PersistentRequest<'_>,
         on_event: impl FnMut(&Value) -> Result<(), String>,
-    ) -> Reply {
+    ) -> Result<Reply, Error> {
+        let PersistentRequest {
+            program,
+            action,
+            input,
+            limits,
+        } = request;
         let slot = locked(&self.0)
             .entry(program.real_path().to_owned())
             .or_default()
             .clone();
         let mut slot = slot.lock().await;
         // The process is put back after its answer. One that was left in the middle gets no further request.
-        let mut process = match PersistentProgram::reuse_or_start(slot.take(), program).await {
-            Ok(process) => process,
-            Err(error) => {
-                return Reply::failed(program.start_failure(&error), CapturedOutput::default());
-            }
+        let mut process = match slot.take().and_then(PersistentProgram::if_it_runs) {
+            Some(process) => process,
+            None => match PersistentProgram::start(ctx, place, program).await {
+                Ok(process) => process,
+                Err(why) => return why.into_reply(),
+            },
         };
         let request = process.request(action, program.input(input), limits, on_event);
         let answer = match limits.time {
@@ -66,30 +85,33 @@ impl PersistentPrograms {
         match answer {
             Ok(Ok(answer)) => {
                 *slot = Some(process);
-                Reply {
+                Ok(Reply {
                     results: answer,
                     stderr,
-                }
+                })
+            }
+            Ok(Err(RequestFailure::Dialogue(DialogueError::Lost(proxy)))) => {
+                Err(program.lost(action, &proxy))
             }
             Ok(Err(why)) => {
                 let message = why.describe(&stderr, limits);
-                process.dialogue.kill().await;
-                Reply::failed(message, stderr)
+                process.dialogue.kill(ctx).await;
+                Ok(Reply::failed(message, stderr))
             }
             Err(_) => {
-                process.dialogue.kill().await;
-                Reply::failed(timed_out(action, limits), stderr)
+                process.dialogue.kill(ctx).await;
+                Ok(Reply::failed(timed_out(action, limits), stderr))
             }
         }
     }
 
     /// Ends all processes.
-    pub(super) async fn end(self) {
+    pub(super) async fn end(self, ctx: &Context<'_>) {
         let slots = self.0.into_inner();
         let slots = slots.unwrap_or_else(PoisonError::into_inner);
         let ends = slots.into_values().map(|slot| async move {
             if let Some(process) = slot.lock().await.take() {
-                process.dialogue.end().await;
+                process.dialogue.end(ctx).await;
             }
         });
         join_all(ends).await;
@@ -105,14 +127,22 @@ enum RequestFailure {
 }
 
 impl PersistentProgram {
-    /// Returns the known process if it still runs, or else starts a new one.
-    async fn reuse_or_start(running: Option<Self>, program: &FamilyProgram) -> io::Result<Self> {
-        if let Some(mut running) = running
-            && !running.dialogue.has_ended()
-        {
-            return Ok(running);
-        }
-        let dialogue = Dialogue::start(&program.process_program(Action::Serve)).await?;
+    fn if_it_runs(mut self) -> Option<Self> {
+        (!self.dialogue.has_ended()).then_some(self)
+    }
+
+    async fn start(
+        ctx: &Context<'_>,
+        place: Place<'_>,
+        program: &FamilyProgram,
+    ) -> Result<Self, StartFailure> {
+        let dialogue = match program.start_at(ctx, place, Action::Serve).await? {
+            Some(process) => Dialogue::with_hosted(process),
+            None => {
+                let started = Dialogue::start(&program.process_program(Action::Serve)).await;
+                started.map_err(|error| StartFailure::Program(program.start_failure(&error)))?
+            }
+        };
         Ok(Self { dialogue, last: 0 })
     }
 
@@ -152,6 +182,7 @@ impl RequestFailure {
                 "it wrote a line of more than {} bytes (`output-limit`)",
                 limits.stdout
             ),
+            Self::Dialogue(DialogueError::Lost(proxy)) => format!("the proxy {proxy} was lost"),
             Self::Dialogue(DialogueError::AnsweredEarly) => {
                 "it answered before it had read the request to its end".to_owned()
             }

@@ -12,6 +12,7 @@ use devgate_transports::{Connect, Error};
 use futures_util::future::join_all;
 
 use super::action::Action;
+use super::family_files::FamilyFiles;
 use super::family_program::FamilyProgram;
 use super::resource_type::ExternalType;
 use super::results::ProgramFailure;
@@ -55,9 +56,10 @@ impl Programs {
             types: Vec::new(),
             problems: Vec::new(),
         };
+        let files = Arc::new(FamilyFiles::of_family(folder));
         let transport = folder.join("transport");
         if transport.is_file() {
-            programs.add(&transport, None);
+            programs.add(&transport, None, &files);
         }
         let types = fs::read_dir(folder.join("types"))
             .into_iter()
@@ -68,7 +70,7 @@ impl Programs {
         for file in types {
             let name = name_of(&file);
             if file.is_file() && !name.contains('.') {
-                programs.add(&file, Some(name));
+                programs.add(&file, Some(name), &files);
             }
         }
         let has_any = programs.transport.is_some()
@@ -77,9 +79,9 @@ impl Programs {
         has_any.then_some(programs)
     }
 
-    fn add(&mut self, file: &Path, type_name: Option<String>) {
+    fn add(&mut self, file: &Path, type_name: Option<String>, files: &Arc<FamilyFiles>) {
         let mode = fs::metadata(file).map_or(0, |metadata| metadata.permissions().mode());
-        let program = FamilyProgram::new(file, type_name.as_deref());
+        let program = FamilyProgram::new(file, type_name.as_deref(), files);
         match type_name {
             _ if mode & 0o111 == 0 => {
                 let file = file.display();

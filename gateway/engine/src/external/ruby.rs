@@ -18,7 +18,8 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use super::action::Action;
-use super::family_program::FamilyProgram;
+use super::family_files::FamilyFiles;
+use super::family_program::{FamilyProgram, RubyHost};
 use super::programs::{LIMIT_OPTIONS, describe_failure, describe_problems, name_of};
 use super::resource_type::ExternalType;
 use super::results::ProgramFailure;
@@ -168,6 +169,7 @@ impl RubyTransport {
             format!("the host of Ruby modules has no place of its own: {problem}")
         })?;
         let libs = std::env::join_paths(&self.modules.libs).map_err(|error| error.to_string())?;
+        let host_folder = host.parent().map(Path::to_owned).unwrap_or_default();
         let argv = [
             "ruby".into(),
             "--disable-gems".into(),
@@ -175,7 +177,18 @@ impl RubyTransport {
             self.name.clone().into(),
             libs,
         ];
-        let program = FamilyProgram::behind_host(&self.file, argv.to_vec());
+        let names = (0..self.modules.libs.len()).map(|number| format!("lib/{number}"));
+        let names: Vec<String> = names.collect();
+        let host_folder = ("host".to_owned(), host_folder);
+        let libs = names.iter().cloned().zip(self.modules.libs.iter().cloned());
+        let files = FamilyFiles::new([host_folder].into_iter().chain(libs).collect());
+        let host = RubyHost {
+            argv: argv.to_vec(),
+            start_file: format!("host/{}", HOST[0].0),
+            transport: self.name.clone(),
+            libs: names,
+        };
+        let program = FamilyProgram::of_ruby(&self.file, host, files);
         let mut left_out = IndexMap::new();
         let mut types = Vec::new();
         for (name, file) in self.modules.types() {

@@ -10,7 +10,8 @@ use devgate_transports::{Connect, Context, Error, Result, Transport};
 use super::action::Action;
 use super::event;
 use super::family_program::FamilyProgram;
-use super::persistent::PersistentPrograms;
+use super::on_proxy::Place;
+use super::persistent::{PersistentPrograms, PersistentRequest};
 use super::results::ProgramFailure;
 use crate::process::ProcessLimits;
 
@@ -54,6 +55,8 @@ pub(super) struct ProgramSession {
     info: ConnectionInfo,
     limits: ProcessLimits,
     programs: PersistentPrograms,
+    /// Whether programs run on a proxy.
+    is_behind_proxy: bool,
 }
 
 /// The default time limit of a program.
@@ -63,11 +66,6 @@ const DEFAULT_TIME: Duration = Duration::from_secs(300);
 impl Connect for ExternalConnect {
     fn schema(&self) -> &TransportSchema {
         &self.schema
-    }
-
-    // The programs of the family connect by themselves.
-    fn uses_dialer(&self) -> bool {
-        false
     }
 
     async fn connect(
@@ -87,6 +85,7 @@ impl Connect for ExternalConnect {
             info: info.clone(),
             limits: limits(info),
             programs: PersistentPrograms::default(),
+            is_behind_proxy: ctx.dialer().is_some(),
         }))
     }
 }
@@ -127,14 +126,24 @@ impl ProgramSession {
         target.insert("name", Value::from(ctx.target()));
         input.insert("_target", Value::Hash(target));
         let mask = &Mask::new(input.secrets());
+        let place = if self.is_behind_proxy {
+            Place::OnProxy(ctx.dialer())
+        } else {
+            Place::Here
+        };
+        let limits = &self.limits;
         let reply = if *is_persistent {
             let on_event = |event: &Value| event::report(ctx, mask, event);
-            let programs = &self.programs;
-            programs
-                .request(program, action, input, &self.limits, on_event)
-                .await
+            let request = PersistentRequest {
+                program,
+                action,
+                input,
+                limits,
+            };
+            self.programs.request(ctx, place, request, on_event).await?
         } else {
-            program.run_once(action, input, &self.limits).await
+            let request = program.request_once(ctx, place, action, input, limits);
+            request.await?
         };
         for line in reply.stderr.text().lines() {
             ctx.log(Level::Info, format!("stderr: {}", mask.text(line)));
@@ -184,7 +193,7 @@ impl Transport for ProgramSession {
     }
 
     async fn close(self: Box<Self>, ctx: &Context<'_>) {
-        self.programs.end().await;
+        self.programs.end(ctx).await;
         if let ExternalAccess::Protocol(session) = self.access {
             session.close(ctx).await;
         }

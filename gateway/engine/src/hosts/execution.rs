@@ -39,6 +39,12 @@ pub(crate) struct TaskOutput {
     pub stderr: String,
 }
 
+impl From<Failure> for TaskNotRun {
+    fn from(why: Failure) -> Self {
+        Self::NotStarted(why)
+    }
+}
+
 impl From<TaskError> for TaskNotRun {
     fn from(error: TaskError) -> Self {
         Self::Task(error)

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use devgate_core::failure::Failure;
+use devgate_transports::hosted_program::{HostedProcess, HostedProgram};
 use devgate_transports::{ByteStream, Context, Destination, dial};
 use tokio::time::Instant;
 
@@ -95,6 +97,20 @@ impl Host<'_> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, control).await?),
             Self::Shell(shell) => Box::pin(shell.run(&invocation, control, Some(lend))).await,
+        }
+    }
+
+    /// Starts a program of a family, or returns `None` on this node under our own user, where the caller can start it.
+    ///
+    /// # Errors
+    /// Fails when the host cannot run the program, or cannot be reached.
+    pub(crate) async fn start_program(
+        &self,
+        program: &HostedProgram<'_>,
+    ) -> Result<Option<HostedProcess>, Failure> {
+        match self {
+            Self::Local(_) => Ok(None),
+            Self::Shell(shell) => shell.start_program(program).await.map(Some),
         }
     }
 

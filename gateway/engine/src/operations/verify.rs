@@ -78,7 +78,7 @@ async fn with_hops(
             let hops: Vec<_> = way.hops().collect();
             let is_named = |peer: &str| failure.msg.contains(peer);
             let named = hops.iter().rposition(|hop| is_named(&hop.hop.peer));
-            named.unwrap_or(count.saturating_sub(1))
+            named.unwrap_or_else(|| count.saturating_sub(1))
         }
     };
     let state = |at: usize, hop: &WayHop<'_>| match at.cmp(&end) {

@@ -1,13 +1,16 @@
-//! A child process that answers requests one after another: a line is written to it, and its lines are read until one
-//! is the answer.
+//! A process that answers requests one after another: a line is written to it, and its lines are read until one is the
+//! answer. It is a child of ours, or runs on a proxy.
 
 use std::io;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use devgate_core::cancel::CancelSource;
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::CapturedOutput;
+use devgate_transports::Context;
+use devgate_transports::hosted_program::{HostedInput, HostedOutput, HostedProcess};
 use devgate_transports::ssh_host::{Exit, Piece};
+use futures_util::FutureExt;
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::time::timeout;
@@ -16,13 +19,28 @@ use super::guard::Guarded;
 use super::tree::ProcessTree;
 use super::{GRACE, PipedChild, ProcessLimits, Program, piped};
 
-/// A child that waits for requests. If this is dropped, the child is killed with everything that it has started.
+/// A process that waits for requests. If this is dropped, it is killed with everything that it has started: a child at
+/// once, a process on a proxy at the end of the run.
 pub(crate) struct Dialogue {
-    stdin: ChildStdin,
-    // Before `child`: the drop searches for the mark while the child still exists.
-    tree: ProcessTree,
-    child: PipedChild,
+    stdin: Stdin,
+    process: Process,
     unread: UnreadOutput,
+}
+
+/// The input of a process.
+enum Stdin {
+    Here(ChildStdin),
+    OnProxy(Box<dyn HostedInput>),
+}
+
+/// The output of a process, and the means to end it.
+enum Process {
+    Here {
+        // Before `child`: the drop searches for the mark while the child still exists.
+        tree: ProcessTree,
+        child: Box<PipedChild>,
+    },
+    OnProxy(Box<dyn HostedOutput>),
 }
 
 /// Output that has arrived and has not been consumed.
@@ -43,6 +61,8 @@ pub(crate) enum DialogueError {
     TooLong,
     /// The child answered before it had read the whole request.
     AnsweredEarly,
+    /// The connection to this proxy was lost. Whether the process still runs is not known.
+    Lost(String),
 }
 
 impl Dialogue {
@@ -54,20 +74,42 @@ impl Dialogue {
         let guarded = Guarded::new();
         let (stdin, mut child) = piped::start_marked(program, guarded.mark()).await?;
         Ok(Self {
-            stdin,
-            tree: ProcessTree::of(child.child(), guarded),
-            child,
+            stdin: Stdin::Here(stdin),
+            process: Process::Here {
+                tree: ProcessTree::of(child.child(), guarded),
+                child: Box::new(child),
+            },
             unread: UnreadOutput::default(),
         })
     }
 
-    /// Whether the child has ended since the last request.
-    pub(crate) fn has_ended(&mut self) -> bool {
-        let ended = !matches!(self.child.child().try_wait(), Ok(None));
-        if ended {
-            self.tree.mark_ended();
+    /// Talks to a process on a proxy.
+    pub(crate) fn with_hosted(HostedProcess { stdin, output }: HostedProcess) -> Self {
+        Self {
+            stdin: Stdin::OnProxy(stdin),
+            process: Process::OnProxy(output),
+            unread: UnreadOutput::default(),
         }
-        ended
+    }
+
+    /// Whether the process has ended since the last request.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        match &mut self.process {
+            Process::Here { tree, child } => {
+                let ended = !matches!(child.child().try_wait(), Ok(None));
+                if ended {
+                    tree.mark_ended();
+                }
+                ended
+            }
+            Process::OnProxy(output) => loop {
+                match output.next().now_or_never() {
+                    None => return false,
+                    Some(Err(_) | Ok(Piece::Ended(_) | Piece::Exit(_))) => return true,
+                    Some(Ok(piece)) => drop(self.unread.take(piece, &ProcessLimits::default())),
+                }
+            },
+        }
     }
 
     /// Writes a line, and passes each line of the child to `on_line` until one of them is the answer. This may take
@@ -83,11 +125,10 @@ impl Dialogue {
     ) -> Result<T, DialogueError> {
         let Self {
             stdin,
-            tree,
-            child,
+            process,
             unread,
         } = self;
-        let write = stdin.write_all(line.reveal());
+        let write = stdin.write_all(line);
         tokio::pin!(write);
         let mut writing = true;
         loop {
@@ -108,13 +149,18 @@ impl Dialogue {
                     writing = false;
                     continue;
                 }
-                piece = child.next() => piece,
+                piece = process.next() => piece?,
             };
             match piece {
                 Piece::Ended(exit) => {
-                    tree.mark_ended();
                     // The last output may still be in the pipes.
-                    let drained = async { while !unread.take(child.next().await, limits) {} };
+                    let drained = async {
+                        while let Ok(piece) = process.next().await {
+                            if unread.take(piece, limits) {
+                                break;
+                            }
+                        }
+                    };
                     drop(timeout(limits.drain, drained).await);
                     if !unread.stdout.contains(&b'\n') {
                         return Err(DialogueError::Ended(exit));
@@ -131,26 +177,64 @@ impl Dialogue {
         std::mem::take(&mut self.unread.stderr)
     }
 
-    /// Closes the input and lets the child end by itself. If it does not, it is ended.
-    pub(crate) async fn end(self) {
+    /// Closes the input and lets the process end by itself. If it does not, it is ended.
+    pub(crate) async fn end(self, ctx: &Context<'_>) {
         let Self {
-            stdin,
-            mut tree,
-            mut child,
-            ..
+            stdin, mut process, ..
         } = self;
         drop(stdin);
-        let ended = async { while !matches!(child.next().await, Piece::Ended(_)) {} };
-        if timeout(GRACE, ended).await.is_ok() {
-            tree.mark_ended();
-        } else {
-            tree.end(&CancelSource::default().token(), GRACE).await;
+        let ended =
+            async { while !matches!(process.next().await, Ok(Piece::Ended(_)) | Err(_)) {} };
+        if timeout(GRACE, ended).await.is_err() {
+            process.end(ctx).await;
         }
     }
 
-    /// Ends the child, whatever it is doing.
-    pub(crate) async fn kill(mut self) {
-        self.tree.end(&CancelSource::default().token(), GRACE).await;
+    /// Ends the process, whatever it is doing.
+    pub(crate) async fn kill(self, ctx: &Context<'_>) {
+        self.process.end(ctx).await;
+    }
+}
+
+impl Stdin {
+    async fn write_all(&mut self, line: &Sensitive<Vec<u8>>) -> io::Result<()> {
+        let line = line.reveal();
+        match self {
+            Self::Here(stdin) => stdin.write_all(line).await,
+            Self::OnProxy(stdin) => stdin.write_all(Bytes::copy_from_slice(line)).await,
+        }
+    }
+}
+
+impl Process {
+    /// Returns the next piece. No piece is lost if the future is dropped.
+    async fn next(&mut self) -> Result<Piece, DialogueError> {
+        match self {
+            Self::Here { tree, child } => {
+                let piece = child.next().await;
+                if let Piece::Ended(_) = &piece {
+                    tree.mark_ended();
+                }
+                Ok(piece)
+            }
+            Self::OnProxy(output) => {
+                let piece = output.next().await;
+                piece.map_err(|_| DialogueError::Lost(output.proxy().to_owned()))
+            }
+        }
+    }
+
+    async fn end(self, ctx: &Context<'_>) {
+        match self {
+            Self::Here { mut tree, child } => {
+                tree.end(&CancelSource::default().token(), GRACE).await;
+                drop(child);
+            }
+            Self::OnProxy(output) => {
+                let left = output.end(GRACE).await;
+                left.into_iter().for_each(|left| ctx.warning(left));
+            }
+        }
     }
 }
 
@@ -186,13 +270,19 @@ impl UnreadOutput {
 
 impl std::fmt::Debug for Dialogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Dialogue with {:?}", self.tree)
+        match &self.process {
+            Process::Here { tree, .. } => write!(f, "Dialogue with {tree:?}"),
+            Process::OnProxy(output) => write!(f, "Dialogue on {}", output.proxy()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+
+    use devgate_schemas::NullSink;
+    use devgate_transports::RetryBudget;
 
     use super::*;
 
@@ -203,6 +293,11 @@ mod tests {
             stdin: None,
         };
         Dialogue::start(&program).await.expect("a shell")
+    }
+
+    async fn end(dialogue: Dialogue) {
+        let budget = RetryBudget::default();
+        dialogue.end(&Context::new("t", &NullSink, &budget)).await;
     }
 
     /// Returns the lines before the one that begins with `=`, and that line.
@@ -234,7 +329,7 @@ mod tests {
             assert_eq!(lines, Ok(vec!["a".to_owned(), format!("={word}")]));
         }
         assert!(!dialogue.has_ended());
-        dialogue.end().await;
+        end(dialogue).await;
     }
 
     #[tokio::test]
@@ -259,6 +354,7 @@ mod tests {
             request(&mut dialogue, "x\n").await,
             Err(DialogueError::TooLong)
         );
-        dialogue.kill().await;
+        let budget = RetryBudget::default();
+        dialogue.kill(&Context::new("t", &NullSink, &budget)).await;
     }
 }

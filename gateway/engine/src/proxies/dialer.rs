@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use devgate_core::failure::Failure;
 use devgate_transports::error::ForwardingObstacle;
+use devgate_transports::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
 use devgate_transports::{ByteStream, Context, Destination, Dial, Error};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
@@ -15,7 +16,7 @@ use super::pool::HostPool;
 use super::run_host::HostSlot;
 use crate::hosts::ForwardError;
 
-/// Opens the connections of one target's session through a proxy.
+/// Opens the connections of one target's session through a proxy, and starts the programs of its family there.
 ///
 /// It holds a slot of the proxy, so that the proxy's `concurrency` counts sessions and tasks alike. If the proxy fails,
 /// or may not connect to the target, another one of its pool takes over.
@@ -59,6 +60,15 @@ impl Dial for SlotDialer<'_, '_> {
             }
         })
     }
+
+    async fn start_program(
+        &self,
+        _: &Context<'_>,
+        program: &HostedProgram<'_>,
+    ) -> Result<Option<HostedProcess>, ProgramNotStarted> {
+        let started = self.0.host().start_program(program).await;
+        started.map_err(|why| not_started(self.0.name(), why))
+    }
 }
 
 impl fmt::Debug for SlotDialer<'_, '_> {
@@ -82,9 +92,9 @@ impl Dial for ProxyDialer<'_> {
         let mut last = None;
         loop {
             if held.is_none() {
-                let next = match timeout_at(deadline, self.pool.slot_except(&forbidden)).await {
-                    Ok(next) => next,
-                    Err(_) => return Err(last.unwrap_or_else(|| no_slot(to, limit))),
+                let next = self.pool.slot_except(&forbidden);
+                let Ok(next) = timeout_at(deadline, next).await else {
+                    return Err(last.unwrap_or_else(|| no_slot(to, limit)));
                 };
                 *held = match (next, last) {
                     (Ok(slot), _) => Some(slot),
@@ -116,6 +126,53 @@ impl Dial for ProxyDialer<'_> {
             ctx.debug(format!("another proxy is tried: {error}"));
             last = Some(error);
         }
+    }
+
+    async fn start_program(
+        &self,
+        ctx: &Context<'_>,
+        program: &HostedProgram<'_>,
+    ) -> Result<Option<HostedProcess>, ProgramNotStarted> {
+        let mut held = self.slot.lock().await;
+        // Proxies that cannot run this program.
+        let mut unsuitable: Vec<String> = Vec::new();
+        let mut last = None;
+        loop {
+            if held.is_none() {
+                *held = match (self.pool.slot_except(&unsuitable).await, last) {
+                    (Ok(slot), _) => Some(slot),
+                    (Err(_), Some(why)) => return Err(why),
+                    (Err(why), None) => {
+                        return Err(ProgramNotStarted::Unreachable(Error::NoProxy(why.msg)));
+                    }
+                };
+            }
+            let slot = held.as_ref().expect("it was taken above");
+            let why = match slot.host().start_program(program).await {
+                Ok(started) => {
+                    ctx.debug(format!("{} runs on {}", program.executable, slot.name()));
+                    return Ok(started);
+                }
+                Err(why) => why,
+            };
+            let slot = held.take().expect("it is held");
+            ctx.debug(format!("another proxy is tried: {}: {why}", slot.name()));
+            last = Some(not_started(slot.name(), why.clone()));
+            if why.is_of_connection() {
+                slot.mark_host_down(why);
+            } else {
+                unsuitable.push(slot.name().to_owned());
+            }
+        }
+    }
+}
+
+/// Returns why a program was not started on this proxy.
+fn not_started(proxy: &str, why: Failure) -> ProgramNotStarted {
+    if why.is_of_connection() {
+        ProgramNotStarted::Unreachable(Error::NoProxy(format!("{proxy}: {why}")))
+    } else {
+        ProgramNotStarted::Unsuitable(why.msg)
     }
 }
 

@@ -205,7 +205,7 @@ impl<'v> RunHost<'v> {
     pub(super) async fn connect(&self) {
         let host_context = Arc::clone(&self.host_context);
         let opened = async {
-            let mut shell = match &self.access {
+            let shell = match &self.access {
                 Some(HostAccess::Ssh(connections, settings)) => {
                     let connections = Arc::clone(connections);
                     Shell::over_ssh(host_context, connections, settings.clone()).await?

@@ -66,7 +66,7 @@ impl Way {
 
 impl WayHop<'_> {
     /// Returns the hop as JSON.
-    pub(crate) fn to_json(&self) -> Json {
+    pub(crate) fn to_json(self) -> Json {
         let mut json = json!({ "role": self.role, "address": self.hop.peer });
         if let Some(proxy) = self.proxy {
             json["proxy"] = proxy.into();

@@ -89,27 +89,6 @@ impl<'r> ConnectionSpec<'r> {
         })
     }
 
-    /// Checks that a session with a target behind a proxy can go through it.
-    ///
-    /// # Errors
-    /// Fails when the transport opens its connections itself. The message says what to do.
-    pub(super) fn check_proxied(&self, target: &Target) -> Result<(), Failure> {
-        if self.can_be_proxied() {
-            return Ok(());
-        }
-        let (name, run_on, transport) = (&target.name, target.run_on(), self.transport());
-        let message = format!(
-            "{name} has `run-on: {run_on}`, but `{transport}` connects by itself, so that no proxy can lead it on: \
-             nothing was sent; use a task, or --direct to connect to {name} from this node"
-        );
-        Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
-    }
-
-    /// Whether a session can go through a proxy.
-    pub(crate) fn can_be_proxied(&self) -> bool {
-        self.connect.uses_dialer()
-    }
-
     /// Returns the name of the transport.
     pub fn transport(&self) -> &str {
         &self.key.transport

@@ -50,7 +50,7 @@ pub async fn with_handle<T>(
             () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         };
     }
-    let dialer = sessions.dialer(job, &spec).await?;
+    let dialer = sessions.dialer(job).await?;
     let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
     let lent = lent.in_context(&ctx);
     let mut own = SessionHandle::Own(&lent, job);

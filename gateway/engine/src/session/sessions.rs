@@ -53,16 +53,14 @@ impl<'a, 'v> Sessions<'a, 'v> {
     /// Waits for a slot of a proxy, if the job's target is behind one.
     ///
     /// # Errors
-    /// Fails when no proxy can be used, when the transport cannot use one, and when the run is cancelled first.
+    /// Fails when no proxy can be used, and when the run is cancelled first.
     pub(crate) async fn dialer(
         &self,
         job: &TargetJob<'_>,
-        spec: &ConnectionSpec<'_>,
     ) -> Result<Option<ProxyDialer<'v>>, Failure> {
         if job.target.runs_on_localhost() {
             return Ok(None);
         }
-        spec.check_proxied(job.target)?;
         tokio::select! {
             biased;
             () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),

@@ -22,7 +22,7 @@ pub async fn with_session<T>(
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let spec = ConnectionSpec::for_job(job)?;
-    let dialer = sessions.dialer(job, &spec).await?;
+    let dialer = sessions.dialer(job).await?;
     let ctx = job.context();
     let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
     let lease = sessions.pool.lease(&spec);
@@ -54,7 +54,7 @@ pub async fn lend_session<T>(
     work: impl AsyncFnOnce(Option<&str>) -> T,
 ) -> Result<T, Failure> {
     let spec = ConnectionSpec::for_job(job)?;
-    let dialer = sessions.dialer(job, &spec).await?;
+    let dialer = sessions.dialer(job).await?;
     let ctx = job.context();
     let ctx = ctx.with_dialer(dialer.as_ref().map(|dialer| dialer as _));
     let broker = SessionBroker::new(sessions.pool, RetryScope::Request);

@@ -52,10 +52,8 @@ impl TaskRun<'_, '_> {
         if let Some((info, spec)) = target_input {
             let shared = spec.is_some();
             invocation = invocation.with_target(if shared { info } else { masked_info(info) });
-            offers_session = spec.is_some_and(|spec| match first.is_local {
-                true => first.run_as.is_none(),
-                false => spec.can_be_proxied(),
-            });
+            // Another user of this node does not get our sessions.
+            offers_session = shared && (!first.is_local || first.run_as.is_none());
         }
         let implementation = invocation.implementation();
         let installdir = implementation.layout.has_installdir();

@@ -108,7 +108,7 @@ impl<'a> FileResolver<'a> {
             (Err(error), _) => Err(unreadable(error)),
             (Ok(found), true) if found.is_dir() => {
                 let mut files = Vec::new();
-                walk(&path, name, &mut files).map_err(unreadable)?;
+                files_below(&path, name, &mut files).map_err(unreadable)?;
                 files.iter().try_for_each(|file| stays(&file.path))?;
                 Ok(files)
             }
@@ -128,14 +128,18 @@ impl<'a> FileResolver<'a> {
 
 /// Adds all files under a directory, sorted. Links to files are followed. Links to directories are not, because they
 /// may form a loop.
-fn walk(directory: &Path, name: &str, files: &mut Vec<TaskFile>) -> std::io::Result<()> {
+pub(crate) fn files_below(
+    directory: &Path,
+    name: &str,
+    files: &mut Vec<TaskFile>,
+) -> std::io::Result<()> {
     let mut entries = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
         let name = format!("{name}/{}", entry.file_name().to_string_lossy());
         if entry.file_type()?.is_dir() {
-            walk(&path, &name, files)?;
+            files_below(&path, &name, files)?;
         } else if path.is_file() {
             files.push(TaskFile { name, path });
         }

@@ -52,6 +52,15 @@ impl Layout {
         }
     }
 
+    /// Creates the layout of files that are not those of a task.
+    pub(crate) fn of_files(files: Vec<TaskFile>) -> Self {
+        Self {
+            files,
+            has_installdir: true,
+            digest: OnceLock::new(),
+        }
+    }
+
     /// Returns all files, each once, with the executable first. Their names are their paths in the directory.
     pub(crate) fn files(&self) -> &[TaskFile] {
         &self.files

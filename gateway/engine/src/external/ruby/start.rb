@@ -3,6 +3,7 @@
 # Starts the host of Ruby modules. For a target it is forked off of what was loaded for the description of the
 # same module, which is ten times as fast; where that is not there, it is loaded for this target alone.
 
+require 'rbconfig'
 require 'socket'
 
 transport, _libs, action = ARGV
@@ -11,7 +12,7 @@ begin
 rescue SystemCallError, ArgumentError
   loaded = nil
 end
-exec('ruby', File.join(__dir__, 'host.rb'), *ARGV) unless loaded
+exec(RbConfig.ruby, File.join(__dir__, 'host.rb'), *ARGV) unless loaded
 
 # Who ends this process ends that of the target: this one waits for its end, so that it has ended with this one.
 trap(:TERM) { loaded.close_write }

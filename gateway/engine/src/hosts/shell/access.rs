@@ -7,6 +7,7 @@ use bytes::Bytes;
 use devgate_core::failure::Failure;
 use devgate_transports::ssh_host::{self, Exec, Piece};
 use devgate_transports::{Context, Error, SshHost};
+use futures_util::FutureExt;
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 
@@ -30,10 +31,10 @@ pub(super) enum Stdin {
 
 /// The output of a started script, and how it ends. If this is dropped before, the script is abandoned; on this node,
 /// it is killed as far as permissions allow.
-pub(super) enum Output<'a> {
+pub(super) enum Output {
     Ssh {
         output: ssh_host::Output,
-        _lease: ConnectionLease<'a>,
+        _lease: ConnectionLease,
     },
     Local(Box<PipedChild>),
 }
@@ -59,11 +60,14 @@ impl ShellAccess {
         ctx: &Context<'_>,
         script: &Script,
         prefix: &[String],
-    ) -> Result<(Stdin, Output<'_>), Failure> {
+    ) -> Result<(Stdin, Output), Failure> {
         match self {
             Self::Ssh(connections) => {
                 let command_line = script.command_line(prefix)?;
-                let start = async |host: &SshHost| host.exec(&command_line).await;
+                let start = |host: Arc<SshHost>| {
+                    let command_line = command_line.clone();
+                    async move { host.exec(&command_line).await }.boxed()
+                };
                 let (Exec { stdin, output }, _lease) = connections.start(ctx, start).await?;
                 Ok((Stdin::Ssh(stdin), Output::Ssh { output, _lease }))
             }
@@ -101,7 +105,7 @@ impl Stdin {
     }
 }
 
-impl Output<'_> {
+impl Output {
     /// Returns the next piece of output. The future may be dropped while it waits.
     ///
     /// # Errors

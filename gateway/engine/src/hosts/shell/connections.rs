@@ -10,6 +10,7 @@ use std::time::Duration;
 use devgate_core::lock::locked;
 use devgate_transports::error::Phase;
 use devgate_transports::{ByteStream, Context, Destination, Error, HostSettings, Result, SshHost};
+use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
@@ -51,8 +52,8 @@ struct SshConnection {
 }
 
 /// Room for one program on a connection, until it is dropped.
-pub(super) struct ConnectionLease<'a> {
-    connections: &'a SshConnections,
+pub(super) struct ConnectionLease {
+    connections: Arc<SshConnections>,
     connection: Arc<SshConnection>,
     is_open: bool,
 }
@@ -88,14 +89,14 @@ impl SshConnections {
     /// Fails when no connection can be opened, or when the program was not started for another reason than lack of
     /// room.
     pub(super) async fn start<T>(
-        &self,
+        self: &Arc<Self>,
         ctx: &Context<'_>,
-        start: impl AsyncFn(&SshHost) -> Result<T>,
-    ) -> Result<(T, ConnectionLease<'_>)> {
+        start: impl Fn(Arc<SshHost>) -> BoxFuture<'static, Result<T>>,
+    ) -> Result<(T, ConnectionLease)> {
         let (mut refusals, mut losses) = (0, 0);
         loop {
             let mut lease = self.lease(ctx).await?;
-            match start(&lease.connection.host).await {
+            match start(Arc::clone(&lease.connection.host)).await {
                 Ok(started) => {
                     lease.program_started();
                     return Ok((started, lease));
@@ -121,7 +122,7 @@ impl SshConnections {
     ///
     /// # Errors
     /// Fails when no connection can be opened.
-    pub(crate) async fn connect(&self, ctx: &Context<'_>) -> Result<()> {
+    pub(crate) async fn connect(self: &Arc<Self>, ctx: &Context<'_>) -> Result<()> {
         self.lease(ctx).await.map(drop)
     }
 
@@ -209,7 +210,7 @@ impl SshConnections {
         Some(Arc::clone(&first.host))
     }
 
-    async fn lease(&self, ctx: &Context<'_>) -> Result<ConnectionLease<'_>> {
+    async fn lease(self: &Arc<Self>, ctx: &Context<'_>) -> Result<ConnectionLease> {
         loop {
             let changed = self.changed.notified();
             if let Some(lease) = self.lease_free() {
@@ -249,7 +250,7 @@ impl SshConnections {
         Ok(())
     }
 
-    fn lease_free(&self) -> Option<ConnectionLease<'_>> {
+    fn lease_free(self: &Arc<Self>) -> Option<ConnectionLease> {
         let mut state = self.state();
         state
             .connections
@@ -261,7 +262,7 @@ impl SshConnections {
         let connection = state.connections.iter().find(has_capacity)?;
         connection.used.fetch_add(1, Ordering::Relaxed);
         Some(ConnectionLease {
-            connections: self,
+            connections: Arc::clone(self),
             connection: Arc::clone(connection),
             is_open: false,
         })
@@ -308,7 +309,7 @@ impl SshConnection {
     }
 }
 
-impl ConnectionLease<'_> {
+impl ConnectionLease {
     fn program_started(&mut self) {
         self.is_open = true;
         let open = self.connection.open.fetch_add(1, Ordering::Relaxed) + 1;
@@ -329,7 +330,7 @@ impl ConnectionLease<'_> {
     }
 }
 
-impl Drop for ConnectionLease<'_> {
+impl Drop for ConnectionLease {
     fn drop(&mut self) {
         self.connection.used.fetch_sub(1, Ordering::Relaxed);
         if self.is_open {

@@ -6,6 +6,8 @@
 mod access;
 mod connections;
 mod files;
+mod hosted;
+mod programs;
 mod relay;
 mod running_script;
 mod running_task;
@@ -13,23 +15,23 @@ mod script;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::lock::locked;
-use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
-use devgate_transports::ssh_host;
-use devgate_transports::{Error, RetryBudget};
+use devgate_schemas::task::{Exit, Outcome};
+use devgate_transports::Error;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use self::access::{ShellAccess, Stdin};
 pub(crate) use self::connections::{ForwardError, SshConnections};
+use self::programs::{SHORT_SCRIPT_LIMIT, ShellPrograms};
 use self::relay::{Interpreter, RELAY_LIMIT, Relays};
 pub(crate) use self::relay::{Lend, RelayedClients};
 use self::running_script::{RunningScript, ScriptError};
@@ -37,42 +39,38 @@ use self::running_task::RunningTask;
 use self::script::Script;
 use super::command_line::command_line;
 use super::host_context::HostContext;
-use super::settings::{RunAs, TaskBudget, TaskHostSettings};
+use super::settings::{TaskBudget, TaskHostSettings};
 use super::{TaskControl, TaskNotRun, TaskOutput};
-use crate::process::Stream;
 use crate::tasks::{Invocation, TaskError, TaskOutputs};
 
 /// An open host, with the run's own directory.
 pub(crate) struct Shell<'v> {
     host_context: Arc<HostContext<'v>>,
     settings: TaskHostSettings,
-    access: ShellAccess,
+    programs: Arc<ShellPrograms>,
     /// The run's directory on the host.
     dir: String,
-    features: BTreeSet<String>,
-    /// Whether the run's directory is on the host.
-    is_prepared: bool,
+    /// What is known of the host, once the run's directory is there.
+    preparation: OnceCell<Preparation>,
+    /// Whether the run's directory may be on the host.
+    may_have_dir: AtomicBool,
+    /// The interpreters that are known to be on the host.
+    found: Mutex<HashSet<String>>,
     /// The layouts that are on the host, by their digests.
     uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
-    /// Tasks that may still run: their marks and process groups.
-    running: Mutex<HashMap<String, Option<u32>>>,
     relays: Relays,
 }
 
-/// The longest time that a short script may take. Sudo waits a few seconds before it refuses.
-const SHORT_SCRIPT_LIMIT: Duration = Duration::from_secs(30);
+/// What a host says of itself.
+#[derive(Debug, Default)]
+struct Preparation {
+    features: BTreeSet<String>,
+    /// The interpreter for relays.
+    interpreter: Option<Interpreter>,
+}
 
 /// The shortest time in which a host must be prepared, however short a task may take: `sh` may start slowly.
 const MIN_PREPARE_LIMIT: Duration = Duration::from_secs(5);
-
-/// The longest output of a short script, in bytes.
-const MAX_SHORT_OUTPUT: usize = 4096;
-
-/// How long more output of a short script is awaited after it has ended.
-const DRAIN: Duration = Duration::from_secs(1);
-
-/// How long killed processes are waited for, in addition to their grace period.
-const KILL_WAIT: Duration = Duration::from_secs(10);
 
 /// The longest time that closing the host may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -89,7 +87,11 @@ impl<'v> Shell<'v> {
     ) -> Result<Self, Failure> {
         let access = ShellAccess::Ssh(connections);
         let shell = Self::new(host_context, access, settings)?;
-        shell.access.connect(&shell.host_context.ctx()).await?;
+        shell
+            .programs
+            .access
+            .connect(&shell.host_context.ctx())
+            .await?;
         Ok(shell)
     }
 
@@ -121,13 +123,13 @@ impl<'v> Shell<'v> {
         }
         Ok(Self {
             host_context,
+            programs: Arc::new(ShellPrograms::new(access, settings.run_as.clone())),
             settings,
-            access,
             dir,
-            features: BTreeSet::new(),
-            is_prepared: false,
+            preparation: OnceCell::new(),
+            may_have_dir: AtomicBool::new(false),
+            found: Mutex::default(),
             uploads: Mutex::default(),
-            running: Mutex::default(),
             relays: Relays::default(),
         })
     }
@@ -136,46 +138,55 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// Fails when no task can run there. The connection is closed then. `task_limit` is the time limit of a task.
-    pub(crate) async fn prepare(&mut self, task_limit: Option<Duration>) -> Result<(), Failure> {
+    pub(crate) async fn prepare(&self, task_limit: Option<Duration>) -> Result<(), Failure> {
         let limit = task_limit.map_or(SHORT_SCRIPT_LIMIT, |limit| {
             limit.clamp(MIN_PREPARE_LIMIT, SHORT_SCRIPT_LIMIT)
         });
         // The connection is open already.
-        match self.run_within(limit, &Script::prepare(&self.dir)).await {
-            Ok(features) => {
-                self.is_prepared = true;
-                for word in features.split(' ') {
-                    match word.strip_prefix('+') {
-                        Some(name) => self.relays.interpreter = Interpreter::named(name),
-                        None => drop(self.features.insert(word.to_owned())),
-                    }
-                }
-                if self.settings.interpreter("ps1").is_some() {
-                    self.features.insert("powershell".to_owned());
-                }
-                Ok(())
-            }
-            Err(mut why) => {
-                self.access.close(&self.host_context.ctx()).await;
+        let prepared = self.prepare_once(limit).await;
+        if prepared.is_err() {
+            self.programs.access.close(&self.host_context.ctx()).await;
+        }
+        prepared
+    }
+
+    /// Creates the run's directory and reads the host's features, unless this was done.
+    ///
+    /// # Errors
+    /// Fails when nothing can run there.
+    async fn prepare_once(&self, limit: Duration) -> Result<(), Failure> {
+        let prepare = async || {
+            self.may_have_dir.store(true, Ordering::Relaxed);
+            let (ctx, script) = (self.host_context.ctx(), Script::prepare(&self.dir));
+            let words = self.programs.run_within(&ctx, &script, limit).await;
+            let words = words.map_err(|mut why| {
                 if why.msg.contains(&self.dir) {
                     why.msg
                         .push_str("; set `tmpdir` to a folder where tasks may write and run");
                 }
-                Err(why)
+                why
+            })?;
+            let mut preparation = Preparation::read(&words);
+            if self.settings.interpreter("ps1").is_some() {
+                preparation.features.insert("powershell".to_owned());
             }
-        }
+            Ok(preparation)
+        };
+        self.preparation.get_or_try_init(prepare).await.map(drop)
     }
 
     /// Returns the connections to the host, if it is behind SSH.
     pub(super) fn connections(&self) -> Option<&SshConnections> {
-        match &self.access {
+        match &self.programs.access {
             ShellAccess::Ssh(connections) => Some(connections),
             ShellAccess::Local => None,
         }
     }
 
     pub(super) fn features(&self) -> &BTreeSet<String> {
-        &self.features
+        static NONE: BTreeSet<String> = BTreeSet::new();
+        let preparation = self.preparation.get();
+        preparation.map_or(&NONE, |preparation| &preparation.features)
     }
 
     pub(super) fn budget(&self) -> &TaskBudget {
@@ -233,7 +244,7 @@ impl<'v> Shell<'v> {
                 return Err(ended(TaskOutputs::default()).into());
             }
         };
-        running.set_group(&running_script.first);
+        running.set_group(running_script.group());
         let watching = running.watch(&mut running_script, task, control);
         let outcome = match (relay, lend) {
             (Some(relay), Some(lend)) => relay.serve_during(self, lend, watching).await?,
@@ -254,48 +265,18 @@ impl<'v> Shell<'v> {
     }
 
     /// Starts a script, which waits for its input.
-    async fn begin(&self, script: &Script) -> Result<(RunningScript<'_>, Stdin), ScriptError> {
-        let run_as = self.settings.run_as.as_ref();
-        RunningScript::begin(&self.access, &self.host_context.ctx(), script, run_as).await
+    async fn begin(&self, script: &Script) -> Result<(RunningScript, Stdin), ScriptError> {
+        self.programs.begin(&self.host_context.ctx(), script).await
     }
 
-    async fn start(&self, script: &Script) -> Result<RunningScript<'_>, ScriptError> {
-        let run_as = self.settings.run_as.as_ref();
-        RunningScript::start(&self.access, &self.host_context.ctx(), script, run_as).await
+    async fn start(&self, script: &Script) -> Result<RunningScript, ScriptError> {
+        self.programs.start(&self.host_context.ctx(), script).await
     }
 
     /// Runs a short script and returns its output. `limit` is without the time for another connection.
     async fn run_short(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
-        // Connecting has limits of its own.
-        self.run_within(limit + RetryBudget::LIMIT, script).await
-    }
-
-    async fn run_within(&self, limit: Duration, script: &Script) -> Result<String, Failure> {
-        let running_script = async {
-            let mut running_script = self.start(script).await?;
-            let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
-            let capture = |stream, bytes: &[u8]| match stream {
-                Stream::Stdout => stdout.keep(bytes, MAX_SHORT_OUTPUT),
-                Stream::Stderr => stderr.keep(bytes, MAX_SHORT_OUTPUT),
-            };
-            let ended = running_script.end(DRAIN, capture).await;
-            let [output, complaint] =
-                [stdout, stderr].map(|output| output.text().trim().to_owned());
-            match ended {
-                Ok(ssh_host::Exit::Code(0)) => Ok(output),
-                Ok(_) => Err(ScriptError::NotStarted(Failure::new(
-                    "puppetlabs.tasks/remote-task-error",
-                    complaint,
-                ))),
-                Err(error) => Err(ScriptError::Lost(error)),
-            }
-        };
-        match timeout(limit, running_script).await {
-            Ok(Ok(output)) => Ok(output),
-            Ok(Err(ScriptError::NotStarted(why))) => Err(why),
-            Ok(Err(ScriptError::Lost(error))) => Err(error.into()),
-            Err(_) => Err(no_answer(limit, self.settings.run_as.as_ref())),
-        }
+        let ctx = self.host_context.ctx();
+        self.programs.run_short(&ctx, script, limit).await
     }
 
     /// Ends the tasks that still run, removes the run's directory and closes the connections.
@@ -314,7 +295,7 @@ impl<'v> Shell<'v> {
                     }
                 }
             }
-            if !self.is_prepared {
+            if !self.may_have_dir.load(Ordering::Relaxed) {
                 return;
             }
             if !self.settings.cleanup {
@@ -332,7 +313,7 @@ impl<'v> Shell<'v> {
                 self.dir
             ));
         }
-        self.access.close(&ctx).await;
+        self.programs.access.close(&ctx).await;
     }
 
     /// Ends all processes of a task, and reports those that still live.
@@ -342,13 +323,12 @@ impl<'v> Shell<'v> {
         group: Option<u32>,
         grace: Duration,
     ) -> Result<String, Failure> {
-        let tenths = u64::try_from(grace.as_millis() / 100).unwrap_or_default();
-        let script = Script::end(group, mark, tenths);
-        self.run_short(&script, grace + KILL_WAIT).await
+        let ctx = self.host_context.ctx();
+        self.programs.end(&ctx, mark, group, grace).await
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<u32>>> {
-        locked(&self.running)
+        self.programs.running()
     }
 
     fn connection_lost(&self, task: &str, error: &Error, outputs: TaskOutputs) -> TaskError {
@@ -361,26 +341,26 @@ impl<'v> Shell<'v> {
     }
 }
 
+impl Preparation {
+    /// Reads the words that a host prints when it is prepared.
+    fn read(words: &str) -> Self {
+        let mut preparation = Self::default();
+        for word in words.split(' ') {
+            match word.strip_prefix('+') {
+                Some(name) => preparation.interpreter = Interpreter::named(name),
+                None => drop(preparation.features.insert(word.to_owned())),
+            }
+        }
+        preparation
+    }
+}
+
 impl std::fmt::Debug for Shell<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shell")
             .field("name", &self.host_context.name())
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the error for a host whose shell does not answer, although it was started.
-fn no_answer(limit: Duration, run_as: Option<&RunAs>) -> Failure {
-    let next = match run_as {
-        Some(RunAs { user, .. }) => format!("check `run-as`: does a command as {user} end there?"),
-        None => "check `user` and its login shell: does `ssh HOST true` end?".to_owned(),
-    };
-    Failure::new(
-        "puppetlabs.tasks/connect-error",
-        format!(
-            "it accepted the login, but its shell gave no answer within {limit:?} (at most `--timeout`): {next}"
-        ),
-    )
 }
 
 /// Returns why the host's shell could not execute a task. The shell reports it with the mark in front.

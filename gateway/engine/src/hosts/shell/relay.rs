@@ -54,8 +54,6 @@ pub(crate) struct RelayedClients(AsyncMutex<mpsc::Receiver<DuplexStream>>);
 /// The relays of a host.
 #[derive(Debug, Default)]
 pub(super) struct Relays {
-    /// The interpreter that the host has.
-    pub(super) interpreter: Option<Interpreter>,
     uploaded: OnceCell<()>,
     count: AtomicUsize,
     reported: AtomicBool,
@@ -69,12 +67,12 @@ pub(super) enum Interpreter {
 }
 
 /// A running relay.
-pub(super) struct Relay<'a> {
+pub(super) struct Relay {
     mark: String,
     folder: String,
     socket: String,
     stdin: Stdin,
-    script: RunningScript<'a>,
+    script: RunningScript,
 }
 
 impl RelayedClients {
@@ -129,7 +127,7 @@ impl Shell<'_> {
         command_line: &[String],
         input: Input,
         lend: Option<&dyn Lend>,
-    ) -> Result<(RunningScript<'_>, Option<Relay<'_>>), ScriptError> {
+    ) -> Result<(RunningScript, Option<Relay>), ScriptError> {
         let (mut environment, stdin) = (input.environment, input.stdin);
         if lend.is_none() {
             script.set_task(command_line, &environment, None, stdin.as_ref());
@@ -145,13 +143,15 @@ impl Shell<'_> {
         }
         let folder = relay.as_ref().map(Relay::folder);
         script.set_task(command_line, &environment, folder, stdin.as_ref());
-        send_input(open, &script);
+        // The reader of the output finds out when the input was not taken.
+        drop(send_input(open, &script));
         Ok((running_script, relay))
     }
 
     /// Starts a relay for a task. If there can be none, this is reported once for the host.
-    async fn start_relay(&self) -> Option<Relay<'_>> {
-        let started = match timeout(RELAY_LIMIT, self.try_relay()).await {
+    async fn start_relay(&self) -> Option<Relay> {
+        let interpreter = self.preparation.get().and_then(|known| known.interpreter);
+        let started = match timeout(RELAY_LIMIT, self.try_relay(interpreter)).await {
             Ok(started) => started,
             Err(_) => Err(format!(
                 "the host did not start the relay within {RELAY_LIMIT:?}"
@@ -170,8 +170,8 @@ impl Shell<'_> {
         }
     }
 
-    async fn try_relay(&self) -> Result<Relay<'_>, String> {
-        let Some(interpreter) = self.relays.interpreter else {
+    async fn try_relay(&self, interpreter: Option<Interpreter>) -> Result<Relay, String> {
+        let Some(interpreter) = interpreter else {
             return Err(
                 "neither Perl nor Python 3 is installed there; install perl or python3".to_owned(),
             );
@@ -224,7 +224,7 @@ impl Shell<'_> {
 }
 
 /// Reads the first line of a relay, or what it says instead.
-async fn first_line(script: &mut RunningScript<'_>) -> Result<String, Error> {
+async fn first_line(script: &mut RunningScript) -> Result<String, Error> {
     let mut complaint = Vec::new();
     loop {
         if let Some(end) = script.rest.iter().position(|byte| *byte == b'\n') {
@@ -246,7 +246,7 @@ async fn first_line(script: &mut RunningScript<'_>) -> Result<String, Error> {
     }
 }
 
-impl Relay<'_> {
+impl Relay {
     /// Returns the folder with the task's `devgate`.
     pub(super) fn folder(&self) -> &str {
         &self.folder

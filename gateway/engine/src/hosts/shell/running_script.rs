@@ -7,6 +7,7 @@ use devgate_core::failure::Failure;
 use devgate_schemas::{Value, shortened};
 use devgate_transports::ssh_host::{Exit, Piece};
 use devgate_transports::{Context, Error};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::super::settings::RunAs;
@@ -15,12 +16,12 @@ use super::script::{Script, UnquotableWord};
 use crate::process::Stream;
 
 /// A script that has begun: it has printed its mark.
-pub(super) struct RunningScript<'a> {
+pub(super) struct RunningScript {
     /// The text behind the mark on its line.
     pub(super) first: String,
     /// The output that was read beyond that line.
     pub(super) rest: Vec<u8>,
-    pub(super) output: Output<'a>,
+    pub(super) output: Output,
 }
 
 /// Why a script has not begun, or may not have begun.
@@ -32,88 +33,123 @@ pub(super) enum ScriptError {
     Lost(Error),
 }
 
+impl ScriptError {
+    /// Returns the error for a script that was not sent its input: it has not begun.
+    fn before_input(self) -> Self {
+        match self {
+            Self::Lost(error) => Self::NotStarted(error.into()),
+            not_started @ Self::NotStarted(_) => not_started,
+        }
+    }
+}
+
 /// How much output of a login shell is read before it counts as no answer.
 const MAX_NOISE: usize = 256 * 1024;
 
 /// How much of a host's unexpected output is quoted.
 const MAX_QUOTED: usize = 120;
 
-impl<'a> RunningScript<'a> {
-    /// Starts a script as the logged-in user, or as another one, and sends its input.
+impl RunningScript {
+    /// Starts a script as the logged-in user, or as another one.
     pub(super) async fn start(
-        access: &'a ShellAccess,
+        access: &ShellAccess,
         ctx: &Context<'_>,
         script: &Script,
         run_as: Option<&RunAs>,
     ) -> Result<Self, ScriptError> {
-        if run_as.is_none() {
-            let started = access.start(ctx, script, &[]).await;
-            let (stdin, output) = started.map_err(ScriptError::NotStarted)?;
-            let mut running = Self::new(output);
-            send_input(stdin, script);
-            running.read_until_mark(script, async |_| Ok(())).await?;
-            return Ok(running);
-        }
-        let (running, stdin) = Self::begin(access, ctx, script, run_as).await?;
-        send_input(stdin, script);
-        Ok(running)
+        let send = |stdin| drop(send_input(stdin, script));
+        let started = Self::start_with(access, ctx, script, run_as, send).await;
+        started.map(|(running, ())| running)
+    }
+
+    /// Starts a script as [`start`](Self::start) does, and keeps its input open. The script has not got all of its own
+    /// input before the result of the task is there.
+    pub(super) async fn start_open(
+        access: &ShellAccess,
+        ctx: &Context<'_>,
+        script: &Script,
+        run_as: Option<&RunAs>,
+    ) -> Result<(Self, JoinHandle<Stdin>), ScriptError> {
+        let send = |stdin| send_input(stdin, script);
+        Self::start_with(access, ctx, script, run_as, send).await
     }
 
     /// Starts a script, which waits for its input.
     pub(super) async fn begin(
-        access: &'a ShellAccess,
+        access: &ShellAccess,
         ctx: &Context<'_>,
         script: &Script,
         run_as: Option<&RunAs>,
     ) -> Result<(Self, Stdin), ScriptError> {
+        let begun = Self::start_with(access, ctx, script, run_as, |stdin| stdin).await;
+        begun.map_err(ScriptError::before_input)
+    }
+
+    /// Starts a script. `send` sends its input as soon as nothing else reads it.
+    async fn start_with<T>(
+        access: &ShellAccess,
+        ctx: &Context<'_>,
+        script: &Script,
+        run_as: Option<&RunAs>,
+        send: impl FnOnce(Stdin) -> T,
+    ) -> Result<(Self, T), ScriptError> {
         let prompt = format!("{},", script.mark);
         let prefix = run_as.map(|run_as| run_as_argv(run_as, &prompt));
         let prefix = prefix.as_deref().unwrap_or_default();
         let started = access.start(ctx, script, prefix).await;
-        let (mut stdin, output) =
+        let (stdin, output) =
             started.map_err(|why| ScriptError::NotStarted(not_changed(run_as, why)))?;
-        let mut running = Self::new(output);
-        let mut answered = 0;
-        // The program that changes the user may read standard input before the script does, so its prompt comes first.
-        let answer = async |said: &[u8]| {
-            let prompts = count(said, prompt.as_bytes());
-            let Some(run_as) = run_as.filter(|_| prompts > answered) else {
-                return Ok(());
-            };
-            answered = prompts;
-            let password = match &run_as.password {
-                _ if prompts > 1 => return Err(bad_password(run_as)),
-                None => return Err(no_password(run_as)),
-                Some(password) => password,
-            };
-            // If the script ends meanwhile, its output says why.
-            drop(stdin.write_all(password_line(password)).await);
-            Ok(())
-        };
-        running
-            .read_until_mark(script, answer)
-            .await
-            .map_err(|error| match error {
-                ScriptError::NotStarted(why) => ScriptError::NotStarted(not_changed(run_as, why)),
-                // The script has not been sent its input yet.
-                ScriptError::Lost(error) => ScriptError::NotStarted(error.into()),
-            })?;
-        Ok((running, stdin))
-    }
-
-    fn new(output: Output<'a>) -> Self {
-        Self {
+        let mut running = Self {
             first: String::new(),
             rest: Vec::new(),
             output,
-        }
+        };
+        // The program that changes the user may read standard input before the script does, so its prompt comes first.
+        let Some(run_as) = run_as else {
+            let sent = send(stdin);
+            running.read_until_mark(script, None).await?;
+            return Ok((running, sent));
+        };
+        let mut sudo = Sudo {
+            run_as,
+            prompt: prompt.as_bytes(),
+            stdin,
+            answered: 0,
+        };
+        running
+            .read_until_mark(script, Some(&mut sudo))
+            .await
+            .map_err(|error| match error.before_input() {
+                ScriptError::NotStarted(why) => {
+                    ScriptError::NotStarted(not_changed(Some(run_as), why))
+                }
+                lost @ ScriptError::Lost(_) => lost,
+            })?;
+        Ok((running, send(sudo.stdin)))
     }
 
-    /// Reads up to the mark. `on_stderr` gets the complete stderr so far, whenever there is more.
+    /// Returns the process group in which a task runs, which its script prints behind the mark.
+    pub(super) fn group(&self) -> Option<u32> {
+        // 0 would mean the caller's own group, and 1 is the host's.
+        self.first.parse().ok().filter(|group| *group > 1)
+    }
+
+    /// Returns the next piece of output behind the mark. The future may be dropped while it waits.
+    ///
+    /// # Errors
+    /// Fails when the connection was lost; whether the script still runs is not known.
+    pub(super) async fn next(&mut self) -> Result<Piece, Error> {
+        if self.rest.is_empty() {
+            return self.output.next().await;
+        }
+        Ok(Piece::Stdout(std::mem::take(&mut self.rest).into()))
+    }
+
+    /// Reads up to the mark. `sudo` answers what is asked before.
     async fn read_until_mark(
         &mut self,
         script: &Script,
-        mut on_stderr: impl AsyncFnMut(&[u8]) -> Result<(), Failure>,
+        mut sudo: Option<&mut Sudo<'_>>,
     ) -> Result<(), ScriptError> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         loop {
@@ -128,7 +164,9 @@ impl<'a> RunningScript<'a> {
                 }
                 Ok(Piece::Stderr(bytes)) => {
                     err.extend_from_slice(&bytes);
-                    on_stderr(&err).await.map_err(ScriptError::NotStarted)?;
+                    if let Some(sudo) = &mut sudo {
+                        sudo.answer(&err).await.map_err(ScriptError::NotStarted)?;
+                    }
                 }
                 Ok(Piece::Ended(_)) => {}
                 Ok(Piece::Exit(exit)) => {
@@ -174,10 +212,42 @@ impl<'a> RunningScript<'a> {
     }
 }
 
+/// The program that changes the user, until it has done so.
+struct Sudo<'a> {
+    run_as: &'a RunAs,
+    /// What it prints when it asks for a password.
+    prompt: &'a [u8],
+    stdin: Stdin,
+    /// How many of its questions were answered.
+    answered: usize,
+}
+
+impl Sudo<'_> {
+    /// Answers the questions in its complete stderr so far.
+    async fn answer(&mut self, said: &[u8]) -> Result<(), Failure> {
+        let prompts = count(said, self.prompt);
+        if prompts == self.answered {
+            return Ok(());
+        }
+        self.answered = prompts;
+        let password = match &self.run_as.password {
+            _ if prompts > 1 => return Err(bad_password(self.run_as)),
+            None => return Err(no_password(self.run_as)),
+            Some(password) => password,
+        };
+        // If the script ends meanwhile, its output says why.
+        drop(self.stdin.write_all(password_line(password)).await);
+        Ok(())
+    }
+}
+
 /// Sends a script its input. The reader of the output finds out how the script ended.
-pub(super) fn send_input(mut stdin: Stdin, script: &Script) {
+pub(super) fn send_input(mut stdin: Stdin, script: &Script) -> JoinHandle<Stdin> {
     let input = input_of(script);
-    tokio::spawn(async move { drop(stdin.write_all(input).await) });
+    tokio::spawn(async move {
+        drop(stdin.write_all(input).await);
+        stdin
+    })
 }
 
 /// Returns the input of a script as it is sent.

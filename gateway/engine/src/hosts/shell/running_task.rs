@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use devgate_core::cancel::Stage;
-use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
-use devgate_transports::ssh_host;
-use nix::sys::signal::Signal;
+use devgate_schemas::task::{CapturedOutput, Outcome};
 use tokio::time::{Instant, timeout_at};
 
 use super::Shell;
 use super::running_script::RunningScript;
 use crate::hosts::TaskControl;
-use crate::process::{GRACE, Stream};
+use crate::process::{GRACE, Stream, convert_exit};
 use crate::tasks::{TaskError, TaskOutputs};
 
 /// A task that may have been started. Unless it is known to have ended, it is ended when the host is closed.
@@ -31,9 +29,8 @@ impl<'a, 'v> RunningTask<'a, 'v> {
         }
     }
 
-    pub(super) fn set_group(&mut self, group: &str) {
-        // 0 would mean the caller's own group, and 1 is the host's.
-        self.group = group.parse().ok().filter(|group| *group > 1);
+    pub(super) fn set_group(&mut self, group: Option<u32>) {
+        self.group = group;
         self.host.running().insert(self.mark.to_owned(), self.group);
     }
 
@@ -44,7 +41,7 @@ impl<'a, 'v> RunningTask<'a, 'v> {
     /// Waits for the task's end, and ends it when its time is over or the run is cancelled.
     pub(super) async fn watch(
         &self,
-        running_script: &mut RunningScript<'_>,
+        running_script: &mut RunningScript,
         task: &str,
         control: TaskControl<'_>,
     ) -> Result<Outcome, TaskError> {
@@ -148,16 +145,5 @@ impl<'a, 'v> RunningTask<'a, 'v> {
                 outputs,
             },
         }
-    }
-}
-
-fn convert_exit(exit: ssh_host::Exit) -> Exit {
-    match exit {
-        ssh_host::Exit::Code(code) => Exit::Code(i32::try_from(code).unwrap_or(-1)),
-        ssh_host::Exit::Signal(name) => match format!("SIG{name}").parse::<Signal>() {
-            Ok(signal) => Exit::Signal(signal as i32),
-            Err(_) => Exit::Code(-1),
-        },
-        ssh_host::Exit::Unsaid => Exit::Code(-1),
     }
 }

@@ -27,6 +27,10 @@ exec "$i" "$f" "$s""#;
 const WRITE: &str = r#"umask 077; IFS= read -r p; IFS= read -r m; mkdir -p -- "${p%/*}" &&
 cat >"$p" && chmod "$m" "$p""#;
 
+/// Prints those programs of the input's lines that are not there.
+const MISSING: &str =
+    r#"while IFS= read -r p; do command -v "$p" >/dev/null 2>&1 || printf "%s\n" "$p"; done"#;
+
 /// Removes a directory of ours.
 const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac"#;
 
@@ -86,6 +90,10 @@ impl Script {
         let mut input = lines(&[path, &format!("{mode:o}")]);
         input.extend_from_slice(content);
         Self::new(WRITE, &[], input)
+    }
+
+    pub(super) fn missing(programs: &[&str]) -> Self {
+        Self::new(MISSING, &[], lines(programs))
     }
 
     pub(super) fn remove(dir: &str) -> Self {
@@ -219,6 +227,7 @@ mod tests {
         let scripts = [
             Script::prepare("/tmp/devgate-x"),
             Script::write("/tmp/devgate-x/t", 0o700, b"canary"),
+            Script::missing(&["canary"]),
             Script::remove("/tmp/devgate-x"),
             Script::end(Some(7), "mark", 20),
             Script::relay("perl", "/tmp/devgate-x/session/relay", "/tmp/canary"),

@@ -25,7 +25,7 @@ async fn a_shell_that_never_answers_is_given_up_once_and_earlier_with_a_time_lim
             ..TaskHostSettings::default()
         };
         let host_context = HostContext::new("h", &*events, Duration::from_secs(2));
-        let mut shell = Shell::for_local_user(Arc::new(host_context), settings).expect("a host");
+        let shell = Shell::for_local_user(Arc::new(host_context), settings).expect("a host");
         let begun = Instant::now();
         let prepared = shell.prepare(task_limit.map(Duration::from_secs)).await;
         let why = prepared.expect_err("no answer").msg;

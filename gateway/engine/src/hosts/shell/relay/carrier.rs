@@ -48,7 +48,7 @@ struct Flow {
 /// Carries all connections until the relay ends. New clients go to `accepted`.
 pub(super) async fn carry(
     stdin: &mut Stdin,
-    script: &mut RunningScript<'_>,
+    script: &mut RunningScript,
     accepted: &mpsc::Sender<DuplexStream>,
 ) -> RelayEnd {
     let (frames, mut queue) = mpsc::channel::<Bytes>(QUEUE);

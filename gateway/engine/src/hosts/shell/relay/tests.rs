@@ -53,11 +53,11 @@ async fn with_relay(interpreter: Interpreter, work: impl AsyncFnOnce(&str)) {
         tmpdir: Some(tmpdir.path().to_owned()),
         ..TaskHostSettings::default()
     };
-    let mut shell = Shell::for_local_user(Arc::new(host_context), settings).expect("a shell");
+    let shell = Shell::for_local_user(Arc::new(host_context), settings).expect("a shell");
     shell.prepare(None).await.expect("it can be prepared");
-    assert!(shell.relays.interpreter.is_some(), "it finds one by itself");
-    shell.relays.interpreter = Some(interpreter);
-    let relay = shell.try_relay().await;
+    let found = shell.preparation.get().and_then(|known| known.interpreter);
+    assert!(found.is_some(), "it finds one by itself");
+    let relay = shell.try_relay(Some(interpreter)).await;
     let relay = relay.unwrap_or_else(|why| panic!("{interpreter:?}: {why}"));
     let socket = relay.socket().to_owned();
     let working = timeout(Duration::from_secs(60), work(&socket));
@@ -164,11 +164,12 @@ async fn a_relay_that_cannot_listen_says_why() {
         (Some(Interpreter::Python), "too long"),
         (None, "install perl or python3"),
     ] {
-        shell.relays = Relays {
-            interpreter,
-            ..Relays::default()
-        };
-        let refused = shell.try_relay().await.err().expect("there is none");
+        shell.relays = Relays::default();
+        let refused = shell
+            .try_relay(interpreter)
+            .await
+            .err()
+            .expect("there is none");
         assert!(refused.contains(why), "{refused}");
         assert!(shell.running().is_empty(), "{interpreter:?}");
     }
