@@ -24,7 +24,7 @@ impl NetconfSession {
     ///
     /// # Errors
     /// Fails with [`Error::Refused`](crate::Error::Refused) when the device refuses the change; then nothing has
-    /// changed. Fails with [`Error::Unconfirmed`](crate::Error::Unconfirmed) when the check failed.
+    /// changed. Fails with [`Error::UnconfirmedChange`](crate::Error::UnconfirmedChange) when the check failed.
     /// [`Error::Interrupted`](crate::Error::Interrupted) says whether the change may have taken effect.
     /// it may have taken effect.
     pub async fn change(
@@ -85,7 +85,7 @@ impl NetconfSession {
     /// Confirms the changes on probation, if their check succeeds: by default, a second session must be possible.
     ///
     /// # Errors
-    /// Fails with [`Error::Unconfirmed`](crate::Error::Unconfirmed) when the check fails, otherwise as
+    /// Fails with [`Error::UnconfirmedChange`](crate::Error::UnconfirmedChange) when the check fails, otherwise as
     /// [`perform`](Self::perform) does. Then call [`take_back`](Self::take_back).
     pub async fn confirm(&self, ctx: &Context<'_>) -> Result<()> {
         let check = SecondSession(self);
@@ -104,7 +104,7 @@ impl NetconfSession {
     /// Reverts the changes on probation, and waits until the device has done so. Returns whether there were any.
     ///
     /// # Errors
-    /// Fails with [`Error::Unconfirmed`](crate::Error::Unconfirmed) when the result cannot be verified. The error
+    /// Fails with [`Error::UnconfirmedChange`](crate::Error::UnconfirmedChange) when the result cannot be verified. The error
     /// says when the device reverts them at the latest.
     pub async fn take_back(&self, ctx: &Context<'_>) -> Result<bool> {
         let check = SecondSession(self);

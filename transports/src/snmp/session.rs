@@ -46,7 +46,11 @@ impl ProtocolSession for SnmpSession {
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(info)?;
         if let Credentials::Community(_) = settings.credentials {
-            ctx.debug("nothing is encrypted with `version: v2c`, the community neither");
+            let open = "nothing is encrypted with `version: v2c`, the community neither";
+            match ctx.dialer() {
+                None => ctx.debug(open),
+                Some(_) => ctx.warning(format!("{open}: the proxy can read it")),
+            }
         }
         let what = format!("reach the agent at {}", settings.peer());
         let reaching = ctx

@@ -8,18 +8,16 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::SshHost;
-use super::settings::Forwarding;
 use crate::ssh::forwarded::Forwarded;
 use crate::{ByteStream, Destination, Result};
 
 impl SshHost {
     /// Connects from the host to a port of another host, or to one of its own sockets. The stream keeps this connection
-    /// open. It takes a session of the host (`MaxSessions`) only where a
-    /// program opens it: for datagrams, and as the settings say. `limit` is the time limit as shown in messages.
+    /// open. `limit` is the time limit as shown in messages.
     ///
     /// # Errors
     /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) for a program if the connection carries too many
-    /// programs, with [`Error::NotLedOn`](crate::Error::NotLedOn) or [`Error::TimedOut`](crate::Error::TimedOut) for the
+    /// programs, with [`Error::ForwardingRefused`](crate::Error::ForwardingRefused) or [`Error::TimedOut`](crate::Error::TimedOut) for the
     /// destination, with [`Error::Closed`](crate::Error::Closed) for this host.
     pub async fn forward(
         self: &Arc<Self>,
@@ -27,9 +25,7 @@ impl SshHost {
         limit: Duration,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>> {
-        let by_program = matches!(to, Destination::Udp { .. })
-            || self.settings.forwarding() == Forwarding::Program;
-        if by_program {
+        if self.settings.forwards_by_program(to) {
             return self.relay(to, deadline).await;
         }
         let (sender, receiver) = oneshot::channel();

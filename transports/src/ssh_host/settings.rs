@@ -7,7 +7,7 @@ use devgate_schemas::{ConnectionInfo, Level, TransportSchema, Value};
 use crate::ssh::read::SettingsReader;
 use crate::ssh::setting_names;
 use crate::ssh::settings::Settings;
-use crate::{Environment, Error, Hop, Result};
+use crate::{Destination, Environment, Error, Hop, Result};
 
 static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
@@ -50,7 +50,7 @@ pub struct HostSettings {
 
 /// How a host connects to others on behalf of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Forwarding {
+enum Forwarding {
     /// Its SSH server forwards connections.
     Ssh,
     /// A program on it does.
@@ -115,8 +115,9 @@ impl HostSettings {
         self.settings.hops()
     }
 
-    pub(super) fn forwarding(&self) -> Forwarding {
-        self.forwarding
+    /// Whether a program on the host connects to this destination, which takes a session of the host (`MaxSessions`).
+    pub fn forwards_by_program(&self, to: Destination<'_>) -> bool {
+        matches!(to, Destination::Udp { .. }) || self.forwarding == Forwarding::Program
     }
 
     /// Returns `host:port`, as messages name the host.

@@ -14,6 +14,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
+use super::leased_stream::LeasedStream;
+
 /// The connections to one host.
 pub(crate) struct SshConnections {
     settings: HostSettings,
@@ -126,26 +128,46 @@ impl SshConnections {
         self.lease(ctx).await.map(drop)
     }
 
-    /// Connects from the host to another place. This needs no room for a program.
+    /// Connects from the host to another place. Only a program there needs room for a program.
     ///
     /// # Errors
     /// Fails with the error of the host, or of the destination.
     pub(crate) async fn forward(
-        &self,
+        self: &Arc<Self>,
         ctx: &Context<'_>,
         to: Destination<'_>,
         limit: Duration,
         deadline: Instant,
     ) -> std::result::Result<Box<dyn ByteStream>, ForwardError> {
-        let mut losses = 0;
+        let by_program = self.settings.forwards_by_program(to);
+        let (mut refusals, mut losses) = (0, 0);
         loop {
-            let connecting = timeout_at(deadline, self.any(ctx)).await;
-            let host = connecting
+            let connecting = async {
+                if by_program {
+                    let lease = self.lease(ctx).await?;
+                    Ok((Arc::clone(&lease.connection.host), Some(lease)))
+                } else {
+                    Ok((self.any(ctx).await?, None))
+                }
+            };
+            let connecting = timeout_at(deadline, connecting).await;
+            let (host, lease) = connecting
                 .unwrap_or_else(|_| Err(self.no_answer(limit)))
                 .map_err(ForwardError::Host)?;
-            let error = match host.forward(to, limit, deadline).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => error,
+            let error = match (host.forward(to, limit, deadline).await, lease) {
+                (Ok(stream), None) => return Ok(stream),
+                (Ok(stream), Some(mut lease)) => {
+                    lease.program_started();
+                    return Ok(Box::new(LeasedStream::new(stream, lease)));
+                }
+                (Err(error @ Error::NoMoreSessions { .. }), Some(lease)) => {
+                    refusals += 1;
+                    if lease.learn_from_refusal(refusals) {
+                        continue;
+                    }
+                    error
+                }
+                (Err(error), _) => error,
             };
             let is_silent = matches!(error, Error::TimedOut { .. });
             if is_silent && !host.answers(SILENCE).await {

@@ -7,6 +7,7 @@ mod access;
 mod connections;
 mod files;
 mod hosted;
+mod leased_stream;
 mod programs;
 mod relay;
 mod running_script;
@@ -176,7 +177,7 @@ impl<'v> Shell<'v> {
     }
 
     /// Returns the connections to the host, if it is behind SSH.
-    pub(super) fn connections(&self) -> Option<&SshConnections> {
+    pub(super) fn connections(&self) -> Option<&Arc<SshConnections>> {
         match &self.programs.access {
             ShellAccess::Ssh(connections) => Some(connections),
             ShellAccess::Local => None,
