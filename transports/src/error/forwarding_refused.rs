@@ -62,9 +62,9 @@ impl fmt::Display for ForwardingRefused {
         }
         f.write_str(match obstacle {
             ForwardingObstacle::Forbidden => {
-                ": it does not allow connections on to there, which its server can (in OpenSSH's \
-                 `AllowTcpForwarding` and `PermitOpen`); or set `forwarding: program` for a proxy, or name another \
-                 host with `run-on` or `proxyjump`"
+                ": its SSH server refuses to connect there; allow it on that server (OpenSSH: `AllowTcpForwarding`, \
+                 `PermitOpen`), set `forwarding: program` for a proxy, or name another host with `run-on` or \
+                 `proxyjump`"
             }
             ForwardingObstacle::ConnectFailed => {
                 ": check `host` and `port`, which are looked up and reached from there, and that the \

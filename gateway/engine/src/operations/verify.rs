@@ -64,7 +64,7 @@ async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<String
     })
 }
 
-/// Adds the hops to the outcome. The last hop that the failure names is the one at which the way ends.
+/// Adds the hops to the outcome. The way ends where the failure says; where it names no hop, that is not known.
 async fn with_hops(
     sessions: Sessions<'_, '_>,
     job: &TargetJob<'_>,
@@ -73,21 +73,18 @@ async fn with_hops(
     let way = sessions.way(job).await?;
     let count = way.hops().count();
     let end = match &reached {
-        Ok(_) => count,
-        Err(failure) => {
-            let hops: Vec<_> = way.hops().collect();
-            let is_named = |peer: &str| failure.msg.contains(peer);
-            let named = hops.iter().rposition(|hop| is_named(&hop.hop.peer));
-            named.unwrap_or_else(|| count.saturating_sub(1))
-        }
+        Ok(_) => Some(count),
+        Err(failure) => end_of(&way.hops().collect::<Vec<_>>(), &failure.msg),
     };
-    let state = |at: usize, hop: &WayHop<'_>| match at.cmp(&end) {
-        // Which one it was is known of a single proxy alone.
-        Ordering::Less if hop.proxy.is_some() && way.is_pool() => "one of the pool",
-        Ordering::Less => "reached",
-        Ordering::Equal => "failed",
-        Ordering::Greater => "not tried",
-    };
+    let state =
+        |at: usize, hop: &WayHop<'_>| match end.map_or(Ordering::Greater, |end| at.cmp(&end)) {
+            Ordering::Greater if end.is_none() => "not known",
+            // Which one it was is known of a single proxy alone.
+            Ordering::Less if hop.proxy.is_some() && way.is_pool() => "one of the pool",
+            Ordering::Less => "reached",
+            Ordering::Equal => "failed",
+            Ordering::Greater => "not tried",
+        };
     let hops: Vec<Json> = way
         .hops()
         .enumerate()
@@ -110,6 +107,60 @@ async fn with_hops(
         Err(failure) => {
             let msg = format!("{}\n{lines}", failure.msg);
             Err(Failure { msg, ..failure }.with("hops", hops))
+        }
+    }
+}
+
+/// Returns the hop at which a way ends, as far as the message of the failure says.
+fn end_of(hops: &[WayHop<'_>], message: &str) -> Option<usize> {
+    // A jump host to which there is no connection, and a proxy that fails, are named first.
+    let jump = hops.iter().position(|hop| {
+        let unreachable = format!("no connection to {}, a host on the way", hop.hop.peer);
+        message.contains(&unreachable)
+    });
+    let proxy = hops.iter().position(|hop| {
+        let is_proxy =
+            |name: &str| hop.role == "proxy" && message.starts_with(&format!("{name}: "));
+        hop.proxy.is_some_and(is_proxy)
+    });
+    let named = hops.iter().rposition(|hop| message.contains(&hop.hop.peer));
+    jump.or(proxy).or(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_transports::Hop;
+
+    use super::*;
+
+    #[test]
+    fn the_way_ends_at_the_hop_that_fails() {
+        let hop = |peer: &str| Hop {
+            peer: peer.to_owned(),
+            user: None,
+            trust: String::new(),
+        };
+        let [jump, proxy, device] = [hop("b:22"), hop("p:22"), hop("d:22")];
+        let hops = [
+            ("jump host", Some("site"), &jump),
+            ("proxy", Some("site"), &proxy),
+            ("device", None, &device),
+        ]
+        .map(|(role, proxy, hop)| WayHop { role, proxy, hop });
+        for (message, end) in [
+            (
+                "site: could not connect to p:22: no connection to b:22, a host on the way (refused)",
+                Some(0),
+            ),
+            ("site: the name `p` cannot be resolved", Some(1)),
+            (
+                "no connection to d:22 through site (p:22), a host on the way",
+                Some(2),
+            ),
+            ("d:22 refuses the login of `admin`", Some(2)),
+            ("something else", None),
+        ] {
+            assert_eq!(end_of(&hops, message), end, "{message}");
         }
     }
 }

@@ -96,8 +96,13 @@ impl Dial for ProxyDialer<'_> {
                 let Ok(next) = timeout_at(deadline, next).await else {
                     return Err(last.unwrap_or_else(|| no_slot(to, limit)));
                 };
-                *held = match (next, last) {
-                    (Ok(slot), _) => Some(slot),
+                *held = match (next, last.take()) {
+                    (Ok(slot), before) => {
+                        if let Some(error) = before {
+                            ctx.notice(format!("{} is used instead: {error}", slot.name()));
+                        }
+                        Some(slot)
+                    }
                     (Err(_), Some(error)) => return Err(error),
                     (Err(why), None) => return Err(Error::NoProxy(why.msg)),
                 };
@@ -123,7 +128,6 @@ impl Dial for ProxyDialer<'_> {
                     Error::NoProxy(message)
                 }
             };
-            ctx.debug(format!("another proxy is tried: {error}"));
             last = Some(error);
         }
     }

@@ -133,7 +133,10 @@ impl<'v> HostPool<'v> {
         let mut up = 0;
         let mut opening = 0;
         for (at, member) in self.members.iter().enumerate() {
-            match member.health() {
+            let health = member.health();
+            match health {
+                // It is no help to this target.
+                Health::Opening | Health::Preparing | Health::Up if !is_meant(member) => {}
                 Health::Untried => {}
                 Health::Opening | Health::Preparing => opening += 1,
                 Health::Up => up += 1,
