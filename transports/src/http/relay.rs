@@ -4,11 +4,12 @@ use std::future::pending;
 use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncWriteExt, copy, split};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -28,6 +29,8 @@ pub(super) struct Relay {
     passing: Mutex<JoinSet<()>>,
     /// Why the last connection could not be passed on.
     failure: Mutex<Option<Error>>,
+    /// Whether a connection was lost before its end since the last exchange began.
+    is_broken: Arc<AtomicBool>,
 }
 
 impl Relay {
@@ -39,6 +42,7 @@ impl Relay {
             path,
             passing: Mutex::default(),
             failure: Mutex::default(),
+            is_broken: Arc::default(),
         })
     }
 
@@ -56,6 +60,7 @@ impl Relay {
         exchange: impl Future<Output = T>,
     ) -> T {
         drop(self.take_failure());
+        self.is_broken.store(false, Ordering::Release);
         let mut exchange = pin!(exchange);
         let mut opening = FuturesUnordered::new();
         loop {
@@ -78,6 +83,11 @@ impl Relay {
         lock(&self.failure).take()
     }
 
+    /// Returns whether a connection was lost before its end. Then the end of an answer proves nothing.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Acquire)
+    }
+
     /// Waits for a connection of this process.
     async fn accepted(&self) -> UnixStream {
         let ours = nix::unistd::Uid::effective().as_raw();
@@ -93,12 +103,32 @@ impl Relay {
         }
     }
 
-    fn pass(&self, mut near: UnixStream, mut far: Box<dyn ByteStream>) {
+    fn pass(&self, near: UnixStream, far: Box<dyn ByteStream>) {
+        let is_broken = Arc::clone(&self.is_broken);
+        let (mut near_read, mut near_write) = near.into_split();
+        let (mut far_read, mut far_write) = split(far);
         let mut passing = lock(&self.passing);
         while passing.try_join_next().is_some() {}
         passing.spawn(async move {
+            let down = async {
+                let copied = copy(&mut far_read, &mut near_write).await;
+                // The socket can only be closed, which may look like the end of an answer. A broken pipe is the
+                // library's own end.
+                if copied
+                    .as_ref()
+                    .is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe)
+                {
+                    is_broken.store(true, Ordering::Release);
+                }
+                copied?;
+                near_write.shutdown().await
+            };
+            let up = async {
+                copy(&mut near_read, &mut far_write).await?;
+                far_write.shutdown().await
+            };
             // How a connection ends is seen at both of its ends.
-            let _ = copy_bidirectional(&mut near, &mut far).await;
+            let _ = tokio::try_join!(down, up);
         });
     }
 }

@@ -106,6 +106,9 @@ impl Http {
         let mut body = Body::from(response);
         loop {
             let why = match limits.wait_for_part(Duration::ZERO, body.frame()).await {
+                Ok(None) if settings.relay.as_ref().is_some_and(Relay::is_broken) => {
+                    Interruption::Lost
+                }
                 Ok(None) => break,
                 Ok(Some(Ok(frame))) => match answer.take(frame) {
                     Ok(()) => continue,

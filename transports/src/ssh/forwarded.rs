@@ -16,11 +16,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-/// The maximum of unread data in bytes.
+/// The maximum of unread output of a program in bytes.
 ///
-/// An SSH connection delivers in order, so unread data of one channel would block all others. Sessions read data as it
-/// arrives, so that only data that nobody has asked for reaches this limit.
+/// An SSH connection delivers in order, so unread data of one channel would block all others.
 pub(crate) const MOST_UNREAD: usize = 32 * 1024 * 1024;
+
+/// The maximum of unread data of a forwarded connection in bytes: more than the largest answer that any session takes
+/// (64 MiB), because a session may be slower than the connection.
+const MOST_UNREAD_FORWARDED: usize = 80 * 1024 * 1024;
 
 /// The limit for closing the channel.
 const LEAVING: Duration = Duration::from_secs(5);
@@ -82,7 +85,7 @@ async fn receive(
         let ended = match message {
             Some(ChannelMsg::Data { data }) => {
                 let waiting = unread.fetch_add(data.len(), Ordering::Relaxed);
-                let received = if waiting > MOST_UNREAD {
+                let received = if waiting > MOST_UNREAD_FORWARDED {
                     Err(io::ErrorKind::QuotaExceeded.into())
                 } else {
                     Ok(data)
