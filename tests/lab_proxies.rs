@@ -12,6 +12,7 @@ use crate::lab_hosts::EXCLUSIVE;
 use crate::support::lab::{Device, command_for, lab, output, pause, text};
 use crate::support::project::Project;
 use crate::support::run::{Run, Running};
+use crate::support::silent_proxy::{Habit, SilentProxy};
 
 /// A project at a site from which only the SSH servers of the lab's hosts can be reached.
 struct Site {
@@ -312,6 +313,52 @@ fn of_a_pool_those_proxies_are_used_that_reach_the_device() {
     site.devgate("verify -t nowhere --patience 1")
         .failed()
         .shows(&["h3: "]);
+}
+
+/// A proxy that lets everybody in, and then carries nothing, costs a part of the time, and its pool the rest.
+#[test]
+fn a_proxy_that_carries_nothing_is_replaced_by_another_of_its_pool() {
+    for habit in [Habit::Unanswered, Habit::Silent] {
+        let (mut site, device) = (Site::new(), Device::lease());
+        let silent = SilentProxy::start(habit);
+        site.project.add_entry(
+            json!({"name": "silent", "config": {"transport": "ssh", "ssh": {
+                "host": "127.0.0.1", "port": silent.port, "user": "any", "password": "any",
+                "host-key-check": false, "load-config": false, "connect-timeout": 3,
+            }}}),
+        );
+        site.proxy("h1", json!({}));
+        site.project.add(
+            "router",
+            &device,
+            json!({ "run-on": ["silent", "h1"], "timeout": 3 }),
+        );
+        site.project.add(
+            "alone",
+            &device,
+            json!({ "run-on": "silent", "timeout": 2 }),
+        );
+        // From this machine, which reaches both.
+        site.project.devgate("facts -t router").succeeded();
+        let hops = site
+            .project
+            .devgate("verify -t router --hops --format json")
+            .succeeded();
+        let hops = hops.item()["value"]["hops"].clone();
+        let state = |name: &str| {
+            let hops = hops.as_array().expect("hops");
+            hops.iter().find(|hop| hop["proxy"] == name).expect("a hop")["state"].clone()
+        };
+        assert_eq!(
+            (state("silent"), state("h1")),
+            (json!("not used"), json!("reached")),
+            "{hops}"
+        );
+        site.project
+            .devgate("verify -t alone --patience 3")
+            .failed()
+            .shows(&["did not answer", "silent"]);
+    }
 }
 
 #[test]

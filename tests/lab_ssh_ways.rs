@@ -82,7 +82,7 @@ fn a_device_is_reached_through_a_jump_host_whose_refusal_names_its_own_settings(
     project.write("home/.ssh/config", &bastion(&hosts, "/nowhere"));
     project.devgate("verify -t router").failed().shows(&[
         "refuses the login of `runner`",
-        "a host on the way needs a key",
+        "a jump host needs a key",
         "`IdentityFile` under `Host bastion`",
     ]);
 }
@@ -132,14 +132,14 @@ fn a_device_behind_a_jump_host_is_reached_by_telnet_too_and_named_when_it_is_dow
     let run = nowhere.devgate("verify -t router").failed().shows(&[
         "no connection to no-such-host.invalid:",
         "through 127.0.0.1:",
-        "a host on the way (",
+        "a jump host (",
         "check `host` and `port`",
     ]);
     assert!(!run.stderr.contains("try 2 follows"), "{run}");
     device.fault("refuse");
     let straight = project(json!({}));
     let mut running = straight.start("verify -t router");
-    running.wait_for("a host on the way (Connection refused)");
+    running.wait_for("a jump host (Connection refused)");
     running.wait_for("try 2 follows");
     device.fault("accept");
     running.finish().succeeded();

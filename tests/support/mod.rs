@@ -19,5 +19,6 @@ pub(crate) mod puppet;
 pub(crate) mod pxp;
 pub(crate) mod pxp_agent;
 pub(crate) mod run;
+pub(crate) mod silent_proxy;
 pub(crate) mod tls;
 pub(crate) mod vendors;

@@ -19,6 +19,12 @@ const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
 /// The detail for a target that is down: it could not be reached or disconnected, and rejected nothing.
 const DOWN: &str = "down";
 
+/// The detail for the proxies that failed: the kind and message of each, by name.
+const PROXIES: &str = "proxies";
+
+/// The detail for the proxy that the session went through.
+const PROXY: &str = "proxy";
+
 /// Why it failed.
 ///
 /// It has the form of the task specification ("Errors"), which allows more keys.
@@ -58,6 +64,28 @@ impl Failure {
     pub fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
         self.details.insert(key.to_owned(), value.into());
         self
+    }
+
+    /// Adds why this proxy failed.
+    pub fn with_failed_proxy(mut self, name: &str, why: Json) -> Self {
+        let proxies = self.details.entry(PROXIES).or_insert_with(|| json!({}));
+        proxies[name] = why;
+        self
+    }
+
+    /// Returns the message of a proxy that failed.
+    pub fn failed_proxy(&self, name: &str) -> Option<&str> {
+        self.details.get(PROXIES)?.get(name)?.get("msg")?.as_str()
+    }
+
+    /// Adds the proxy that the session went through.
+    pub fn with_proxy(self, name: &str) -> Self {
+        self.with(PROXY, name)
+    }
+
+    /// Returns the proxy that the session went through.
+    pub fn proxy(&self) -> Option<&str> {
+        self.details.get(PROXY)?.as_str()
     }
 
     /// Whether the target is down.
@@ -159,6 +187,16 @@ impl From<devgate_transports::Error> for Failure {
             && let Some(details) = &problem.details
         {
             failure = failure.with("response", details.to_json());
+        }
+        if let Error::NoProxy(problem) = &error
+            && !problem.proxies.is_empty()
+        {
+            let proxies = problem.proxies.iter();
+            let each = proxies.map(|proxy| {
+                let why = json!({ "kind": CONNECT_ERROR, "msg": proxy.message });
+                (proxy.name.clone(), why)
+            });
+            failure = failure.with(PROXIES, each.collect::<Map<_, _>>());
         }
         match error.partial_output() {
             Some(partial) => failure.with("partial_output", partial),

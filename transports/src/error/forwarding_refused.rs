@@ -53,10 +53,7 @@ impl fmt::Display for ForwardingRefused {
             obstacle,
             message,
         } = self;
-        write!(
-            f,
-            "no connection to {peer} through {via}, a host on the way"
-        )?;
+        write!(f, "no connection to {peer} through {via}")?;
         if !message.trim().is_empty() {
             write!(f, " ({})", one_line(message))?;
         }
@@ -122,7 +119,7 @@ mod tests {
             let problem = problem(obstacle, message);
             assert_eq!(problem.is_temporary(), passes, "{problem}");
             let text = problem.to_string();
-            let start = "no connection to r1:22 through bastion:22, a host on the way";
+            let start = "no connection to r1:22 through bastion:22";
             assert!(text.starts_with(start) && text.contains(hint), "{text}");
             assert!(text.contains(message), "{text}");
         }

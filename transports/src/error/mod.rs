@@ -6,6 +6,7 @@ mod change;
 mod forwarding_refused;
 mod host_key;
 mod interrupted;
+mod no_proxy;
 mod partial_output;
 mod program;
 mod refused;
@@ -25,6 +26,7 @@ pub use change::{ChangeOutcome, ConfigurationProblem, RefusedLine, UnconfirmedCh
 pub use forwarding_refused::{ForwardingObstacle, ForwardingRefused};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
+pub use no_proxy::{NoProxy, ProxyProblem};
 pub use partial_output::PartialOutput;
 pub use program::ProgramProblem;
 pub use refused::Refused;
@@ -76,7 +78,7 @@ pub enum Error {
     },
 
     /// A jump host has no address, or there is no TCP connection to it.
-    #[error("no connection to {peer}, a host on the way ({}): check `proxyjump`, and that this host is up", reason(.cause))]
+    #[error("no connection to {peer}, a jump host ({}): check `proxyjump`, and that this host is up", reason(.cause))]
     JumpHostUnreachable {
         /// The jump host.
         peer: String,
@@ -85,8 +87,8 @@ pub enum Error {
     },
 
     /// None of the proxies between this node and the target can be used.
-    #[error("no proxy: {0}")]
-    NoProxy(String),
+    #[error("{0}")]
+    NoProxy(NoProxy),
 
     /// A jump host does not connect to the target, or to the next jump host.
     #[error("{0}")]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Weak;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 
 use super::Context;
 use super::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
-use crate::{Result, tcp};
+use crate::{Result, SshHost, tcp};
 
 /// A bidirectional byte stream: a connection, or a channel that works like one.
 pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
@@ -46,6 +47,35 @@ pub trait Dial: fmt::Debug + Send + Sync {
         ctx: &Context<'_>,
         program: &HostedProgram<'_>,
     ) -> std::result::Result<Option<HostedProcess>, ProgramNotStarted>;
+
+    /// Returns the proxy of the last connection, if there is one.
+    fn link(&self) -> Option<ProxyLink>;
+}
+
+/// The proxy that a session goes through, for messages.
+#[derive(Clone, Debug)]
+pub struct ProxyLink {
+    /// The name of the proxy.
+    pub proxy: String,
+    /// The SSH connection to it, which this does not keep open.
+    pub connection: Weak<SshHost>,
+}
+
+/// How long a proxy may take to prove that it is alive, after something on the way was not answered.
+const SILENCE: Duration = Duration::from_secs(2);
+
+impl ProxyLink {
+    /// Returns what is wrong with the proxy, after an error of a session through it.
+    pub async fn problem(&self) -> Option<&'static str> {
+        let connection = self.connection.upgrade();
+        match connection.filter(|connection| !connection.is_closed()) {
+            None => Some("the connection to this proxy was lost"),
+            Some(connection) if !connection.answers(SILENCE).await => {
+                Some("this proxy does not answer any more")
+            }
+            Some(_) => None,
+        }
+    }
 }
 
 /// The other end of a connection. Names and paths are resolved where the connection begins.

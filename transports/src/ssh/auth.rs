@@ -313,7 +313,7 @@ impl<'a> Login<'a> {
         let key = self.settings.setting_names.private_key;
         let check = match (role, password, private_key) {
             (Role::JumpHost { requested_host }, ..) => format!(
-                "a host on the way needs a key: of an agent, or as `IdentityFile` under `Host \
+                "a jump host needs a key: of an agent, or as `IdentityFile` under `Host \
                  {requested_host}` in ~/.ssh/config; its user stands in `proxyjump`, or as `User` there"
             ),
             (_, Some(_), Some(_)) => format!("check `user`, `{key}` and `password`"),

@@ -160,7 +160,7 @@ fn jump_host_error(peer: String, error: Error) -> Error {
             peer,
             phase,
             limit,
-            hint: ": it is a host on the way, check `proxyjump` and what filters the way to it"
+            hint: ": it is a jump host, check `proxyjump` and what filters the way to it"
                 .to_owned(),
         },
         error => error,

@@ -1,11 +1,12 @@
 //! A host of any kind.
 
 use std::collections::BTreeSet;
+use std::sync::Weak;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_transports::hosted_program::{HostedProcess, HostedProgram};
-use devgate_transports::{ByteStream, Context, Destination, dial};
+use devgate_transports::{ByteStream, Context, Destination, SshHost, dial};
 use tokio::time::Instant;
 
 use super::local::Local;
@@ -136,6 +137,14 @@ impl Host<'_> {
                 let stream = dial::connect(ctx, to, limit, deadline).await;
                 stream.map_err(ForwardError::Destination)
             }
+        }
+    }
+
+    /// Returns a connection to the host, without keeping it open. `None` for this node.
+    pub(crate) fn connection(&self) -> Option<Weak<SshHost>> {
+        match self {
+            Self::Local(_) => None,
+            Self::Shell(shell) => Some(shell.connections()?.connection()),
         }
     }
 

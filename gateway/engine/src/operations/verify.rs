@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::inventory::Target;
+use crate::inventory::{Target, TargetKind};
 use crate::job::TargetJob;
-use crate::proxies::WayHop;
+use crate::proxies::{Way, WayHop};
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess, Sessions};
 
@@ -39,68 +39,82 @@ impl Verify {
             if self.hops {
                 with_hops(sessions, job, reached).await
             } else {
-                Ok(TargetResult::success(json!(Reached {})).with_text(reached?))
+                Ok(TargetResult::success(json!(Reached {})).with_text(reached?.text))
             }
         })
         .await
     }
 }
 
-/// Opens a session with the job's target. Returns what to say of it.
-async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<String, Failure> {
-    let open = session::with_session(
-        sessions,
-        job,
-        SessionAccess::Read,
-        async |ctx, transport| {
-            transport.verify(ctx).await?;
-            Ok(transport.leaves_credentials_open())
-        },
-    )
-    .await?;
-    Ok(match open {
-        None => "It is reachable and accepts the credentials.".to_owned(),
-        Some(open) => format!("It is reachable; {open}."),
-    })
+/// How a target was reached.
+struct Success {
+    /// What to say of it.
+    text: String,
+    /// The proxy on the way.
+    proxy: Option<String>,
 }
 
-/// Adds the hops to the outcome. The way ends where the failure says; where it names no hop, that is not known.
+/// Opens a session with the job's target, or a connection to the host.
+async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Success, Failure> {
+    let (open, proxy) = match job.target.kind {
+        TargetKind::Local => {
+            let text = "It is this node: no connection is needed.".to_owned();
+            let proxy = None;
+            return Ok(Success { text, proxy });
+        }
+        TargetKind::Ssh => {
+            sessions.log_in_to_host(job).await?;
+            (None, None)
+        }
+        TargetKind::Remote { .. } | TargetKind::Other(_) => {
+            session::with_session(
+                sessions,
+                job,
+                SessionAccess::Read,
+                async |ctx, transport| {
+                    transport.verify(ctx).await?;
+                    let link = ctx.dialer().and_then(|dialer| dialer.link());
+                    let proxy = link.map(|link| link.proxy);
+                    Ok((transport.leaves_credentials_open(), proxy))
+                },
+            )
+            .await?
+        }
+    };
+    let text = match open {
+        None => "It is reachable and accepts the credentials.".to_owned(),
+        Some(open) => format!("It is reachable; {open}."),
+    };
+    Ok(Success { text, proxy })
+}
+
+/// Adds the hops to the outcome.
 async fn with_hops(
     sessions: Sessions<'_, '_>,
     job: &TargetJob<'_>,
-    reached: Result<String, Failure>,
+    reached: Result<Success, Failure>,
 ) -> Result<TargetResult, Failure> {
     let way = sessions.way(job).await?;
-    let count = way.hops().count();
-    let end = match &reached {
-        Ok(_) => Some(count),
-        Err(failure) => end_of(&way.hops().collect::<Vec<_>>(), &failure.msg),
-    };
-    let state =
-        |at: usize, hop: &WayHop<'_>| match end.map_or(Ordering::Greater, |end| at.cmp(&end)) {
-            Ordering::Greater if end.is_none() => "not known",
-            // Which one it was is known of a single proxy alone.
-            Ordering::Less if hop.proxy.is_some() && way.is_pool() => "one of the pool",
-            Ordering::Less => "reached",
-            Ordering::Equal => "failed",
-            Ordering::Greater => "not tried",
+    let hops = states(&way, &reached);
+    let mut lines = "this node".to_owned();
+    let is_pool = way.proxies.len() > 1;
+    if is_pool {
+        lines.push_str("\n  -> one of these proxies:");
+    }
+    for HopState { hop, state, reason } in &hops {
+        let indent = if is_pool && hop.proxy.is_some() {
+            "       "
+        } else {
+            "  "
         };
-    let hops: Vec<Json> = way
-        .hops()
-        .enumerate()
-        .map(|(at, hop)| {
-            let mut json = hop.to_json();
-            json["state"] = state(at, &hop).into();
-            json
-        })
-        .collect();
-    let lines = way
-        .hops()
-        .enumerate()
-        .map(|(at, hop)| format!("\n  -> {hop}: {}", state(at, &hop)));
-    let lines = format!("this node{}", lines.collect::<String>());
+        lines.push_str(&format!("\n{indent}-> {hop}: {state}"));
+        if let Some(reason) = reason {
+            lines.push_str(&format!(": {reason}"));
+        }
+    }
+    let hops: Vec<Json> = hops.into_iter().map(HopState::into_json).collect();
     match reached {
-        Ok(text) => {
+        Ok(Success { text, .. }) => {
             let result = TargetResult::success(json!({ "hops": hops }));
             Ok(result.with_text(format!("{text}\n{lines}")))
         }
@@ -111,20 +125,97 @@ async fn with_hops(
     }
 }
 
-/// Returns the hop at which a way ends, as far as the message of the failure says.
+/// A hop, and whether it was reached.
+struct HopState<'w> {
+    hop: WayHop<'w>,
+    state: &'static str,
+    /// Why a proxy was not used.
+    reason: Option<String>,
+}
+
+impl HopState<'_> {
+    fn into_json(self) -> Json {
+        let mut json = self.hop.to_json();
+        json["state"] = self.state.into();
+        if let Some(reason) = self.reason {
+            json["reason"] = reason.into();
+        }
+        json
+    }
+}
+
+/// Returns the state of each hop. A way ends where the failure says; if it names no hop, that is not known.
+fn states<'w>(way: &'w Way, reached: &Result<Success, Failure>) -> Vec<HopState<'w>> {
+    let used = match reached {
+        Ok(success) => success.proxy.as_deref(),
+        Err(failure) => failure.proxy(),
+    };
+    let failure = reached.as_ref().err();
+    let mut states = Vec::new();
+    for proxy in &way.proxies {
+        let hops: Vec<_> = proxy.hops().collect();
+        let failed = failure.and_then(|failure| failure.failed_proxy(&proxy.name));
+        let fault = proxy.fault.as_ref().map(|fault| fault.msg.as_str());
+        let end = match failed.or(fault) {
+            _ if used == Some(proxy.name.as_str()) => End::None,
+            Some(reason) => End::At(end_of(&hops, reason).unwrap_or(hops.len() - 1), reason),
+            None if used.is_some() => End::Unused,
+            None => End::Unknown,
+        };
+        add_states(&mut states, hops, end);
+    }
+    let hops: Vec<_> = way.target_hops().collect();
+    let is_blocked = !way.proxies.is_empty() && used.is_none();
+    let end = match failure {
+        None => End::None,
+        Some(_) if is_blocked => End::Untried,
+        Some(failure) => match end_of(&hops, &failure.msg) {
+            Some(end) => End::At(end, ""),
+            None => End::Unknown,
+        },
+    };
+    add_states(&mut states, hops, end);
+    states
+}
+
+/// Where a part of a way ends.
+enum End<'r> {
+    /// It does not end: every hop was reached.
+    None,
+    /// At this hop, for this reason.
+    At(usize, &'r str),
+    /// At one of its hops.
+    Unknown,
+    /// Before its first hop.
+    Untried,
+    /// Another way was used.
+    Unused,
+}
+
+fn add_states<'w>(states: &mut Vec<HopState<'w>>, hops: Vec<WayHop<'w>>, end: End<'_>) {
+    for (at, hop) in hops.into_iter().enumerate() {
+        let (state, reason) = match end {
+            End::None => ("reached", None),
+            End::At(end, reason) => match at.cmp(&end) {
+                Ordering::Less => ("reached", None),
+                Ordering::Equal => ("failed", (!reason.is_empty()).then(|| reason.to_owned())),
+                Ordering::Greater => ("not tried", None),
+            },
+            End::Unknown => ("not known", None),
+            End::Untried => ("not tried", None),
+            End::Unused => ("not used", None),
+        };
+        states.push(HopState { hop, state, reason });
+    }
+}
+
+/// Returns the hop at which a part of a way ends, as far as the message of the failure says.
 fn end_of(hops: &[WayHop<'_>], message: &str) -> Option<usize> {
-    // A jump host to which there is no connection, and a proxy that fails, are named first.
+    // A jump host to which there is no connection is named first.
     let jump = hops.iter().position(|hop| {
-        let unreachable = format!("no connection to {}, a host on the way", hop.hop.peer);
-        message.contains(&unreachable)
+        message.contains(&format!("no connection to {}, a jump host", hop.hop.peer))
     });
-    let proxy = hops.iter().position(|hop| {
-        let is_proxy =
-            |name: &str| hop.role == "proxy" && message.starts_with(&format!("{name}: "));
-        hop.proxy.is_some_and(is_proxy)
-    });
-    let named = hops.iter().rposition(|hop| message.contains(&hop.hop.peer));
-    jump.or(proxy).or(named)
+    jump.or_else(|| hops.iter().rposition(|hop| message.contains(&hop.hop.peer)))
 }
 
 #[cfg(test)]
@@ -140,25 +231,20 @@ mod tests {
             user: None,
             trust: String::new(),
         };
-        let [jump, proxy, device] = [hop("b:22"), hop("p:22"), hop("d:22")];
-        let hops = [
-            ("jump host", Some("site"), &jump),
-            ("proxy", Some("site"), &proxy),
-            ("device", None, &device),
-        ]
-        .map(|(role, proxy, hop)| WayHop { role, proxy, hop });
+        let [jump, proxy] = [hop("b:22"), hop("p:22")];
+        let hops = [("jump host", &jump), ("proxy", &proxy)].map(|(role, hop)| WayHop {
+            role,
+            proxy: Some("site"),
+            hop,
+        });
         for (message, end) in [
             (
-                "site: could not connect to p:22: no connection to b:22, a host on the way (refused)",
+                "could not connect to p:22: no connection to b:22, a jump host (refused)",
                 Some(0),
             ),
-            ("site: the name `p` cannot be resolved", Some(1)),
-            (
-                "no connection to d:22 through site (p:22), a host on the way",
-                Some(2),
-            ),
-            ("d:22 refuses the login of `admin`", Some(2)),
-            ("something else", None),
+            ("no connection to p:22 through b:22, a jump host", Some(1)),
+            ("p:22 refuses the login of `admin`", Some(1)),
+            ("the name `p` cannot be resolved", None),
         ] {
             assert_eq!(end_of(&hops, message), end, "{message}");
         }

@@ -6,23 +6,41 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use devgate_core::failure::Failure;
-use devgate_transports::error::ForwardingObstacle;
+use devgate_transports::error::{NoProxy, ProxyProblem};
 use devgate_transports::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
-use devgate_transports::{ByteStream, Context, Destination, Dial, Error};
+use devgate_transports::{ByteStream, Context, Destination, Dial, Error, ProxyLink};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
 
 use super::pool::HostPool;
 use super::run_host::HostSlot;
+use super::watched_stream::{Answered, WatchedStream};
 use crate::hosts::ForwardError;
 
 /// Opens the connections of one target's session through a proxy, and starts the programs of its family there.
 ///
 /// It holds a slot of the proxy, so that the proxy's `concurrency` counts sessions and tasks alike. If the proxy fails,
-/// or may not connect to the target, another one of its pool takes over.
+/// or does not connect to the target, another one of its pool takes over.
 pub(crate) struct ProxyDialer<'v> {
     pool: Arc<HostPool<'v>>,
-    slot: AsyncMutex<Option<HostSlot<'v>>>,
+    place: AsyncMutex<Place<'v>>,
+}
+
+/// The proxy that is used, and those that are not.
+struct Place<'v> {
+    slot: Option<HostSlot<'v>>,
+    /// Proxies whose connections were open, but carried nothing.
+    silent: Vec<String>,
+    /// Whether anything has come from the last connection.
+    last: Option<Answered>,
+}
+
+/// The proxies that were asked for one thing in vain.
+struct Tried<E> {
+    /// The errors of proxies that are up.
+    setbacks: Vec<(String, E)>,
+    /// Why there is no further proxy. `None` if all were asked, or if there was no time left.
+    reason: Option<Failure>,
 }
 
 impl<'v> ProxyDialer<'v> {
@@ -31,10 +49,218 @@ impl<'v> ProxyDialer<'v> {
     /// # Errors
     /// Fails when no proxy of the pool can be used.
     pub(super) async fn new(pool: Arc<HostPool<'v>>) -> Result<Self, Failure> {
-        let slot = pool.slot().await?;
-        Ok(Self {
-            pool,
-            slot: AsyncMutex::new(Some(slot)),
+        let slot = Some(pool.slot().await?);
+        let (silent, last) = (Vec::new(), None);
+        let place = AsyncMutex::new(Place { slot, silent, last });
+        Ok(Self { pool, place })
+    }
+
+    /// Takes a slot of a proxy that was not tried yet, unless a slot is held. Returns `None` if there is no such proxy.
+    async fn slot<'p, E: fmt::Display>(
+        &self,
+        ctx: &Context<'_>,
+        place: &'p mut Place<'v>,
+        tried: &mut Tried<E>,
+        deadline: Option<Instant>,
+    ) -> Option<&'p HostSlot<'v>> {
+        if self.is_alone() && !tried.setbacks.is_empty() {
+            return None;
+        }
+        while place.slot.is_none() {
+            let names = tried.setbacks.iter().map(|(name, _)| name);
+            let except: Vec<String> = names.chain(&place.silent).cloned().collect();
+            let next = self.pool.slot_except(&except);
+            let next = match deadline {
+                Some(deadline) => timeout_at(deadline, next).await.ok()?,
+                None => next.await,
+            };
+            match next {
+                Ok(slot) => place.slot = Some(slot),
+                // A proxy that was silent is better than none.
+                Err(_) if !place.silent.is_empty() => place.silent.clear(),
+                Err(why) => {
+                    tried.reason = Some(why);
+                    return None;
+                }
+            }
+        }
+        let slot = place.slot.as_ref()?;
+        if let Some((before, error)) = tried.setbacks.last() {
+            self.pool.report_setback(ctx, before, error, slot.name());
+        }
+        Some(slot)
+    }
+
+    /// Returns the share of the time until the deadline that one proxy may take, so that some is left for the others.
+    fn share<E>(&self, tried: &Tried<E>, deadline: Instant) -> Duration {
+        let left = self.pool.len().saturating_sub(tried.setbacks.len()).max(1);
+        let time = deadline.saturating_duration_since(Instant::now());
+        time / u32::try_from(left).unwrap_or(u32::MAX)
+    }
+
+    fn is_alone(&self) -> bool {
+        self.pool.len() == 1
+    }
+}
+
+impl Place<'_> {
+    /// Leaves a proxy whose last connection carried nothing to this node until it was closed.
+    fn leave_if_silent(&mut self, ctx: &Context<'_>) {
+        if self.last.take().is_some_and(|last| last.was_silent())
+            && let Some(slot) = self.slot.take()
+        {
+            ctx.debug(format!(
+                "nothing came through {}: another proxy is tried",
+                slot.name()
+            ));
+            self.silent.push(slot.name().to_owned());
+            slot.doubt();
+        }
+    }
+
+    /// Leaves a proxy that is up, but did not do what it was asked for. The only one is kept.
+    fn leave<E>(&mut self, error: E, tried: &mut Tried<E>, is_alone: bool, is_silent: bool) {
+        let Some(slot) = self.slot.take() else {
+            return;
+        };
+        tried.setbacks.push((slot.name().to_owned(), error));
+        if is_alone {
+            self.slot = Some(slot);
+        } else if is_silent {
+            slot.doubt();
+        }
+    }
+
+    /// Leaves a proxy that is of no more use in this run.
+    fn mark_host_down(&mut self, why: Failure) {
+        if let Some(slot) = self.slot.take() {
+            slot.mark_host_down(why);
+        }
+    }
+}
+
+#[async_trait]
+impl Dial for ProxyDialer<'_> {
+    async fn dial(
+        &self,
+        ctx: &Context<'_>,
+        to: Destination<'_>,
+        limit: Duration,
+        deadline: Instant,
+    ) -> devgate_transports::Result<Box<dyn ByteStream>> {
+        let mut place = self.place.lock().await;
+        place.leave_if_silent(ctx);
+        let mut tried = Tried::new();
+        while let Some(slot) = self.slot(ctx, &mut place, &mut tried, Some(deadline)).await {
+            let (limit, deadline) = match self.is_alone() {
+                true => (limit, deadline),
+                false => {
+                    let share = self.share(&tried, deadline);
+                    (share, Instant::now() + share)
+                }
+            };
+            match slot.forward(to, limit, deadline).await {
+                Ok(stream) if self.is_alone() => return Ok(stream),
+                Ok(stream) => {
+                    let (stream, answered) = WatchedStream::new(stream);
+                    place.last = Some(answered);
+                    return Ok(Box::new(stream));
+                }
+                Err(ForwardError::Destination(mut error)) => {
+                    if let Error::ForwardingRefused(refused) = &mut error {
+                        refused.via = format!("{} ({})", slot.name(), refused.via);
+                    }
+                    let is_silent = matches!(error, Error::TimedOut { .. });
+                    place.leave(error, &mut tried, self.is_alone(), is_silent);
+                }
+                Err(ForwardError::Host(error)) => place.mark_host_down(error.into()),
+            }
+        }
+        Err(tried.into_error(to, limit))
+    }
+
+    async fn start_program(
+        &self,
+        ctx: &Context<'_>,
+        program: &HostedProgram<'_>,
+    ) -> Result<Option<HostedProcess>, ProgramNotStarted> {
+        let mut place = self.place.lock().await;
+        let mut tried = Tried::new();
+        while let Some(slot) = self.slot(ctx, &mut place, &mut tried, None).await {
+            match slot.host().start_program(program).await {
+                Ok(started) => return Ok(started),
+                Err(why) if why.is_of_connection() => place.mark_host_down(why),
+                Err(why) => place.leave(why, &mut tried, self.is_alone(), false),
+            }
+        }
+        Err(tried.into_not_started())
+    }
+
+    fn link(&self) -> Option<ProxyLink> {
+        let place = self.place.try_lock().ok()?;
+        place.slot.as_ref()?.link()
+    }
+}
+
+impl Tried<Error> {
+    /// Returns the error of a connection that no proxy has opened.
+    fn into_error(mut self, to: Destination<'_>, limit: Duration) -> Error {
+        // A device that is down may come back, whatever else is wrong with one of the proxies.
+        let temporary = self
+            .setbacks
+            .iter()
+            .position(|(_, error)| error.is_transient());
+        match (temporary, self.setbacks.len(), &self.reason) {
+            (Some(at), _, _) => self.setbacks.swap_remove(at).1,
+            (None, 1, None) => self.setbacks.swap_remove(0).1,
+            (None, 0, None) => Error::NoProxy(NoProxy::of_all(format!(
+                "none had room for a connection to {to} within {limit:?}: raise its `concurrency`"
+            ))),
+            (None, _, _) => self.into_no_proxy(),
+        }
+    }
+}
+
+impl Tried<Failure> {
+    /// Returns why no proxy has started a program.
+    fn into_not_started(mut self) -> ProgramNotStarted {
+        match self.setbacks.pop() {
+            Some((proxy, why)) => ProgramNotStarted::Unsuitable(format!("{proxy}: {why}")),
+            None => ProgramNotStarted::Unreachable(self.into_no_proxy()),
+        }
+    }
+}
+
+impl<E: fmt::Display> Tried<E> {
+    fn new() -> Self {
+        let (setbacks, reason) = (Vec::new(), None);
+        Self { setbacks, reason }
+    }
+
+    /// Returns the error that lists what is wrong with each proxy.
+    fn into_no_proxy(self) -> Error {
+        let setbacks = self.setbacks.iter();
+        let mut proxies: Vec<ProxyProblem> = setbacks
+            .map(|(name, error)| ProxyProblem::new(name, error))
+            .collect();
+        let reason = self
+            .reason
+            .unwrap_or_else(|| Failure::other("no time was left"));
+        let down = reason
+            .details
+            .get("proxies")
+            .and_then(|down| down.as_object());
+        let is_new =
+            |name: &str, proxies: &[ProxyProblem]| proxies.iter().all(|known| known.name != name);
+        for (name, why) in down.into_iter().flatten() {
+            if is_new(name, &proxies) {
+                let message = why.get("msg").and_then(|msg| msg.as_str());
+                proxies.push(ProxyProblem::new(name, message.unwrap_or_default()));
+            }
+        }
+        Error::NoProxy(match proxies.is_empty() {
+            true => NoProxy::of_all(reason.msg),
+            false => NoProxy::of_each(proxies),
         })
     }
 }
@@ -55,9 +281,7 @@ impl Dial for SlotDialer<'_, '_> {
         let connecting = self.0.forward(to, limit, deadline).await;
         connecting.map_err(|error| match error {
             ForwardError::Destination(error) => error,
-            ForwardError::Host(error) => {
-                Error::NoProxy(format!("{}: {}", self.0.name(), Failure::from(error)))
-            }
+            ForwardError::Host(error) => self.no_proxy(Failure::from(error)),
         })
     }
 
@@ -67,7 +291,23 @@ impl Dial for SlotDialer<'_, '_> {
         program: &HostedProgram<'_>,
     ) -> Result<Option<HostedProcess>, ProgramNotStarted> {
         let started = self.0.host().start_program(program).await;
-        started.map_err(|why| not_started(self.0.name(), why))
+        started.map_err(|why| match why.is_of_connection() {
+            true => ProgramNotStarted::Unreachable(self.no_proxy(why)),
+            false => ProgramNotStarted::Unsuitable(why.msg),
+        })
+    }
+
+    fn link(&self) -> Option<ProxyLink> {
+        self.0.link()
+    }
+}
+
+impl SlotDialer<'_, '_> {
+    fn no_proxy(&self, why: Failure) -> Error {
+        Error::NoProxy(NoProxy::of_each(vec![ProxyProblem::new(
+            self.0.name(),
+            why,
+        )]))
     }
 }
 
@@ -75,120 +315,6 @@ impl fmt::Debug for SlotDialer<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SlotDialer").field(&self.0.name()).finish()
     }
-}
-
-#[async_trait]
-impl Dial for ProxyDialer<'_> {
-    async fn dial(
-        &self,
-        ctx: &Context<'_>,
-        to: Destination<'_>,
-        limit: Duration,
-        deadline: Instant,
-    ) -> devgate_transports::Result<Box<dyn ByteStream>> {
-        let mut held = self.slot.lock().await;
-        // Proxies that may not connect to this target.
-        let mut forbidden: Vec<String> = Vec::new();
-        let mut last = None;
-        loop {
-            if held.is_none() {
-                let next = self.pool.slot_except(&forbidden);
-                let Ok(next) = timeout_at(deadline, next).await else {
-                    return Err(last.unwrap_or_else(|| no_slot(to, limit)));
-                };
-                *held = match (next, last.take()) {
-                    (Ok(slot), before) => {
-                        if let Some(error) = before {
-                            ctx.notice(format!("{} is used instead: {error}", slot.name()));
-                        }
-                        Some(slot)
-                    }
-                    (Err(_), Some(error)) => return Err(error),
-                    (Err(why), None) => return Err(Error::NoProxy(why.msg)),
-                };
-            }
-            let slot = held.as_ref().expect("it was taken above");
-            let error = match slot.forward(to, limit, deadline).await {
-                Ok(stream) => return Ok(stream),
-                Err(ForwardError::Destination(mut error)) => {
-                    if let Error::ForwardingRefused(refused) = &mut error {
-                        refused.via = format!("{} ({})", slot.name(), refused.via);
-                    }
-                    if !is_forbidden(&error) {
-                        return Err(error);
-                    }
-                    forbidden.push(slot.name().to_owned());
-                    *held = None;
-                    error
-                }
-                Err(ForwardError::Host(error)) => {
-                    let why = Failure::from(error);
-                    let message = format!("{}: {why}", slot.name());
-                    held.take().expect("it is held").mark_host_down(why);
-                    Error::NoProxy(message)
-                }
-            };
-            last = Some(error);
-        }
-    }
-
-    async fn start_program(
-        &self,
-        ctx: &Context<'_>,
-        program: &HostedProgram<'_>,
-    ) -> Result<Option<HostedProcess>, ProgramNotStarted> {
-        let mut held = self.slot.lock().await;
-        // Proxies that cannot run this program.
-        let mut unsuitable: Vec<String> = Vec::new();
-        let mut last = None;
-        loop {
-            if held.is_none() {
-                *held = match (self.pool.slot_except(&unsuitable).await, last) {
-                    (Ok(slot), _) => Some(slot),
-                    (Err(_), Some(why)) => return Err(why),
-                    (Err(why), None) => {
-                        return Err(ProgramNotStarted::Unreachable(Error::NoProxy(why.msg)));
-                    }
-                };
-            }
-            let slot = held.as_ref().expect("it was taken above");
-            let why = match slot.host().start_program(program).await {
-                Ok(started) => {
-                    ctx.debug(format!("{} runs on {}", program.executable, slot.name()));
-                    return Ok(started);
-                }
-                Err(why) => why,
-            };
-            let slot = held.take().expect("it is held");
-            ctx.debug(format!("another proxy is tried: {}: {why}", slot.name()));
-            last = Some(not_started(slot.name(), why.clone()));
-            if why.is_of_connection() {
-                slot.mark_host_down(why);
-            } else {
-                unsuitable.push(slot.name().to_owned());
-            }
-        }
-    }
-}
-
-/// Returns why a program was not started on this proxy.
-fn not_started(proxy: &str, why: Failure) -> ProgramNotStarted {
-    if why.is_of_connection() {
-        ProgramNotStarted::Unreachable(Error::NoProxy(format!("{proxy}: {why}")))
-    } else {
-        ProgramNotStarted::Unsuitable(why.msg)
-    }
-}
-
-fn is_forbidden(error: &Error) -> bool {
-    matches!(error, Error::ForwardingRefused(problem) if problem.obstacle == ForwardingObstacle::Forbidden)
-}
-
-/// Returns the error for a proxy without room for one more session.
-fn no_slot(to: Destination<'_>, limit: Duration) -> Error {
-    Error::NoProxy(format!(
-        "no proxy had room for a connection to {to} within {limit:?}: raise its `concurrency`"
-    ))
 }
 
 impl fmt::Debug for ProxyDialer<'_> {

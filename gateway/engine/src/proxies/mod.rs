@@ -8,6 +8,7 @@ mod pool;
 mod run_host;
 mod run_on;
 mod turns;
+mod watched_stream;
 mod way;
 
 pub(crate) use dialer::{ProxyDialer, SlotDialer};

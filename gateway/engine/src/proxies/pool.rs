@@ -1,13 +1,15 @@
 //! The hosts that may run a target's tasks: chooses one of them, and reports those that cannot be used.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_transports::Hop;
+use devgate_schemas::Level;
+use devgate_transports::Context;
 use serde_json::json;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout};
@@ -15,6 +17,7 @@ use tokio::time::{Instant, timeout};
 use super::host_use::HostUse;
 use super::loads::{ProxyLoads, Ticket};
 use super::run_host::{Health, HostPreview, HostSlot, RunHost};
+use super::way::ProxyWay;
 
 /// One or more hosts. Each task runs on the one with the lowest load.
 #[derive(Debug)]
@@ -69,12 +72,36 @@ impl<'v> HostPool<'v> {
         }
     }
 
-    /// Returns the name of each member, and the hops to it.
-    pub(super) fn hops(&self) -> Vec<(String, Vec<Hop>)> {
+    /// Returns the way to each member.
+    pub(super) fn ways(&self) -> Vec<ProxyWay> {
         let members = self.members.iter();
-        members
-            .map(|member| (member.name().to_owned(), member.hops()))
-            .collect()
+        let ways = members.map(|member| {
+            let fault = match member.health() {
+                Health::Down(why) => Some(why),
+                Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
+            };
+            ProxyWay::new(member.name(), member.hops(), fault)
+        });
+        ways.collect()
+    }
+
+    /// Returns the number of members.
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Reports once for each member that it did not do what a target needed, and which is used instead.
+    pub(super) fn report_setback(
+        &self,
+        ctx: &Context<'_>,
+        name: &str,
+        why: &impl Display,
+        instead: &str,
+    ) {
+        let at = self.members.iter().position(|member| member.name() == name);
+        let is_new = at.is_some_and(|at| locked(&self.reported).insert(at));
+        let message = format!("{instead} is used in place of {name}: {why}");
+        ctx.log(if is_new { Level::Notice } else { Level::Debug }, message);
     }
 
     /// Returns what is known of the members without connecting to them.
@@ -152,6 +179,7 @@ impl<'v> HostPool<'v> {
             .map(|member| (member.relative_load(), member))
             .collect();
         by_load.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        by_load.sort_by_key(|(_, member)| member.is_doubtful());
         // The first host that is up should not get all tasks. If it has its share, the others are waited for a moment.
         let least = by_load.iter().find(|(_, member)| is_up(member));
         if least.is_some_and(|(relative_load, _)| *relative_load >= 1.0)
@@ -206,15 +234,6 @@ impl<'v> HostPool<'v> {
                 Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
             });
         let causes: Vec<(&str, Failure)> = causes.collect();
-        let proxies: serde_json::Map<_, _> = causes
-            .iter()
-            .map(|(name, why)| {
-                (
-                    (*name).to_owned(),
-                    json!({"kind": why.kind, "msg": why.msg}),
-                )
-            })
-            .collect();
         let failure = match causes.as_slice() {
             [(name, why)] => Failure {
                 msg: format!("{}{name}: {why}", self.label),
@@ -240,7 +259,9 @@ impl<'v> HostPool<'v> {
                 )
             }
         };
-        failure.with("proxies", proxies)
+        causes.iter().fold(failure, |failure, (name, why)| {
+            failure.with_failed_proxy(name, json!({"kind": why.kind, "msg": why.msg}))
+        })
     }
 }
 

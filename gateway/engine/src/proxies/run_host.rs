@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_transports::{ByteStream, Destination, Hop};
+use devgate_transports::{ByteStream, Destination, Hop, ProxyLink};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
@@ -26,6 +27,9 @@ pub(super) struct RunHost<'v> {
     limit: Option<NonZeroUsize>,
     /// The number of running tasks, over all runs.
     load: Arc<ProxyLoad>,
+    /// How many slots were given away, and in how many of them nothing came through the host.
+    uses: AtomicUsize,
+    doubts: AtomicUsize,
     state: Mutex<State<'v>>,
     opener: mpsc::UnboundedSender<Arc<Self>>,
     changed: Arc<Notify>,
@@ -127,6 +131,8 @@ impl<'v> RunHost<'v> {
             access,
             limit,
             load,
+            uses: AtomicUsize::new(0),
+            doubts: AtomicUsize::new(0),
             state,
             opener,
             changed,
@@ -251,8 +257,15 @@ impl<'v> RunHost<'v> {
         let host = state.host.clone()?;
         drop(state);
         self.load.add();
+        self.uses.fetch_add(1, Ordering::Relaxed);
         let member = Arc::clone(self);
         Some(HostSlot { member, host })
+    }
+
+    /// Whether the host seems to carry nothing: then others are better.
+    pub(super) fn is_doubtful(&self) -> bool {
+        let doubts = self.doubts.load(Ordering::Relaxed);
+        doubts * 2 > self.uses.load(Ordering::Relaxed)
     }
 
     /// Returns the load relative to the capacity, by which hosts are compared.
@@ -317,6 +330,19 @@ impl<'v> HostSlot<'v> {
         let host_ctx = self.member.host_context.ctx();
         let forwarding = self.host.forward(&host_ctx, to, limit, deadline);
         forwarding.await
+    }
+
+    /// Returns the connection to the host, unless it is this node.
+    pub(super) fn link(&self) -> Option<ProxyLink> {
+        Some(ProxyLink {
+            proxy: self.name().to_owned(),
+            connection: self.host.connection()?,
+        })
+    }
+
+    /// Gives the slot back because nothing has come through the host.
+    pub(super) fn doubt(self) {
+        self.member.doubts.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Records that the host cannot start tasks, so that it is not used any more in this run.

@@ -1,23 +1,37 @@
 //! The way to a target: from this node over jump hosts and a proxy to the device.
 
+use devgate_core::failure::Failure;
 use devgate_transports::Hop;
 use serde_json::{Value as Json, json};
 
 use super::pool::HostPool;
 
 /// The way to a target. Nothing was sent to find it out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Way {
     /// The ways to the proxies. One of them is used.
-    proxies: Vec<(String, Vec<Hop>)>,
-    /// From the proxy, or from this node: jump hosts, then the device.
-    device: Vec<Hop>,
+    pub(crate) proxies: Vec<ProxyWay>,
+    /// From the proxy, or from this node: jump hosts, then the target.
+    target: Vec<Hop>,
+    /// What the target is: `device` or `host`.
+    target_role: &'static str,
+}
+
+/// The way to a proxy.
+#[derive(Clone, Debug)]
+pub(crate) struct ProxyWay {
+    /// The name of the proxy.
+    pub(crate) name: String,
+    /// Jump hosts, then the proxy.
+    hops: Vec<Hop>,
+    /// Why the proxy cannot be used, as far as that is known.
+    pub(crate) fault: Option<Failure>,
 }
 
 /// A hop of a way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WayHop<'w> {
-    /// What it is: `jump host`, `proxy` or `device`.
+    /// What it is: `jump host`, `proxy`, `device` or `host`.
     pub(crate) role: &'static str,
     /// The name of the proxy to which it leads.
     pub(crate) proxy: Option<&'w str>,
@@ -26,42 +40,65 @@ pub(crate) struct WayHop<'w> {
 }
 
 impl Way {
-    /// Creates the way through one of these proxies, if there are any.
-    pub(crate) fn new(proxies: Option<&HostPool<'_>>, device: Vec<Hop>) -> Self {
+    /// Creates the way to a device, through one of these proxies if there are any.
+    pub(crate) fn to_device(proxies: Option<&HostPool<'_>>, device: Vec<Hop>) -> Self {
         Self {
-            proxies: proxies.map(HostPool::hops).unwrap_or_default(),
-            device,
+            proxies: proxies.map(HostPool::ways).unwrap_or_default(),
+            target: device,
+            target_role: "device",
         }
     }
 
-    /// Whether one of several proxies is used.
-    pub(crate) fn is_pool(&self) -> bool {
-        self.proxies.len() > 1
+    /// Creates the way to the only host of a pool.
+    pub(crate) fn to_host(host: &HostPool<'_>) -> Self {
+        Self {
+            proxies: Vec::new(),
+            target: host.ways().into_iter().flat_map(|way| way.hops).collect(),
+            target_role: "host",
+        }
     }
 
     /// Returns the hops in their order. Those of several proxies follow each other.
     pub(crate) fn hops(&self) -> impl Iterator<Item = WayHop<'_>> {
-        let proxies = self.proxies.iter().flat_map(|(name, hops)| {
-            let last = hops.len().saturating_sub(1);
-            hops.iter().enumerate().map(move |(at, hop)| WayHop {
-                role: if at == last { "proxy" } else { "jump host" },
-                proxy: Some(name.as_str()),
-                hop,
-            })
-        });
-        let last = self.device.len().saturating_sub(1);
-        let device = self.device.iter().enumerate();
-        proxies.chain(device.map(move |(at, hop)| WayHop {
-            role: if at == last { "device" } else { "jump host" },
-            proxy: None,
-            hop,
-        }))
+        let proxies = self.proxies.iter().flat_map(ProxyWay::hops);
+        proxies.chain(self.target_hops())
+    }
+
+    /// Returns the hops behind the proxy.
+    pub(crate) fn target_hops(&self) -> impl Iterator<Item = WayHop<'_>> {
+        way_hops(&self.target, self.target_role, None)
     }
 
     /// Returns the way as JSON.
     pub(crate) fn to_json(&self) -> Json {
         self.hops().map(|hop| hop.to_json()).collect()
     }
+}
+
+impl ProxyWay {
+    pub(super) fn new(name: &str, hops: Vec<Hop>, fault: Option<Failure>) -> Self {
+        let name = name.to_owned();
+        Self { name, hops, fault }
+    }
+
+    /// Returns the hops in their order.
+    pub(crate) fn hops(&self) -> impl Iterator<Item = WayHop<'_>> {
+        way_hops(&self.hops, "proxy", Some(&self.name))
+    }
+}
+
+/// Returns hops of which the last has this role.
+fn way_hops<'w>(
+    hops: &'w [Hop],
+    last_role: &'static str,
+    proxy: Option<&'w str>,
+) -> impl Iterator<Item = WayHop<'w>> {
+    let last = hops.len().saturating_sub(1);
+    hops.iter().enumerate().map(move |(at, hop)| WayHop {
+        role: if at == last { last_role } else { "jump host" },
+        proxy,
+        hop,
+    })
 }
 
 impl WayHop<'_> {

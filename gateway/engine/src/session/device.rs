@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::connection_spec::{ConnectionSpec, SessionKey};
 use super::pooled_session::PooledSession;
+use super::proxy_error::with_proxy;
 use crate::job::RunId;
 
 /// After how much idle time a session is tested before it is used.
@@ -284,11 +285,11 @@ impl SessionTurn<'_> {
             Err(error) => error,
         };
         let after_error = AfterError::from(&error);
-        let failure = error.into();
         if after_error == AfterError::Usable {
             in_use.put_back(|session| session.mark_used(ctx));
-            return Err(failure);
+            return Err(error.into());
         }
+        let failure = with_proxy(error.into(), in_use.session().link.as_ref()).await;
         if after_error == AfterError::Refused {
             device.refuse(spec, failure.clone());
         }
@@ -320,11 +321,13 @@ impl SessionTurn<'_> {
             surplus.transport.close(ctx).await;
         }
         let spec = self.spec;
-        let transport = match spec.connect.connect(ctx, &spec.key.info).await {
+        let connected = spec.connect.connect(ctx, &spec.key.info).await;
+        let link = ctx.dialer().and_then(|dialer| dialer.link());
+        let transport = match connected {
             Ok(transport) => transport,
             Err(error) => {
                 let passes = error.is_transient() || matches!(error, Error::RetryBudgetSpent(_));
-                let failure = Failure::from(error);
+                let failure = with_proxy(error.into(), link.as_ref()).await;
                 if !passes {
                     self.device.refuse(spec, failure.clone());
                 }
@@ -335,6 +338,7 @@ impl SessionTurn<'_> {
         let session = PooledSession {
             transport,
             key: Rc::clone(&spec.key),
+            link,
             target: ctx.target().to_owned(),
             last_used: now,
             tested: now,

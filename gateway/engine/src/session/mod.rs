@@ -10,6 +10,7 @@ mod elsewhere;
 mod handle;
 mod pool;
 mod pooled_session;
+mod proxy_error;
 mod sessions;
 mod socket;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use devgate_core::redactor::{Redactor, Sink};
-use devgate_transports::{Context, RetryBudget, Transport};
+use devgate_transports::{Context, ProxyLink, RetryBudget, Transport};
 use tokio::time::{Instant, timeout};
 
 use super::connection_spec::SessionKey;
@@ -16,6 +16,8 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct PooledSession {
     pub(super) transport: Box<dyn Transport>,
     pub(super) key: Rc<SessionKey>,
+    /// The proxy that the session goes through.
+    pub(super) link: Option<ProxyLink>,
     /// The name of the target that used the session last.
     pub(super) target: String,
     pub(super) last_used: Instant,

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::connection_spec::ConnectionSpec;
 use super::pool::SessionPool;
+use crate::inventory::TargetKind;
 use crate::job::TargetJob;
 use crate::proxies::{Hosts, ProxyDialer, Way};
 
@@ -40,6 +41,9 @@ impl<'a, 'v> Sessions<'a, 'v> {
     /// # Errors
     /// Fails as [`describe_way`](Self::describe_way).
     pub(crate) async fn way(&self, job: &TargetJob<'_>) -> Result<Way, Failure> {
+        if let TargetKind::Ssh | TargetKind::Local = job.target.kind {
+            return Ok(Way::to_host(&*self.hosts.pool(job.target).await?));
+        }
         let spec = ConnectionSpec::for_job(job)?;
         let ctx = job.context();
         let device = devgate_transports::hops(&ctx, spec.connect.schema(), &spec.key.info)?;
@@ -47,7 +51,20 @@ impl<'a, 'v> Sessions<'a, 'v> {
             true => None,
             false => Some(self.hosts.pool(job.target).await?),
         };
-        Ok(Way::new(pool.as_deref(), device))
+        Ok(Way::to_device(pool.as_deref(), device))
+    }
+
+    /// Connects to the job's target, which is a host, and logs in.
+    ///
+    /// # Errors
+    /// Fails when the host cannot be used, and when the run is cancelled first.
+    pub(crate) async fn log_in_to_host(&self, job: &TargetJob<'_>) -> Result<(), Failure> {
+        let pool = self.hosts.pool(job.target).await?;
+        tokio::select! {
+            biased;
+            () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),
+            slot = pool.slot() => slot.map(drop),
+        }
     }
 
     /// Waits for a slot of a proxy, if the job's target is behind one.

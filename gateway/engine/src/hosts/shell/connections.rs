@@ -4,7 +4,7 @@
 //! The number (`MaxSessions` of OpenSSH's server) is learnt from the first refusal and remembered.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use devgate_core::lock::locked;
@@ -212,6 +212,13 @@ impl SshConnections {
             limit,
             hint: ": it is the proxy; check that it is up".to_owned(),
         }
+    }
+
+    /// Returns the connection that sessions go through, without keeping it open.
+    pub(crate) fn connection(&self) -> Weak<SshHost> {
+        let state = self.state();
+        let first = state.connections.first();
+        first.map_or_else(Weak::new, |first| Arc::downgrade(&first.host))
     }
 
     /// Returns the settings of the connections.
