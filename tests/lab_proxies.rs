@@ -351,7 +351,7 @@ fn a_proxy_that_carries_nothing_is_replaced_by_another_of_its_pool() {
         };
         assert_eq!(
             (state("silent"), state("h1")),
-            (json!("not used"), json!("reached")),
+            (json!("failed"), json!("reached")),
             "{hops}"
         );
         site.project

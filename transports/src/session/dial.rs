@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::Context;
 use super::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
+use crate::error::ProxyProblem;
 use crate::{Result, SshHost, tcp};
 
 /// A bidirectional byte stream: a connection, or a channel that works like one.
@@ -59,6 +60,8 @@ pub struct ProxyLink {
     pub proxy: String,
     /// The SSH connection to it, which this does not keep open.
     pub connection: Weak<SshHost>,
+    /// Other proxies of the pool that were tried in vain before.
+    pub setbacks: Vec<ProxyProblem>,
 }
 
 /// How long a proxy may take to prove that it is alive, after something on the way was not answered.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, TargetResult};
+use devgate_transports::ProxyLink;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -51,16 +52,15 @@ struct Success {
     /// What to say of it.
     text: String,
     /// The proxy on the way.
-    proxy: Option<String>,
+    link: Option<ProxyLink>,
 }
 
 /// Opens a session with the job's target, or a connection to the host.
 async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Success, Failure> {
-    let (open, proxy) = match job.target.kind {
+    let (open, link) = match job.target.kind {
         TargetKind::Local => {
             let text = "It is this node: no connection is needed.".to_owned();
-            let proxy = None;
-            return Ok(Success { text, proxy });
+            return Ok(Success { text, link: None });
         }
         TargetKind::Ssh => {
             sessions.log_in_to_host(job).await?;
@@ -74,8 +74,7 @@ async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Succes
                 async |ctx, transport| {
                     transport.verify(ctx).await?;
                     let link = ctx.dialer().and_then(|dialer| dialer.link());
-                    let proxy = link.map(|link| link.proxy);
-                    Ok((transport.leaves_credentials_open(), proxy))
+                    Ok((transport.leaves_credentials_open(), link))
                 },
             )
             .await?
@@ -85,7 +84,7 @@ async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Succes
         None => "It is reachable and accepts the credentials.".to_owned(),
         Some(open) => format!("It is reachable; {open}."),
     };
-    Ok(Success { text, proxy })
+    Ok(Success { text, link })
 }
 
 /// Adds the hops to the outcome.
@@ -146,15 +145,25 @@ impl HopState<'_> {
 
 /// Returns the state of each hop. A way ends where the failure says; if it names no hop, that is not known.
 fn states<'w>(way: &'w Way, reached: &Result<Success, Failure>) -> Vec<HopState<'w>> {
-    let used = match reached {
-        Ok(success) => success.proxy.as_deref(),
-        Err(failure) => failure.proxy(),
-    };
+    let link = reached
+        .as_ref()
+        .ok()
+        .and_then(|success| success.link.as_ref());
     let failure = reached.as_ref().err();
+    let used = match failure {
+        Some(failure) => failure.proxy(),
+        None => link.map(|link| link.proxy.as_str()),
+    };
+    let setback = |name: &str| {
+        let mut setbacks = link.into_iter().flat_map(|link| &link.setbacks);
+        let setback = setbacks.find(|setback| setback.name == name)?;
+        Some(setback.message.as_str())
+    };
     let mut states = Vec::new();
     for proxy in &way.proxies {
         let hops: Vec<_> = proxy.hops().collect();
         let failed = failure.and_then(|failure| failure.failed_proxy(&proxy.name));
+        let failed = failed.or_else(|| setback(&proxy.name));
         let fault = proxy.fault.as_ref().map(|fault| fault.msg.as_str());
         let end = match failed.or(fault) {
             _ if used == Some(proxy.name.as_str()) => End::None,

@@ -31,6 +31,8 @@ struct Place<'v> {
     slot: Option<HostSlot<'v>>,
     /// Proxies whose connections were open, but carried nothing.
     silent: Vec<String>,
+    /// All proxies that were left.
+    setbacks: Vec<ProxyProblem>,
     /// Whether anything has come from the last connection.
     last: Option<Answered>,
 }
@@ -50,8 +52,12 @@ impl<'v> ProxyDialer<'v> {
     /// Fails when no proxy of the pool can be used.
     pub(super) async fn new(pool: Arc<HostPool<'v>>) -> Result<Self, Failure> {
         let slot = Some(pool.slot().await?);
-        let (silent, last) = (Vec::new(), None);
-        let place = AsyncMutex::new(Place { slot, silent, last });
+        let place = AsyncMutex::new(Place {
+            slot,
+            silent: Vec::new(),
+            setbacks: Vec::new(),
+            last: None,
+        });
         Ok(Self { pool, place })
     }
 
@@ -114,19 +120,31 @@ impl Place<'_> {
                 slot.name()
             ));
             self.silent.push(slot.name().to_owned());
+            let problem = ProxyProblem::new(slot.name(), "nothing came through it");
+            self.setbacks.push(problem);
             slot.doubt();
         }
     }
 
     /// Leaves a proxy that is up, but did not do what it was asked for. The only one is kept.
-    fn leave<E>(&mut self, error: E, tried: &mut Tried<E>, is_alone: bool, is_silent: bool) {
+    fn leave<E: fmt::Display>(
+        &mut self,
+        error: E,
+        tried: &mut Tried<E>,
+        is_alone: bool,
+        is_silent: bool,
+    ) {
         let Some(slot) = self.slot.take() else {
             return;
         };
+        let problem = ProxyProblem::new(slot.name(), &error);
         tried.setbacks.push((slot.name().to_owned(), error));
         if is_alone {
             self.slot = Some(slot);
-        } else if is_silent {
+            return;
+        }
+        self.setbacks.push(problem);
+        if is_silent {
             slot.doubt();
         }
     }
@@ -198,7 +216,9 @@ impl Dial for ProxyDialer<'_> {
 
     fn link(&self) -> Option<ProxyLink> {
         let place = self.place.try_lock().ok()?;
-        place.slot.as_ref()?.link()
+        let link = place.slot.as_ref()?.link()?;
+        let setbacks = place.setbacks.clone();
+        Some(ProxyLink { setbacks, ..link })
     }
 }
 

@@ -337,6 +337,7 @@ impl<'v> HostSlot<'v> {
         Some(ProxyLink {
             proxy: self.name().to_owned(),
             connection: self.host.connection()?,
+            setbacks: Vec::new(),
         })
     }
 

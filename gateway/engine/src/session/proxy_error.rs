@@ -11,6 +11,10 @@ pub(super) async fn with_proxy(failure: Failure, link: Option<&ProxyLink>) -> Fa
         return failure;
     };
     let proxy = link.proxy.as_str();
+    let failure = link.setbacks.iter().fold(failure, |failure, setback| {
+        let why = json!({ "kind": failure.kind, "msg": setback.message });
+        failure.with_failed_proxy(&setback.name, why)
+    });
     // Only a lost connection raises the question of who has lost it.
     let problem = match failure.is_down() {
         true => link.problem().await,
@@ -25,7 +29,7 @@ pub(super) async fn with_proxy(failure: Failure, link: Option<&ProxyLink>) -> Fa
         None => {
             let msg = match names(&failure.msg, proxy) {
                 true => failure.msg,
-                false => format!("{} (through proxy {proxy})", failure.msg),
+                false => format!("through proxy {proxy}: {}", failure.msg),
             };
             Failure { msg, ..failure }.with_proxy(proxy)
         }
@@ -52,10 +56,11 @@ mod tests {
         let link = ProxyLink {
             proxy: "h1".to_owned(),
             connection: Weak::new(),
+            setbacks: Vec::new(),
         };
         let refused = || Failure::new("puppetlabs.tasks/connect-error", "r1:22 refuses the login");
         let failure = with_proxy(refused(), Some(&link)).await;
-        assert_eq!(failure.msg, "r1:22 refuses the login (through proxy h1)");
+        assert_eq!(failure.msg, "through proxy h1: r1:22 refuses the login");
         assert_eq!(failure.proxy(), Some("h1"));
         let known = Failure {
             msg: "h1: no".to_owned(),
