@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 
-use crate::inventory::{Inventory, Listed, Overrides, Target, TargetKind};
+use crate::inventory::{Inventory, LOCALHOST, Listed, Overrides, Target, TargetKind};
 
 /// Returns the hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
 ///
 /// # Errors
-/// Fails for unknown names, an empty list, and targets that run no programs.
+/// Fails for unknown names, an empty list, targets that run no programs, and this node among other hosts.
 pub(super) async fn hosts(
     inventory: &Inventory,
     run_on: &str,
@@ -71,6 +71,13 @@ impl<'i> ProxyCheck<'i> {
 fn check(hosts: &[Arc<Target>], run_on: &str) -> Result<(), Failure> {
     if hosts.is_empty() {
         let message = format!("`run-on: {run_on}` names no target: its group is empty");
+        return Err(Failure::new("devgate/no-proxy", message));
+    }
+    if hosts.len() > 1 && hosts.iter().any(|host| host.name == LOCALHOST) {
+        let message = format!(
+            "`run-on: {run_on}` names localhost and other hosts; localhost means that this node reaches the device \
+             itself: name either localhost or the proxies"
+        );
         return Err(Failure::new("devgate/no-proxy", message));
     }
     for host in hosts {
