@@ -184,9 +184,13 @@ mod tests {
             )
         };
         let text = format!(
-            "groups: [{{name: none}}]\ntargets:\n  - {{name: host, config: {{transport: ssh}}}}\n{}{}{}{}{}",
+            "groups:\n  - {{name: none}}\n  - {{name: mixed, targets: [localhost, host]}}\n\
+             targets:\n  - {{name: host, config: {{transport: ssh}}}}\n{}{}{}{}{}{}{}{}",
             target("here", "localhost"),
+            target("twice", "[localhost, localhost]"),
             target("good", "host"),
+            target("between", "[host, localhost]"),
+            target("grouped", "mixed"),
             target("itself", "itself"),
             target("empty", "none"),
             target("mistyped", "hots"),
@@ -204,9 +208,15 @@ mod tests {
             .iter()
             .filter_map(|target| check.problem(target).map(|why| why.msg))
             .collect();
-        let [itself, empty, mistyped] = problems.as_slice() else {
+        let [between, grouped, itself, empty, mistyped] = problems.as_slice() else {
             panic!("{problems:?}")
         };
+        for (problem, start) in [
+            (between, "between: `run-on: host,localhost` names localhost"),
+            (grouped, "grouped: `run-on: mixed` names localhost"),
+        ] {
+            assert!(problem.starts_with(start), "{problem}");
+        }
         assert!(
             itself.starts_with("itself is not a valid run-on target for itself"),
             "{itself}"
