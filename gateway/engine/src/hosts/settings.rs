@@ -124,6 +124,13 @@ impl TaskHostSettings {
         }
     }
 
+    /// Returns the schema of the options of hosts with this transport: `ssh` or `local`.
+    pub fn schema_of(transport: &str) -> Option<&'static TransportSchema> {
+        [&*SSH_SCHEMA, &*LOCAL_SCHEMA]
+            .into_iter()
+            .find(|schema| schema.name() == transport)
+    }
+
     fn from_info(info: &ConnectionInfo) -> Self {
         let text = |name: &str| info.text(name).map(str::to_owned);
         Self {
