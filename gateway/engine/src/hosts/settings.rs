@@ -309,6 +309,11 @@ mod tests {
             .collect();
         assert!(twice.is_empty(), "{twice:?}");
         assert!(SSH_SCHEMA.connection_info().contains_key("run-as") && SSH_SCHEMA.name() == "ssh");
+        for name in ["ssh", "local"] {
+            let schema = TaskHostSettings::schema_of(name);
+            assert_eq!(schema.map(TransportSchema::name), Some(name));
+        }
+        assert_eq!(TaskHostSettings::schema_of("remote"), None);
         let limits: Vec<_> = REMOTE_SCHEMA.connection_info().keys().collect();
         assert_eq!(limits.len(), 3, "{limits:?}");
     }
