@@ -22,10 +22,14 @@ pub fn text(report: &Report, diff: bool) -> String {
         }
     }
     let sum = &report.summary;
-    let would_change = report.resources.iter().filter(|resource| resource.noop);
+    let count = |is_meant: fn(&ResourceReport) -> bool| {
+        let resources = report.resources.iter();
+        resources.filter(|resource| is_meant(resource)).count()
+    };
     let counts: Vec<String> = [
-        (sum.changed, "changed"),
-        (would_change.count(), "would change"),
+        // As in Puppet, the summary counts a resource that failed after its change as both.
+        (count(|one| one.changed && !one.failed), "changed"),
+        (count(|one| one.noop), "would change"),
         (sum.failed, "failed"),
         (sum.skipped, "skipped"),
         (sum.unchanged, "unchanged"),
@@ -53,6 +57,7 @@ pub fn text(report: &Report, diff: bool) -> String {
 fn word(report: &Report, resource: &ResourceReport) -> Option<&'static str> {
     let has = |status| resource.events.iter().any(|event| event.status == status);
     Some(match resource {
+        _ if resource.failed && resource.changed => "FAILED, but the device has the change",
         _ if resource.failed => "FAILED",
         _ if resource.noop => "would change",
         _ if resource.changed => "changed",
