@@ -40,7 +40,12 @@ impl TaskRun<'_, '_> {
         let pool = unless_stopping(job, self.hosts.pool(target)).await??;
         let previews = pool.previews();
         let Some(first) = previews.iter().find(|preview| preview.fault.is_none()) else {
-            let fault = previews.into_iter().find_map(|preview| preview.fault);
+            let mut faults = previews.into_iter().filter_map(|preview| {
+                let why = preview.fault?;
+                let msg = format!("{}: {why}", preview.name);
+                Some(Failure { msg, ..why })
+            });
+            let fault = faults.next();
             return Err(fault.unwrap_or_else(|| Failure::new("devgate/no-proxy", "no host")));
         };
         let mut features = first.features.clone();
