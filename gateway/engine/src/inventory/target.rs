@@ -353,7 +353,7 @@ pub const LOCALHOST: &str = "localhost";
 fn misspelt_option(options: &Hash) -> Option<(&'static str, &'static str)> {
     [("run_on", RUN_ON), ("remote_transport", REMOTE_TRANSPORT)]
         .into_iter()
-        .find(|(wrong, _)| options.get(*wrong).is_some())
+        .find(|(wrong, _)| options.get(wrong).is_some())
 }
 
 fn names_nothing(selection: &str) -> bool {
