@@ -130,6 +130,20 @@ mod tests {
     }
 
     #[test]
+    fn a_resource_that_failed_after_its_change_is_counted_once() {
+        let mut report = Report {
+            resources: vec![resource("1", |one| {
+                (one.changed, one.failed) = (true, true)
+            })],
+            ..Report::default()
+        };
+        report.sum_up();
+        let expected =
+            "vlan[1]: FAILED, but the device has the change\n  of 1\n1 resource: 1 failed\n";
+        assert_eq!(text(&report, false), expected);
+    }
+
+    #[test]
     fn a_rollback_is_reported_with_the_changes_that_it_undid() {
         let report = Report {
             resources: vec![resource("1", |one| {
