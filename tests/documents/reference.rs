@@ -1,4 +1,4 @@
-//! The generated reference: docs/reference has commands.md, settings.md and types.md.
+//! The generated reference: docs/reference has commands.md, settings.md, types.md, and a table in inventory.md.
 
 use std::fs;
 
@@ -10,6 +10,10 @@ use crate::folder::{Project, document};
 
 /// The first line of a generated file.
 pub(super) const MADE: &str = "<!-- Made by the program, and checked by tests/documents.rs: DEVGATE_GOLDENS=write makes it anew. -->";
+
+/// The line before the table in inventory.md.
+const TABLE: &str =
+    "<!-- This table is made by the program: DEVGATE_GOLDENS=write makes it anew. -->\n";
 
 /// Formats a text as a table cell.
 fn cell(text: &str) -> String {
@@ -135,6 +139,24 @@ fn settings_md(project: &Project) -> String {
     page.trim_end().to_owned() + "\n"
 }
 
+/// Returns inventory.md with its table of the settings of hosts behind SSH. Those of tasks are in another table, which
+/// people have written.
+fn inventory_md(project: &Project) -> String {
+    let settings = |name: &str| {
+        let transport = json_of(project, &["transport", "show", name]).expect("it is known");
+        transport["connection_info"].clone()
+    };
+    let (ssh, local) = (settings("ssh"), settings("local"));
+    let page = text(&root().join("docs/reference/inventory.md"));
+    let (before, rest) = page.split_once(TABLE).expect("the table has a mark");
+    let (_, after) = rest.split_once("\n## ").expect("a section follows");
+    for name in local.as_object().expect("settings have names").keys() {
+        assert!(before.contains(&format!("`{name}`")), "{name} is missing");
+    }
+    let table = rows(&ssh, |name, _| local.get(name).is_some());
+    format!("{before}{TABLE}\n{table}## {after}")
+}
+
 fn types_md(project: &Project) -> String {
     let mut page = format!("{MADE}\n# Resource types\n\n");
     let list = json_of(project, &["type", "list"]).expect("there are types");
@@ -160,6 +182,7 @@ fn the_reference_is_what_the_program_says() {
         ("commands.md", commands_md(&project)),
         ("settings.md", settings_md(&project)),
         ("types.md", types_md(&project)),
+        ("inventory.md", inventory_md(&project)),
     ];
     for (name, page) in pages {
         let path = root().join("docs/reference").join(name);

@@ -79,7 +79,8 @@ fn ssh_host(name: &str, port: &impl std::fmt::Display, key: &str, known: &str) -
     )
 }
 
-pub(super) fn proxies() -> Stage {
+/// The project of the page about proxies with one of its inventories.
+pub(super) fn proxies(mark: &str, changes: &[(&str, &str)]) -> Stage {
     let guard = lab_hosts::EXCLUSIVE
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
@@ -110,11 +111,8 @@ pub(super) fn proxies() -> Stage {
             device.known_hosts(),
         ),
     ];
-    let users = [
-        ("user: netops", "user: runner"),
-        ("run-as: tasks", "run-as: worker"),
-    ];
-    Stage::of(PROXIES, "name: proxies\n", &users)
+    let user = ("user: netops", "user: runner");
+    Stage::of(PROXIES, mark, &[&[user], changes].concat())
         .file("home/.ssh/config", &settings.concat())
         .file(
             "modules/net/tasks/ports.json",

@@ -209,7 +209,13 @@ pub(super) const ROWS: &[Row] = &[
         PROXIES,
         "devgate task run net::ports -t switches --explain",
         Scene::Proxies,
-        &["Would run on sw1", "jump1.example.com"],
+        &[
+            "Would run on sw1",
+            "one of:",
+            "jump host to jump1.example.com",
+            "proxy jump2.example.com",
+            "session:     goes this way",
+        ],
     ),
     row(
         PROXIES,
@@ -220,18 +226,20 @@ pub(super) const ROWS: &[Row] = &[
     row(
         PROXIES,
         "devgate verify -t sw1",
-        Scene::Proxies,
+        Scene::Proxy,
         &["It is reachable and accepts the credentials."],
     ),
     row(
         PROXIES,
         "devgate verify -t sw1 --hops",
-        Scene::Proxies,
-        &[
-            "jump host to jump1.example.com",
-            "proxy jump2.example.com",
-            "device",
-        ],
+        Scene::Proxy,
+        &["proxy jump1", "device"],
+    ),
+    row(
+        PROXIES,
+        "devgate task run net::ports -t sw1",
+        Scene::Proxy,
+        &["ran for sw1", "Successful on 1 target"],
     ),
     row(
         PROXIES,

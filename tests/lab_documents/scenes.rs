@@ -30,6 +30,7 @@ pub(super) enum Scene {
     Panos,
     PowerDns,
     Proxies,
+    Proxy,
     Pxp,
     Rest,
     Restconf,
@@ -37,7 +38,7 @@ pub(super) enum Scene {
     Telnet,
 }
 
-pub(super) const ALL: [Scene; 21] = [
+pub(super) const ALL: [Scene; 22] = [
     Scene::Age,
     Scene::Caddy,
     Scene::CommandLine,
@@ -54,6 +55,7 @@ pub(super) const ALL: [Scene; 21] = [
     Scene::Panos,
     Scene::PowerDns,
     Scene::Proxies,
+    Scene::Proxy,
     Scene::Pxp,
     Scene::Rest,
     Scene::Restconf,
@@ -67,7 +69,8 @@ impl Scene {
         match self {
             Self::Empty => Stage::new(),
             Self::Caddy => caddy(),
-            Self::Proxies => proxies(),
+            Self::Proxies => proxies("name: proxies\n", &[("run-as: tasks", "run-as: worker")]),
+            Self::Proxy => proxies("name: jump1\n", &[("host: 192.0.2.10", "host: sw1")]),
             Self::Pxp => pxp(),
             Self::Junos => junos(),
             Self::Netconf => netconf_page(),

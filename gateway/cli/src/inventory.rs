@@ -240,6 +240,12 @@ fn row(target: &Target, is_invalid: bool) -> [String; 4] {
         (Some(host), Some(port)) => format!("{host}:{port}"),
         (host, _) => host.unwrap_or_default(),
     };
+    let address = match target.runs_on_localhost() {
+        true => address,
+        false => format!("{address} via {}", target.run_on())
+            .trim_start()
+            .to_owned(),
+    };
     let transport = match target.remote_transport() {
         Some(name) => format!("{} ({name})", target.kind.name()),
         None => target.kind.name().to_owned(),

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
+use devgate_engine::hosts::TaskHostSettings;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::{self, Printer};
@@ -22,10 +23,10 @@ pub enum Transport {
     List,
     /// Show the connection settings of a transport
     #[command(
-        after_help = "Examples:\n  devgate transport show frr\n  devgate transport show --json-schema > inventory.schema.json"
+        after_help = "Examples:\n  devgate transport show frr\n  devgate transport show ssh\n  devgate transport show --json-schema > inventory.schema.json"
     )]
     Show {
-        /// Name of the transport, as in `remote-transport` (default: all)
+        /// Name of the transport, as in `remote-transport`; or `ssh` or `local`, for hosts (default: all those of devices)
         #[arg(add = complete::transports())]
         name: Option<String>,
         /// Print a JSON Schema (draft 2020-12) for editors, forms and validators
@@ -66,7 +67,10 @@ impl Transport {
                     None => context.read_all_schemas().await?,
                 }
                 let schemas: Vec<&TransportSchema> = match &name {
-                    Some(name) => vec![registry.transport(name)?.schema()],
+                    Some(name) => vec![match TaskHostSettings::schema_of(name) {
+                        Some(schema) => schema,
+                        None => registry.transport(name)?.schema(),
+                    }],
                     None => registry.transports().map(Connect::schema).collect(),
                 };
                 let one = schemas.first().filter(|_| name.is_some());
@@ -165,9 +169,14 @@ pub fn attributes_json(attributes: &IndexMap<String, Attribute>) -> Json {
 fn as_text(schema: &TransportSchema) -> String {
     let name = schema.name();
     let info = connection_info_text(schema);
+    let config = match TaskHostSettings::schema_of(name) {
+        Some(_) => format!("    transport: {name}\n    {name}:\n      SETTING: VALUE\n"),
+        None => {
+            format!("    transport: remote\n    remote:\n      remote-transport: {name}\n")
+        }
+    };
     format!(
-        "{name}: {}\n\n{info}\nIn an inventory:\n  config:\n    transport: \
-         remote\n    remote:\n      remote-transport: {name}\n",
+        "{name}: {}\n\n{info}\nIn an inventory:\n  config:\n{config}",
         schema.desc()
     )
 }

@@ -211,8 +211,9 @@ impl Registry {
             if ["ssh", "local", "remote"].contains(&name) {
                 let message = format!(
                     "`{name}` is a transport of targets, and not a protocol of devices: `transport: ssh` runs tasks on a \
-                     host behind SSH, `local` on this node, `remote` on devices; docs/reference/inventory.md lists their \
-                     options, and `devgate transport list` the values of `remote-transport`"
+                     host behind SSH, `local` on this node, `remote` on devices; `devgate transport show ssh` and \
+                     `devgate transport show local` list the settings of hosts, `devgate transport list` the values of \
+                     `remote-transport`"
                 );
                 return Failure::new("devgate/unknown-transport", message);
             }

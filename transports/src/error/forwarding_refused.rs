@@ -64,8 +64,7 @@ impl fmt::Display for ForwardingRefused {
                  `proxyjump`"
             }
             ForwardingObstacle::ConnectFailed => {
-                ": check `host` and `port`, which are looked up and reached from there, and that the \
-                 device is up"
+                ": check `host` and `port`, which are looked up and reached from there, and that it is up"
             }
             ForwardingObstacle::NoRelay => {
                 ": a program has to open it there, which needs Perl or Python 3 and an account that may run it"

@@ -69,7 +69,7 @@ pub enum Error {
     },
 
     /// There is no TCP connection: refused, reset, no route.
-    #[error("no connection to {peer} ({}): check `host` and `port`, and that the device is up", reason(.cause))]
+    #[error("no connection to {peer} ({}): check `host` and `port`, and that it is up", reason(.cause))]
     Unreachable {
         /// The peer.
         peer: String,

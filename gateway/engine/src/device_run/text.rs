@@ -22,10 +22,14 @@ pub fn text(report: &Report, diff: bool) -> String {
         }
     }
     let sum = &report.summary;
-    let would_change = report.resources.iter().filter(|resource| resource.noop);
+    let count = |is_meant: fn(&ResourceReport) -> bool| {
+        let resources = report.resources.iter();
+        resources.filter(|resource| is_meant(resource)).count()
+    };
     let counts: Vec<String> = [
-        (sum.changed, "changed"),
-        (would_change.count(), "would change"),
+        // As in Puppet, the summary counts a resource that failed after its change as both.
+        (count(|one| one.changed && !one.failed), "changed"),
+        (count(|one| one.noop), "would change"),
         (sum.failed, "failed"),
         (sum.skipped, "skipped"),
         (sum.unchanged, "unchanged"),
@@ -53,6 +57,7 @@ pub fn text(report: &Report, diff: bool) -> String {
 fn word(report: &Report, resource: &ResourceReport) -> Option<&'static str> {
     let has = |status| resource.events.iter().any(|event| event.status == status);
     Some(match resource {
+        _ if resource.failed && resource.changed => "FAILED, but the device has the change",
         _ if resource.failed => "FAILED",
         _ if resource.noop => "would change",
         _ if resource.changed => "changed",
@@ -122,6 +127,20 @@ mod tests {
         );
         assert!(text(&report, true).starts_with("vlan[1]: changed\n  of 1\n    + vlan 1\n"));
         assert_eq!(text(&Report::default(), false), "0 resources: nothing\n");
+    }
+
+    #[test]
+    fn a_resource_that_failed_after_its_change_is_counted_once() {
+        let mut report = Report {
+            resources: vec![resource("1", |one| {
+                (one.changed, one.failed) = (true, true)
+            })],
+            ..Report::default()
+        };
+        report.sum_up();
+        let expected =
+            "vlan[1]: FAILED, but the device has the change\n  of 1\n1 resource: 1 failed\n";
+        assert_eq!(text(&report, false), expected);
     }
 
     #[test]

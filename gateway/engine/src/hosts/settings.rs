@@ -124,6 +124,13 @@ impl TaskHostSettings {
         }
     }
 
+    /// Returns the schema of the options of hosts with this transport: `ssh` or `local`.
+    pub fn schema_of(transport: &str) -> Option<&'static TransportSchema> {
+        [&*SSH_SCHEMA, &*LOCAL_SCHEMA]
+            .into_iter()
+            .find(|schema| schema.name() == transport)
+    }
+
     fn from_info(info: &ConnectionInfo) -> Self {
         let text = |name: &str| info.text(name).map(str::to_owned);
         Self {
@@ -302,6 +309,11 @@ mod tests {
             .collect();
         assert!(twice.is_empty(), "{twice:?}");
         assert!(SSH_SCHEMA.connection_info().contains_key("run-as") && SSH_SCHEMA.name() == "ssh");
+        for name in ["ssh", "local"] {
+            let schema = TaskHostSettings::schema_of(name);
+            assert_eq!(schema.map(TransportSchema::name), Some(name));
+        }
+        assert_eq!(TaskHostSettings::schema_of("remote"), None);
         let limits: Vec<_> = REMOTE_SCHEMA.connection_info().keys().collect();
         assert_eq!(limits.len(), 3, "{limits:?}");
     }

@@ -89,7 +89,6 @@ impl Target {
                     .unwrap_or(""),
             ],
         };
-        // If this node is one of the proxies, the others do not matter.
         let site = if self.runs_on_localhost() {
             LOCALHOST
         } else {

@@ -119,6 +119,17 @@ impl Target {
         let Some(options) = options(transport) else {
             return self.with_type_fault(&format!("config.{transport}"), "a mapping");
         };
+        if transport == "remote"
+            && let Some((wrong, right)) = misspelt_option(&options)
+        {
+            // Bolt and transports ignore unknown options, so that sessions would go another way than meant.
+            let message = format!(
+                "the target {}: there is no `{wrong}` in config.remote; write `{right}`",
+                self.name
+            );
+            let problem = InventoryProblem::nowhere(message);
+            return self.with_fault(InventoryError::Invalid(vec![problem]));
+        }
         let text = |key: &str| match options.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -215,10 +226,12 @@ impl Target {
         }
     }
 
-    /// Whether this node is one of the proxies.
-    pub(crate) fn runs_on_localhost(&self) -> bool {
-        let mut names = self.run_on().split([',', ' ', '\n']).map(str::trim);
-        names.any(|name| name == LOCALHOST)
+    /// Whether `run-on` names this node and nothing else.
+    pub fn runs_on_localhost(&self) -> bool {
+        let names = self.run_on().split([',', ' ', '\n']).map(str::trim);
+        names
+            .filter(|name| !name.is_empty())
+            .all(|name| name == LOCALHOST)
     }
 
     /// Returns the address for people, without credentials.
@@ -335,6 +348,13 @@ impl fmt::Debug for Target {
 
 /// The target that always exists, and the default proxy.
 pub const LOCALHOST: &str = "localhost";
+
+/// Returns an option that is written with `_`, and how it is written.
+fn misspelt_option(options: &Hash) -> Option<(&'static str, &'static str)> {
+    [("run_on", RUN_ON), ("remote_transport", REMOTE_TRANSPORT)]
+        .into_iter()
+        .find(|(wrong, _)| options.get(wrong).is_some())
+}
 
 fn names_nothing(selection: &str) -> bool {
     selection.chars().all(|c| c == ',' || c.is_whitespace())

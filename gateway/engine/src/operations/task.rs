@@ -57,7 +57,7 @@ impl TaskOperation {
         };
         let ran = run.on_targets(targets, action, async |job| {
             if self.explain {
-                task.explain(job).await
+                task.explain(job, sessions).await
             } else {
                 task.on(job).await
             }

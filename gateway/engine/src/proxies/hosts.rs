@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_schemas::Level;
+use devgate_schemas::{InvalidConnectionInfo, Level};
 use devgate_transports::{Environment, HostSettings};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
@@ -203,7 +203,10 @@ fn access(
 ) -> Result<HostAccess, Failure> {
     let ctx = host_context.ctx();
     let log = |level: Level, message: String| ctx.log(level, message);
-    let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
+    // Whoever reports it names the host.
+    let invalid = |why: InvalidConnectionInfo| {
+        Failure::new("devgate/invalid-connection-info", why.to_string())
+    };
     match &host.kind {
         TargetKind::Local => {
             let settings = TaskHostSettings::local(host, environment, log).map_err(invalid)?;

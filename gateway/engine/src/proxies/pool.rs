@@ -216,10 +216,10 @@ impl<'v> HostPool<'v> {
             let others = others.join(", ");
             ctx.notice(match self.usage {
                 HostUse::Tasks { .. } => {
-                    format!("this host runs no tasks in this run; they run on {others}: {why}")
+                    format!("it cannot be used in this run; tasks run on {others} instead; the reason: {why}")
                 }
                 HostUse::Sessions => {
-                    format!("no session goes through this host in this run; they go through {others}: {why}")
+                    format!("it cannot be used in this run; sessions go through {others} instead; the reason: {why}")
                 }
             });
         }

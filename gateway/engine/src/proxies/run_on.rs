@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 
-use crate::inventory::{Inventory, Listed, Overrides, Target, TargetKind};
+use crate::inventory::{Inventory, LOCALHOST, Listed, Overrides, Target, TargetKind};
 
 /// Returns the hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
 ///
 /// # Errors
-/// Fails for unknown names, an empty list, and targets that run no programs.
+/// Fails for unknown names, an empty list, targets that run no programs, and this node among other hosts.
 pub(super) async fn hosts(
     inventory: &Inventory,
     run_on: &str,
@@ -71,6 +71,13 @@ impl<'i> ProxyCheck<'i> {
 fn check(hosts: &[Arc<Target>], run_on: &str) -> Result<(), Failure> {
     if hosts.is_empty() {
         let message = format!("`run-on: {run_on}` names no target: its group is empty");
+        return Err(Failure::new("devgate/no-proxy", message));
+    }
+    if hosts.len() > 1 && hosts.iter().any(|host| host.name == LOCALHOST) {
+        let message = format!(
+            "`run-on: {run_on}` names localhost and other hosts; localhost means that this node reaches the device \
+             itself: name either localhost or the proxies"
+        );
         return Err(Failure::new("devgate/no-proxy", message));
     }
     for host in hosts {
@@ -177,9 +184,13 @@ mod tests {
             )
         };
         let text = format!(
-            "groups: [{{name: none}}]\ntargets:\n  - {{name: host, config: {{transport: ssh}}}}\n{}{}{}{}{}",
+            "groups:\n  - {{name: none}}\n  - {{name: mixed, targets: [localhost, host]}}\n\
+             targets:\n  - {{name: host, config: {{transport: ssh}}}}\n{}{}{}{}{}{}{}{}",
             target("here", "localhost"),
+            target("twice", "[localhost, localhost]"),
             target("good", "host"),
+            target("between", "[host, localhost]"),
+            target("grouped", "mixed"),
             target("itself", "itself"),
             target("empty", "none"),
             target("mistyped", "hots"),
@@ -197,9 +208,15 @@ mod tests {
             .iter()
             .filter_map(|target| check.problem(target).map(|why| why.msg))
             .collect();
-        let [itself, empty, mistyped] = problems.as_slice() else {
+        let [between, grouped, itself, empty, mistyped] = problems.as_slice() else {
             panic!("{problems:?}")
         };
+        for (problem, start) in [
+            (between, "between: `run-on: host,localhost` names localhost"),
+            (grouped, "grouped: `run-on: mixed` names localhost"),
+        ] {
+            assert!(problem.starts_with(start), "{problem}");
+        }
         assert!(
             itself.starts_with("itself is not a valid run-on target for itself"),
             "{itself}"

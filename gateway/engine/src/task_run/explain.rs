@@ -12,7 +12,8 @@ use serde_json::{Map, Value as Json, json};
 use super::{TaskRun, limits, location, unless_stopping};
 use crate::job::TargetJob;
 use crate::process::ProcessLimits;
-use crate::proxies::HostPreview;
+use crate::proxies::{HostPreview, Way};
+use crate::session::Sessions;
 use crate::tasks::{Implementation, Invocation};
 
 /// The values of `_target` that are shown without a schema. Other values may be secrets.
@@ -32,7 +33,11 @@ impl TaskRun<'_, '_> {
     ///
     /// # Errors
     /// Fails when the task would not run.
-    pub(crate) async fn explain(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    pub(crate) async fn explain(
+        &self,
+        job: &TargetJob<'_>,
+        sessions: Sessions<'_, '_>,
+    ) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
         let (target_input, budget) = self.target_input(job)?;
@@ -40,7 +45,12 @@ impl TaskRun<'_, '_> {
         let pool = unless_stopping(job, self.hosts.pool(target)).await??;
         let previews = pool.previews();
         let Some(first) = previews.iter().find(|preview| preview.fault.is_none()) else {
-            let fault = previews.into_iter().find_map(|preview| preview.fault);
+            let mut faults = previews.into_iter().filter_map(|preview| {
+                let why = preview.fault?;
+                let msg = format!("{}: {why}", preview.name);
+                Some(Failure { msg, ..why })
+            });
+            let fault = faults.next();
             return Err(fault.unwrap_or_else(|| Failure::new("devgate/no-proxy", "no host")));
         };
         let mut features = first.features.clone();
@@ -48,6 +58,7 @@ impl TaskRun<'_, '_> {
         let location = location(job, &first.name, &features);
         let mut invocation =
             Invocation::new(self.task, location, self.parameters.clone(), self.mode)?;
+        let is_remote = target_input.is_some();
         let mut offers_session = false;
         if let Some((info, spec)) = target_input {
             let shared = spec.is_some();
@@ -64,6 +75,8 @@ impl TaskRun<'_, '_> {
         if offers_session && let Json::Array(names) = &mut environment {
             names.push(crate::tasks::SESSION_VARIABLE.into());
         }
+        // Without a known transport, only the task knows how it reaches the device.
+        let way = sessions.way(job).await.ok();
         let limits = limits([&first.budget, &budget], self.timeout);
         let passed_over: Map<String, Json> = self
             .task
@@ -77,6 +90,8 @@ impl TaskRun<'_, '_> {
             "features": features,
             "features_assumed": !first.is_local,
             "hosts": previews.iter().map(host_json).collect::<Vec<_>>(),
+            "way": way.as_ref().map(Way::to_json),
+            "session": is_remote.then_some(offers_session),
             "layout": layout_json(implementation),
             "stdin": input.stdin.is_some(),
             "environment": environment,
@@ -84,7 +99,7 @@ impl TaskRun<'_, '_> {
             "noop": self.mode == Mode::Noop,
             "limits": limits_json(&limits),
         });
-        let text = text(&value);
+        let text = text(&value, way.as_ref());
         Ok(TargetResult::success(value).with_text(text))
     }
 }
@@ -145,8 +160,29 @@ fn limits_json(limits: &ProcessLimits) -> Json {
     })
 }
 
+/// Draws the way to the target, and says whether the task gets a session that goes this way.
+fn way_lines(way: &Way, session: Option<bool>) -> Vec<String> {
+    let proxies = way.hops().filter(|hop| hop.role == "proxy").count();
+    let mut lines = vec!["way:         this node".to_owned()];
+    if proxies > 1 {
+        lines.push("             -> one of:".to_owned());
+    }
+    for hop in way.hops() {
+        let arrow = match hop.proxy {
+            Some(_) if proxies > 1 => "  ",
+            _ => "->",
+        };
+        lines.push(format!("             {arrow} {hop}"));
+    }
+    if let Some(has_session) = session {
+        let session = if has_session { "goes this way" } else { "none" };
+        lines.push(format!("session:     {session}"));
+    }
+    lines
+}
+
 /// Formats the explanation for people: what would run, where, and with which input.
-fn text(value: &Json) -> String {
+fn text(value: &Json, way: Option<&Way>) -> String {
     let field = |pointer: &str| value.pointer(pointer).unwrap_or(&Json::Null);
     let words = |json: &Json| -> String {
         let all = json.as_array().into_iter().flatten();
@@ -184,6 +220,7 @@ fn text(value: &Json) -> String {
         }
         lines.push(line);
     }
+    lines.extend(way.map_or_else(Vec::new, |way| way_lines(way, value["session"].as_bool())));
     let assumed = if value["features_assumed"] == true {
         " (more may be found when it is reached)"
     } else {

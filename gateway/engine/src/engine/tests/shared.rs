@@ -20,7 +20,7 @@ fn a_device_is_one_however_its_address_is_spelled() {
     let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter}}\ntargets:\n\
                 - {name: a, config: {remote: {host: Switch}}}\n\
                 - {name: b, config: {remote: {host: switch, port: 7, proxyjump: none}}}\n\
-                - {name: c, config: {remote: {host: switch, run-on: 'localhost,p1'}}}\n\
+                - {name: c, config: {remote: {host: switch, run-on: 'localhost, localhost'}}}\n\
                 - {name: d, config: {remote: {host: '2001:db8::1'}}}\n\
                 - {name: e, config: {remote: {host: '2001:DB8:0::1'}}}\n\
                 - {name: f, config: {remote: {host: switch, port: 8}}}\n\

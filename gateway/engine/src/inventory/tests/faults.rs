@@ -180,3 +180,22 @@ fn an_empty_run_on_is_a_fault_of_the_target_with_a_remedy() {
         assert_eq!(fault.as_deref(), Some(expected), "{run_on}");
     }
 }
+
+#[test]
+fn options_of_a_remote_target_that_are_written_with_an_underscore_are_faults() {
+    for (wrong, right) in [
+        ("run_on", "run-on"),
+        ("remote_transport", "remote-transport"),
+    ] {
+        let text = format!(
+            "targets:\n  - {{name: a, config: {{transport: remote, remote: {{{wrong}: jump}}}}}}\n"
+        );
+        let fault = one(&inventory(&text), "a")
+            .fault
+            .as_ref()
+            .map(ToString::to_string);
+        let expected =
+            format!("the target a: there is no `{wrong}` in config.remote; write `{right}`");
+        assert_eq!(fault, Some(expected));
+    }
+}
