@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use devgate_schemas::Value;
 use devgate_transports::Error;
+use devgate_transports::ProxyConnection as _;
 use devgate_transports::ssh_host::{Exit, Piece, Source, Upload};
 use tokio::time::timeout;
 

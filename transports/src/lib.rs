@@ -70,7 +70,7 @@ pub use retry_budget::RetryBudget;
 pub use session::hosted_program;
 pub use session::{
     AttributeChange, Block, ByteStream, CommandLine, Context, DataStore, Destination, Dial, Mode,
-    Opening, ProxyLink, ResourceAction, ResourceFailure, Resources, Transport,
+    Opening, ProxyConnection, ProxyLink, ResourceAction, ResourceFailure, Resources, Transport,
 };
 pub use snmp::SnmpSession;
 pub use ssh_cli::{SshCli, SshCliSession};

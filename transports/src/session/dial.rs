@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::Context;
 use super::hosted_program::{HostedProcess, HostedProgram, ProgramNotStarted};
 use crate::error::ProxyProblem;
-use crate::{Result, SshHost, tcp};
+use crate::{Result, tcp};
 
 /// A bidirectional byte stream: a connection, or a channel that works like one.
 pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
@@ -53,13 +53,23 @@ pub trait Dial: fmt::Debug + Send + Sync {
     fn link(&self) -> Option<ProxyLink>;
 }
 
+/// A connection to a proxy.
+#[async_trait]
+pub trait ProxyConnection: fmt::Debug + Send + Sync {
+    /// Whether the connection has ended.
+    fn is_closed(&self) -> bool;
+
+    /// Whether the proxy answers within this time.
+    async fn answers(&self, limit: Duration) -> bool;
+}
+
 /// The proxy that a session goes through, for messages.
 #[derive(Clone, Debug)]
 pub struct ProxyLink {
     /// The name of the proxy.
     pub proxy: String,
-    /// The SSH connection to it, which this does not keep open.
-    pub connection: Weak<SshHost>,
+    /// The connection to it, which this does not keep open.
+    pub connection: Weak<dyn ProxyConnection>,
     /// Other proxies of the pool that were tried in vain before.
     pub setbacks: Vec<ProxyProblem>,
 }

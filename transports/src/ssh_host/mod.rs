@@ -14,11 +14,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::time::Instant;
 
 pub use crate::output::{Exit, Piece};
 use crate::ssh::Ssh;
-use crate::{Context, Result};
+use crate::{Context, ProxyConnection, Result};
 pub use exec::{Exec, Output, Stdin};
 pub use put::{Source, Upload};
 pub use settings::HostSettings;
@@ -103,19 +104,20 @@ impl SshHost {
         self.ssh.peer().name()
     }
 
-    /// Returns whether the connection has ended. Every program on it has got an error then.
-    pub fn is_closed(&self) -> bool {
-        self.ssh.is_closed()
-    }
-
-    /// Returns whether the host answers within this time.
-    pub async fn answers(&self, limit: Duration) -> bool {
-        self.ssh.answers(limit).await
-    }
-
     /// Closes the connection, within `disconnect-timeout`. Programs that still run are cut off.
     pub async fn close(self) {
         self.ssh.close().await;
+    }
+}
+
+#[async_trait]
+impl ProxyConnection for SshHost {
+    fn is_closed(&self) -> bool {
+        self.ssh.is_closed()
+    }
+
+    async fn answers(&self, limit: Duration) -> bool {
+        self.ssh.answers(limit).await
     }
 }
 

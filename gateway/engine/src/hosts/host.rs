@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use devgate_core::failure::Failure;
 use devgate_transports::hosted_program::{HostedProcess, HostedProgram};
-use devgate_transports::{ByteStream, Context, Destination, SshHost, dial};
+use devgate_transports::{ByteStream, Context, Destination, ProxyConnection, dial};
 use tokio::time::Instant;
 
 use super::local::Local;
@@ -141,7 +141,7 @@ impl Host<'_> {
     }
 
     /// Returns a connection to the host, without keeping it open. `None` for this node.
-    pub(crate) fn connection(&self) -> Option<Weak<SshHost>> {
+    pub(crate) fn connection(&self) -> Option<Weak<dyn ProxyConnection>> {
         match self {
             Self::Local(_) => None,
             Self::Shell(shell) => Some(shell.connections()?.connection()),

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::inventory::{Target, TargetKind};
+use crate::inventory::{Listed, Target, TargetKind};
 use crate::job::TargetJob;
 use crate::proxies::{Way, WayHop};
 use crate::run::{Run, RunSummary};
@@ -62,11 +62,12 @@ async fn reach(sessions: Sessions<'_, '_>, job: &TargetJob<'_>) -> Result<Succes
             let text = "It is this node: no connection is needed.".to_owned();
             return Ok(Success { text, link: None });
         }
-        TargetKind::Ssh => {
+        // Any other name that is not in the inventory has this kind, too.
+        TargetKind::Ssh if job.target.listed != Listed::No => {
             sessions.log_in_to_host(job).await?;
             (None, None)
         }
-        TargetKind::Remote { .. } | TargetKind::Other(_) => {
+        TargetKind::Ssh | TargetKind::Remote { .. } | TargetKind::Other(_) => {
             session::with_session(
                 sessions,
                 job,

@@ -334,19 +334,9 @@ impl SessionTurn<'_> {
                 return Err(failure);
             }
         };
-        let now = Instant::now();
-        let session = PooledSession {
-            transport,
-            key: Rc::clone(&spec.key),
-            link,
-            target: ctx.target().to_owned(),
-            last_used: now,
-            tested: now,
-            idle: spec.limits.idle,
-        };
         Ok(SessionInUse {
             device: self.device,
-            session: Some(session),
+            session: Some(PooledSession::new(ctx, transport, link, spec)),
         })
     }
 }

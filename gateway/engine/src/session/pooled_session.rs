@@ -7,7 +7,7 @@ use devgate_core::redactor::{Redactor, Sink};
 use devgate_transports::{Context, ProxyLink, RetryBudget, Transport};
 use tokio::time::{Instant, timeout};
 
-use super::connection_spec::SessionKey;
+use super::connection_spec::{ConnectionSpec, SessionKey};
 
 /// The longest time that the test of an idle session may take.
 const TEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -28,6 +28,25 @@ pub(super) struct PooledSession {
 }
 
 impl PooledSession {
+    /// Creates the entry of a session that was just opened.
+    pub(super) fn new(
+        ctx: &Context<'_>,
+        transport: Box<dyn Transport>,
+        link: Option<ProxyLink>,
+        spec: &ConnectionSpec<'_>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            transport,
+            key: Rc::clone(&spec.key),
+            link,
+            target: ctx.target().to_owned(),
+            last_used: now,
+            tested: now,
+            idle: spec.limits.idle,
+        }
+    }
+
     /// Records that the session was just used, for the target of this context.
     pub(super) fn mark_used(&mut self, ctx: &Context<'_>) {
         let now = Instant::now();

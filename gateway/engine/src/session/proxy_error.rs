@@ -49,13 +49,15 @@ fn names(text: &str, name: &str) -> bool {
 mod tests {
     use std::sync::Weak;
 
+    use devgate_transports::SshHost;
+
     use super::*;
 
     #[tokio::test]
     async fn an_error_names_the_proxy_that_the_session_went_through() {
         let link = ProxyLink {
             proxy: "h1".to_owned(),
-            connection: Weak::new(),
+            connection: Weak::<SshHost>::new(),
             setbacks: Vec::new(),
         };
         let refused = || Failure::new("puppetlabs.tasks/connect-error", "r1:22 refuses the login");

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use devgate_core::lock::locked;
 use devgate_transports::error::Phase;
-use devgate_transports::{ByteStream, Context, Destination, Error, HostSettings, Result, SshHost};
+use devgate_transports::{
+    ByteStream, Context, Destination, Error, HostSettings, ProxyConnection, Result, SshHost,
+};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
@@ -215,10 +217,12 @@ impl SshConnections {
     }
 
     /// Returns the connection that sessions go through, without keeping it open.
-    pub(crate) fn connection(&self) -> Weak<SshHost> {
+    pub(crate) fn connection(&self) -> Weak<dyn ProxyConnection> {
         let state = self.state();
-        let first = state.connections.first();
-        first.map_or_else(Weak::new, |first| Arc::downgrade(&first.host))
+        match state.connections.first() {
+            Some(first) => Arc::downgrade(&first.host) as _,
+            None => Weak::<SshHost>::new(),
+        }
     }
 
     /// Returns the settings of the connections.
