@@ -165,7 +165,7 @@ impl SshConnections {
                     if lease.learn_from_refusal(refusals) {
                         continue;
                     }
-                    error
+                    error.on_the_way_to(to)
                 }
                 (Err(error), _) => error,
             };
