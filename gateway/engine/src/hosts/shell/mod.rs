@@ -34,7 +34,7 @@ use self::access::{ShellAccess, Stdin};
 pub(crate) use self::connections::{ForwardError, SshConnections};
 use self::programs::{SHORT_SCRIPT_LIMIT, ShellPrograms};
 use self::relay::{Interpreter, RELAY_LIMIT, Relays};
-pub(crate) use self::relay::{Lend, RelayedClients};
+pub(crate) use self::relay::{Lend, RelayedClients, TaskSession};
 use self::running_script::{RunningScript, ScriptError};
 use self::running_task::RunningTask;
 use self::script::Script;
@@ -194,7 +194,7 @@ impl<'v> Shell<'v> {
         &self.settings.budget
     }
 
-    /// Runs a task. A session is lent to it where a relay can run.
+    /// Runs a task.
     ///
     /// # Errors
     /// Fails when the task was not started, could not be executed, or did not run to its end.
@@ -202,7 +202,7 @@ impl<'v> Shell<'v> {
         &self,
         invocation: &Invocation,
         control: TaskControl<'_>,
-        lend: Option<&dyn Lend>,
+        session: TaskSession<'_>,
     ) -> Result<TaskOutput, TaskNotRun> {
         let task = invocation.task();
         let implementation = invocation.implementation();
@@ -220,8 +220,11 @@ impl<'v> Shell<'v> {
         let script = Script::run();
         let mark = script.mark.clone();
         let mut running = RunningTask::new(self, &mark);
-        let limit = SHORT_SCRIPT_LIMIT + lend.map_or(Duration::ZERO, |_| RELAY_LIMIT);
-        let starting = self.start_task(script, &command_line, input, lend);
+        let limit = match session {
+            TaskSession::None | TaskSession::Refused(_) => SHORT_SCRIPT_LIMIT,
+            TaskSession::Relayed(_) => SHORT_SCRIPT_LIMIT + RELAY_LIMIT,
+        };
+        let starting = self.start_task(script, &command_line, input, session);
         let begun = tokio::select! {
             begun = timeout(limit, starting) => begun,
             () = control.stop.reaches(Stage::End) => {
@@ -247,8 +250,10 @@ impl<'v> Shell<'v> {
         };
         running.set_group(running_script.group());
         let watching = running.watch(&mut running_script, task, control);
-        let outcome = match (relay, lend) {
-            (Some(relay), Some(lend)) => relay.serve_during(self, lend, watching).await?,
+        let outcome = match (relay, session) {
+            (Some(relay), TaskSession::Relayed(lend)) => {
+                relay.serve_during(self, lend, watching).await?
+            }
             (_, _) => watching.await?,
         };
         if let Some(reason) = exec_failure(&outcome, &mark) {
