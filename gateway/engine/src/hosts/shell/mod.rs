@@ -4,6 +4,7 @@
 //! Everything, from creating the run's directory to removing it, is done as the user under which tasks run.
 
 mod access;
+mod closing;
 mod connections;
 mod files;
 mod hosted;
@@ -72,9 +73,6 @@ struct Preparation {
 
 /// The shortest time in which a host must be prepared, however short a task may take: `sh` may start slowly.
 const MIN_PREPARE_LIMIT: Duration = Duration::from_secs(5);
-
-/// The longest time that closing the host may take.
-const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 impl<'v> Shell<'v> {
     /// Connects to a host behind SSH.
@@ -283,43 +281,6 @@ impl<'v> Shell<'v> {
     async fn run_short(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
         let ctx = self.host_context.ctx();
         self.programs.run_short(&ctx, script, limit).await
-    }
-
-    /// Ends the tasks that still run, removes the run's directory and closes the connections.
-    pub(super) async fn close(&self) {
-        let ctx = self.host_context.ctx();
-        let work = async {
-            let running: Vec<_> = self.running().drain().collect();
-            for (mark, group) in running {
-                match self.end(&mark, group, Duration::ZERO).await {
-                    Ok(left) if left.is_empty() => {}
-                    Ok(left) => {
-                        ctx.warning(format!("processes of a task are still running: {left}"))
-                    }
-                    Err(why) => {
-                        ctx.warning(format!("processes of a task may still be running: {why}"))
-                    }
-                }
-            }
-            if !self.may_have_dir.load(Ordering::Relaxed) {
-                return;
-            }
-            if !self.settings.cleanup {
-                ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));
-            } else if let Err(why) = self
-                .run_short(&Script::remove(&self.dir), SHORT_SCRIPT_LIMIT)
-                .await
-            {
-                ctx.warning(format!("{} could not be removed: {why}", self.dir));
-            }
-        };
-        if timeout(CLOSE_LIMIT, work).await.is_err() {
-            ctx.warning(format!(
-                "{} may still be there: the host has not answered for {CLOSE_LIMIT:?}",
-                self.dir
-            ));
-        }
-        self.programs.access.close(&ctx).await;
     }
 
     /// Ends all processes of a task, and reports those that still live.
