@@ -147,6 +147,18 @@ mod tests {
                 "`AllowTcpForwarding`",
             ),
             (ForwardingObstacle::ResourceShortage, "", true, "no room"),
+            (
+                ForwardingObstacle::NoRelay,
+                "neither perl nor python3 is installed",
+                false,
+                "install `perl` or `python3`",
+            ),
+            (
+                ForwardingObstacle::NoSession,
+                "open failed",
+                false,
+                "raise `MaxSessions`",
+            ),
         ] {
             let problem = problem(obstacle, message);
             assert_eq!(problem.is_temporary(), passes, "{problem}");

@@ -274,4 +274,16 @@ mod tests {
         let input = format!("+/t\n@\n+/s\n:\n+1\n+\n+2\n=PT_a\n{}\n{{}}", script.mark);
         assert_eq!(script.input.reveal(), input.as_bytes());
     }
+
+    #[test]
+    fn a_devgate_is_written_before_it_is_first_in_the_path() {
+        let mut script = Script::run();
+        let session = SessionFolder {
+            path: "/s",
+            devgate: Some("a\nb"),
+        };
+        script.set_task(&["/t".to_owned()], &[], Some(session), None);
+        let input = format!("+/t\n@\n+a\n+b\n,/s\n+/s\n:\n{}\n", script.mark);
+        assert_eq!(script.input.reveal(), input.as_bytes());
+    }
 }
