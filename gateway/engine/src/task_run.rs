@@ -12,7 +12,9 @@ use devgate_core::results::{Status, TargetResult};
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
-use crate::hosts::{Lend, LendingWay, TaskBudget, TaskControl, TaskNotRun, TaskOutput};
+use crate::hosts::{
+    Lend, LendingWay, TaskBudget, TaskControl, TaskNotRun, TaskOutput, TaskSession,
+};
 use crate::inventory::{Listed, Target, TargetKind};
 use crate::job::TargetJob;
 use crate::process::{DiscardOutput, ProcessLimits};
@@ -147,11 +149,20 @@ impl TaskRun<'_, '_> {
             (Some(spec), LendingWay::Relay) => {
                 let dialer = SlotDialer(slot);
                 let ctx = ctx.with_dialer(Some(&dialer));
-                let run = async |lend: &dyn Lend| host.run_lending(invocation, control, lend).await;
+                let run = async |lend: &dyn Lend| {
+                    let session = TaskSession::Relayed(lend);
+                    host.run_with(invocation, control, session).await
+                };
                 let lending = self.broker.lend_elsewhere(&ctx, spec, self.mode, run);
                 lending.await
             }
-            (Some(_), LendingWay::None) | (None, _) => host.run(invocation, control).await,
+            (Some(_), LendingWay::None) => {
+                let session = TaskSession::Refused(
+                    "it runs as another user of this node, who does not get devgate's sessions",
+                );
+                host.run_with(invocation, control, session).await
+            }
+            (None, _) => host.run(invocation, control).await,
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::Error;
 use super::text::one_line;
+use crate::Destination;
 
 /// A connected jump host that opens no connection to the next host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +26,10 @@ pub enum ForwardingObstacle {
     Forbidden,
     /// The next host does not answer.
     ConnectFailed,
-    /// The jump host has no program that relays datagrams.
+    /// No program on the jump host can open it.
     NoRelay,
+    /// The jump host has no session for a program that opens it.
+    NoSession,
     /// The jump host lacks resources now.
     ResourceShortage,
 }
@@ -38,9 +42,30 @@ impl ForwardingRefused {
             .iter()
             .any(|words| self.message.contains(words));
         match self.obstacle {
-            ForwardingObstacle::Forbidden | ForwardingObstacle::NoRelay => false,
+            ForwardingObstacle::Forbidden
+            | ForwardingObstacle::NoRelay
+            | ForwardingObstacle::NoSession => false,
             ForwardingObstacle::ConnectFailed => !is_no_name,
             ForwardingObstacle::ResourceShortage => true,
+        }
+    }
+}
+
+impl Error {
+    /// Returns the error for a destination that a program on a host was to connect to, where the host had no session
+    /// for the program ([`NoMoreSessions`](Self::NoMoreSessions)).
+    #[must_use]
+    pub fn on_the_way_to(self, to: Destination<'_>) -> Self {
+        match self {
+            Self::NoMoreSessions { peer, message } => {
+                Self::ForwardingRefused(Box::new(ForwardingRefused {
+                    peer: to.to_string(),
+                    via: peer,
+                    obstacle: ForwardingObstacle::NoSession,
+                    message,
+                }))
+            }
+            other => other,
         }
     }
 }
@@ -67,7 +92,11 @@ impl fmt::Display for ForwardingRefused {
                 ": check `host` and `port`, which are looked up and reached from there, and that it is up"
             }
             ForwardingObstacle::NoRelay => {
-                ": a program has to open it there, which needs Perl or Python 3 and an account that may run it"
+                ": a program has to open it there; install `perl` or `python3` on that host, and let the account run it"
+            }
+            ForwardingObstacle::NoSession => {
+                ": a program has to open it there, which takes a session of its SSH server; raise `MaxSessions` in \
+                 its `sshd_config`, or lower the `concurrency` of this proxy"
             }
             ForwardingObstacle::ResourceShortage => ": it has no room for one more connection just now",
         })
@@ -114,6 +143,18 @@ mod tests {
                 "`AllowTcpForwarding`",
             ),
             (ForwardingObstacle::ResourceShortage, "", true, "no room"),
+            (
+                ForwardingObstacle::NoRelay,
+                "neither perl nor python3 is installed",
+                false,
+                "install `perl` or `python3`",
+            ),
+            (
+                ForwardingObstacle::NoSession,
+                "open failed",
+                false,
+                "raise `MaxSessions`",
+            ),
         ] {
             let problem = problem(obstacle, message);
             assert_eq!(problem.is_temporary(), passes, "{problem}");

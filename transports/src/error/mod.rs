@@ -173,7 +173,9 @@ pub enum Error {
     },
 
     /// The connection has reached the target's limit of sessions. Nothing was started.
-    #[error("{peer} allows no more sessions on this connection ({message})")]
+    #[error(
+        "{peer} allows no more sessions on this connection ({message}): raise `MaxSessions` in its `sshd_config`"
+    )]
     NoMoreSessions {
         /// The peer.
         peer: String,

@@ -16,7 +16,7 @@ use crate::ssh::forwarded::Forwarded;
 use crate::{ByteStream, Destination, Error, Result};
 
 /// The command line. It means the same to every login shell: it has no `'`, no `!` and no line end within its quotes.
-const COMMAND: &str = r#"exec sh -c 'printf "%s\n" "$0"; IFS= read -r l; IFS= read -r y; if command -v perl >/dev/null 2>&1; then exec perl -e "$l"; elif command -v python3 >/dev/null 2>&1; then exec python3 -c "$y"; else echo "neither perl nor python3 is installed"; fi'"#;
+const COMMAND: &str = r#"exec sh -c 'printf "%s\n" "$0"; IFS= read -r l; IFS= read -r y; t() { "$@" >/dev/null 2>&1 </dev/null; }; if t perl -MSocket=getaddrinfo -e 1; then exec perl -e "$l"; elif t python3 -c "import socket"; then exec python3 -c "$y"; else echo "neither perl nor python3 is installed, or it lacks its module for sockets"; fi'"#;
 
 /// Reads `udp`, `tcp` or `unix`, the host or the path, and the port, one line each. Prints `ok`, or what is wrong behind
 /// the name of the obstacle. Then it copies bytes, or datagrams, each behind its length in two bytes. A datagram that
@@ -98,7 +98,7 @@ impl SshHost {
         match timeout_at(deadline, starting).await {
             Ok(Ok(said)) if said == "ok" => Ok(Box::new(stream)),
             Ok(Ok(said)) => Err(self.no_relay(to, said)),
-            Ok(Err(error)) => Err(self.no_relay(to, error.to_string())),
+            Ok(Err(error)) => Err(self.no_relay(to, no_answer(&error))),
             Err(_) => Err(Error::TimedOut {
                 peer: to.to_string(),
                 phase: Phase::Connection,
@@ -124,6 +124,14 @@ impl SshHost {
             obstacle,
             message,
         }))
+    }
+}
+
+/// Returns why the program has not answered.
+fn no_answer(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => "the program ended before it answered".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -10,7 +10,7 @@ use devgate_transports::{ByteStream, Context, Destination, ProxyConnection, dial
 use tokio::time::Instant;
 
 use super::local::Local;
-use super::shell::{ForwardError, Lend, Shell};
+use super::shell::{ForwardError, Shell, TaskSession};
 use super::{TaskBudget, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
 use crate::tasks::Invocation;
 
@@ -78,26 +78,23 @@ impl Host<'_> {
         invocation: Invocation,
         control: TaskControl<'_>,
     ) -> Result<TaskOutput, TaskNotRun> {
-        match self {
-            Self::Local(local) => Ok(local.run(invocation, control).await?),
-            // Boxed, so that a task on this node does not carry the space for one behind a shell.
-            Self::Shell(shell) => Box::pin(shell.run(&invocation, control, None)).await,
-        }
+        self.run_with(invocation, control, TaskSession::None).await
     }
 
-    /// Runs a task as [`run`](Self::run) does, and lends it a session over a relay.
+    /// Runs a task as [`run`](Self::run) does, with a session. On this node, the invocation names the session instead.
     ///
     /// # Errors
     /// Fails as [`run`](Self::run).
-    pub(crate) async fn run_lending(
+    pub(crate) async fn run_with(
         &self,
         invocation: Invocation,
         control: TaskControl<'_>,
-        lend: &dyn Lend,
+        session: TaskSession<'_>,
     ) -> Result<TaskOutput, TaskNotRun> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, control).await?),
-            Self::Shell(shell) => Box::pin(shell.run(&invocation, control, Some(lend))).await,
+            // Boxed, so that a task on this node does not carry the space for one behind a shell.
+            Self::Shell(shell) => Box::pin(shell.run(&invocation, control, session)).await,
         }
     }
 

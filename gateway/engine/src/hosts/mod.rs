@@ -16,4 +16,4 @@ pub(crate) use host::{Host, LendingWay};
 pub(crate) use host_context::HostContext;
 pub(crate) use settings::TaskBudget;
 pub use settings::TaskHostSettings;
-pub(crate) use shell::{ForwardError, Lend, RelayedClients, Shell, SshConnections};
+pub(crate) use shell::{ForwardError, Lend, RelayedClients, Shell, SshConnections, TaskSession};

@@ -3,11 +3,12 @@
 //! Each request waits for a turn with a session of the pool, which is kept while it is lent. The gateway cannot know
 //! which commands change a device, so no command that may have arrived is sent again.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use devgate_core::failure::Failure;
 use devgate_transports::Environment;
-use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode};
+use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode, Transport};
 use serde_json::{Value as Json, json};
 use tokio::sync::OnceCell;
 
@@ -44,6 +45,8 @@ pub struct LentSession<'a> {
     lease: SessionLease<'a>,
     mode: Mode,
     retry_scope: RetryScope,
+    /// Whether a failure of the session was reported.
+    reported: Cell<bool>,
 }
 
 impl<'p> SessionBroker<'p> {
@@ -138,6 +141,7 @@ impl<'a> LentSession<'a> {
             lease,
             mode,
             retry_scope,
+            reported: Cell::new(false),
         }
     }
 
@@ -202,7 +206,32 @@ impl<'a> LentSession<'a> {
             RetryScope::Run => self.ctx,
             RetryScope::Request => self.ctx.with_retry_budget(&own),
         };
-        turn.perform(&ctx, async |ctx, _| work(ctx).await).await
+        let is_open = Cell::new(false);
+        let work = async |ctx: &Context<'_>, _: &dyn Transport| {
+            is_open.set(true);
+            work(ctx).await
+        };
+        let outcome = turn.perform(&ctx, work).await;
+        if let Err(why) = &outcome {
+            self.report(why, is_open.get());
+        }
+        outcome
+    }
+
+    /// Reports once that a task has no session. The task may ignore this, and the stderr of a successful task is hidden.
+    fn report(&self, why: &Failure, is_open: bool) {
+        let concerns_session = !is_open || why.is_of_connection();
+        let is_for_task = self.retry_scope == RetryScope::Run;
+        if !concerns_session || !is_for_task || self.reported.replace(true) {
+            return;
+        }
+        let what = if is_open {
+            "has failed"
+        } else {
+            "could not be opened"
+        };
+        self.ctx
+            .warning(format!("the task's session with the device {what}: {why}"));
     }
 
     fn command_line<'c>(

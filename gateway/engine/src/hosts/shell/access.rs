@@ -1,7 +1,9 @@
 //! Starts a host's shell, writes to it and reads from it: over SSH, or as a child process on this node.
 
+use std::future::pending;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use devgate_core::failure::Failure;
@@ -80,6 +82,21 @@ impl ShellAccess {
                 })?;
                 Ok((Stdin::Local(stdin), Output::Local(Box::new(child))))
             }
+        }
+    }
+
+    /// Waits until the host turns out not to answer within this time. This ends only if a connection is open and silent.
+    pub(super) async fn silence(&self, limit: Duration) {
+        match self {
+            Self::Ssh(connections) => connections.silence(limit).await,
+            Self::Local => pending().await,
+        }
+    }
+
+    /// Drops the connections to a host that does not answer.
+    pub(super) fn abandon(&self) {
+        if let Self::Ssh(connections) = self {
+            connections.abandon();
         }
     }
 

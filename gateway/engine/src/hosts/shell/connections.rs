@@ -3,6 +3,7 @@
 //!
 //! The number (`MaxSessions` of OpenSSH's server) is learnt from the first refusal and remembered.
 
+use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -167,7 +168,7 @@ impl SshConnections {
                     if lease.learn_from_refusal(refusals) {
                         continue;
                     }
-                    error
+                    error.on_the_way_to(to)
                 }
                 (Err(error), _) => error,
             };
@@ -304,6 +305,26 @@ impl SshConnections {
     /// Returns the number of open connections.
     pub(super) fn count(&self) -> usize {
         self.state().connections.len()
+    }
+
+    /// Waits until an open connection turns out to be silent for this time. Otherwise, this never ends.
+    pub(super) async fn silence(&self, limit: Duration) {
+        let is_open = |connection: &&Arc<SshConnection>| !connection.host.is_closed();
+        let host = {
+            let state = self.state();
+            let open = state.connections.iter().find(is_open);
+            open.map(|connection| Arc::clone(&connection.host))
+        };
+        match host {
+            Some(host) if !host.answers(limit).await => {}
+            Some(_) | None => pending().await,
+        }
+    }
+
+    /// Drops all connections without a goodbye.
+    pub(super) fn abandon(&self) {
+        let connections = std::mem::take(&mut self.state().connections);
+        drop(connections);
     }
 
     /// Closes all connections at once.

@@ -4,6 +4,7 @@
 //! Everything, from creating the run's directory to removing it, is done as the user under which tasks run.
 
 mod access;
+mod closing;
 mod connections;
 mod files;
 mod hosted;
@@ -34,7 +35,7 @@ use self::access::{ShellAccess, Stdin};
 pub(crate) use self::connections::{ForwardError, SshConnections};
 use self::programs::{SHORT_SCRIPT_LIMIT, ShellPrograms};
 use self::relay::{Interpreter, RELAY_LIMIT, Relays};
-pub(crate) use self::relay::{Lend, RelayedClients};
+pub(crate) use self::relay::{Lend, RelayedClients, TaskSession};
 use self::running_script::{RunningScript, ScriptError};
 use self::running_task::RunningTask;
 use self::script::Script;
@@ -72,9 +73,6 @@ struct Preparation {
 
 /// The shortest time in which a host must be prepared, however short a task may take: `sh` may start slowly.
 const MIN_PREPARE_LIMIT: Duration = Duration::from_secs(5);
-
-/// The longest time that closing the host may take.
-const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 impl<'v> Shell<'v> {
     /// Connects to a host behind SSH.
@@ -194,7 +192,7 @@ impl<'v> Shell<'v> {
         &self.settings.budget
     }
 
-    /// Runs a task. A session is lent to it where a relay can run.
+    /// Runs a task.
     ///
     /// # Errors
     /// Fails when the task was not started, could not be executed, or did not run to its end.
@@ -202,7 +200,7 @@ impl<'v> Shell<'v> {
         &self,
         invocation: &Invocation,
         control: TaskControl<'_>,
-        lend: Option<&dyn Lend>,
+        session: TaskSession<'_>,
     ) -> Result<TaskOutput, TaskNotRun> {
         let task = invocation.task();
         let implementation = invocation.implementation();
@@ -220,8 +218,11 @@ impl<'v> Shell<'v> {
         let script = Script::run();
         let mark = script.mark.clone();
         let mut running = RunningTask::new(self, &mark);
-        let limit = SHORT_SCRIPT_LIMIT + lend.map_or(Duration::ZERO, |_| RELAY_LIMIT);
-        let starting = self.start_task(script, &command_line, input, lend);
+        let limit = match session {
+            TaskSession::None | TaskSession::Refused(_) => SHORT_SCRIPT_LIMIT,
+            TaskSession::Relayed(_) => SHORT_SCRIPT_LIMIT + RELAY_LIMIT,
+        };
+        let starting = self.start_task(script, &command_line, input, session);
         let begun = tokio::select! {
             begun = timeout(limit, starting) => begun,
             () = control.stop.reaches(Stage::End) => {
@@ -247,8 +248,10 @@ impl<'v> Shell<'v> {
         };
         running.set_group(running_script.group());
         let watching = running.watch(&mut running_script, task, control);
-        let outcome = match (relay, lend) {
-            (Some(relay), Some(lend)) => relay.serve_during(self, lend, watching).await?,
+        let outcome = match (relay, session) {
+            (Some(relay), TaskSession::Relayed(lend)) => {
+                relay.serve_during(self, lend, watching).await?
+            }
             (_, _) => watching.await?,
         };
         if let Some(reason) = exec_failure(&outcome, &mark) {
@@ -278,43 +281,6 @@ impl<'v> Shell<'v> {
     async fn run_short(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
         let ctx = self.host_context.ctx();
         self.programs.run_short(&ctx, script, limit).await
-    }
-
-    /// Ends the tasks that still run, removes the run's directory and closes the connections.
-    pub(super) async fn close(&self) {
-        let ctx = self.host_context.ctx();
-        let work = async {
-            let running: Vec<_> = self.running().drain().collect();
-            for (mark, group) in running {
-                match self.end(&mark, group, Duration::ZERO).await {
-                    Ok(left) if left.is_empty() => {}
-                    Ok(left) => {
-                        ctx.warning(format!("processes of a task are still running: {left}"))
-                    }
-                    Err(why) => {
-                        ctx.warning(format!("processes of a task may still be running: {why}"))
-                    }
-                }
-            }
-            if !self.may_have_dir.load(Ordering::Relaxed) {
-                return;
-            }
-            if !self.settings.cleanup {
-                ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));
-            } else if let Err(why) = self
-                .run_short(&Script::remove(&self.dir), SHORT_SCRIPT_LIMIT)
-                .await
-            {
-                ctx.warning(format!("{} could not be removed: {why}", self.dir));
-            }
-        };
-        if timeout(CLOSE_LIMIT, work).await.is_err() {
-            ctx.warning(format!(
-                "{} may still be there: the host has not answered for {CLOSE_LIMIT:?}",
-                self.dir
-            ));
-        }
-        self.programs.access.close(&ctx).await;
     }
 
     /// Ends all processes of a task, and reports those that still live.

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
-use devgate_schemas::Sensitive;
+use devgate_schemas::{Sensitive, visible};
 use devgate_transports::Error;
-use devgate_transports::ssh_host::Piece;
+use devgate_transports::ssh_host::{Piece, quoted};
 use futures_util::future::LocalBoxFuture;
 use tokio::io::DuplexStream;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell, mpsc};
@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use self::carrier::{RelayEnd, carry};
 use super::access::Stdin;
 use super::running_script::{RunningScript, ScriptError, input_of, send_input};
-use super::script::Script;
+use super::script::{Script, SessionFolder};
 use super::{SHORT_SCRIPT_LIMIT, Shell};
 use crate::tasks::{Input, SESSION_VARIABLE};
 
@@ -64,6 +64,17 @@ pub(super) struct Relays {
 pub(super) enum Interpreter {
     Perl,
     Python,
+}
+
+/// The session of a task with its device.
+#[derive(Clone, Copy)]
+pub(crate) enum TaskSession<'a> {
+    /// The task has no device, or one that no session is possible with.
+    None,
+    /// The session is on this node, and a relay leads to it.
+    Relayed(&'a dyn Lend),
+    /// There is none, for this reason.
+    Refused(&'a str),
 }
 
 /// A running relay.
@@ -111,11 +122,12 @@ impl Interpreter {
     }
 
     /// Returns the `devgate` of tasks.
-    fn client(self) -> &'static str {
-        match self {
+    fn client(self) -> String {
+        let client = match self {
             Self::Perl => include_str!("relay/devgate.pl"),
             Self::Python => include_str!("relay/devgate.py"),
-        }
+        };
+        client.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
     }
 }
 
@@ -126,48 +138,59 @@ impl Shell<'_> {
         mut script: Script,
         command_line: &[String],
         input: Input,
-        lend: Option<&dyn Lend>,
+        session: TaskSession<'_>,
     ) -> Result<(RunningScript, Option<Relay>), ScriptError> {
         let (mut environment, stdin) = (input.environment, input.stdin);
-        if lend.is_none() {
+        if let TaskSession::None = session {
             script.set_task(command_line, &environment, None, stdin.as_ref());
             return Ok((self.start(&script).await?, None));
         }
         // The task has its place on a connection before the relay asks for one. Otherwise, on a host with few places,
         // relays could take all of them, and their tasks would wait for ever.
         let (running_script, open) = self.begin(&script).await?;
-        let relay = self.start_relay().await;
-        if let Some(relay) = &relay {
-            let socket = Sensitive::new(relay.socket().to_owned());
-            environment.push((SESSION_VARIABLE.to_owned(), socket));
-        }
-        let folder = relay.as_ref().map(Relay::folder);
-        script.set_task(command_line, &environment, folder, stdin.as_ref());
+        let relay = match session {
+            TaskSession::None | TaskSession::Relayed(_) => self.start_relay().await,
+            TaskSession::Refused(why) => Err(why.to_owned()),
+        };
+        let (path, devgate) = match &relay {
+            Ok(relay) => {
+                let socket = Sensitive::new(relay.socket.clone());
+                environment.push((SESSION_VARIABLE.to_owned(), socket));
+                (relay.folder.clone(), None)
+            }
+            Err(why) => (
+                format!("{}/no-session-{}", self.dir, script.mark),
+                Some(stub(why)),
+            ),
+        };
+        let folder = SessionFolder {
+            path: &path,
+            devgate: devgate.as_deref(),
+        };
+        script.set_task(command_line, &environment, Some(folder), stdin.as_ref());
         // The reader of the output finds out when the input was not taken.
         drop(send_input(open, &script));
-        Ok((running_script, relay))
+        Ok((running_script, relay.ok()))
     }
 
-    /// Starts a relay for a task. If there can be none, this is reported once for the host.
-    async fn start_relay(&self) -> Option<Relay> {
+    /// Starts a relay for a task, or returns why there can be none. This is reported once for the host.
+    async fn start_relay(&self) -> Result<Relay, String> {
         let interpreter = self.preparation.get().and_then(|known| known.interpreter);
         let started = match timeout(RELAY_LIMIT, self.try_relay(interpreter)).await {
             Ok(started) => started,
             Err(_) => Err(format!(
-                "the host did not start the relay within {RELAY_LIMIT:?}"
+                "the host did not start the relay within {RELAY_LIMIT:?}; it takes one more session of its SSH server \
+                 (`MaxSessions`)"
             )),
         };
-        match started {
-            Ok(relay) => Some(relay),
-            Err(why) => {
-                if !self.relays.reported.swap(true, Ordering::Relaxed) {
-                    self.host_context.ctx().notice(format!(
-                        "tasks on this host get no session with their device: {why}"
-                    ));
-                }
-                None
-            }
+        if let Err(why) = &started
+            && !self.relays.reported.swap(true, Ordering::Relaxed)
+        {
+            self.host_context.ctx().notice(format!(
+                "tasks on this host get no session with their device: {why}"
+            ));
         }
+        started
     }
 
     async fn try_relay(&self, interpreter: Option<Interpreter>) -> Result<Relay, String> {
@@ -181,7 +204,7 @@ impl Shell<'_> {
         let upload = || async {
             for (path, content) in [
                 (&file, interpreter.relay()),
-                (&format!("{folder}/devgate"), interpreter.client()),
+                (&format!("{folder}/devgate"), &interpreter.client()),
             ] {
                 let write = Script::write(path, 0o700, content.as_bytes());
                 self.run_short(&write, SHORT_SCRIPT_LIMIT).await?;
@@ -223,7 +246,13 @@ impl Shell<'_> {
     }
 }
 
-/// Reads the first line of a relay, or what it says instead.
+/// Returns the `devgate` of a task without a session: it says why there is none.
+fn stub(why: &str) -> String {
+    include_str!("relay/devgate.sh").replace("@WHY@", &quoted(&visible(why)))
+}
+
+/// Reads the first line of a relay, or what is said on stderr if it ends without one. The login shell may have printed
+/// something there, too.
 async fn first_line(script: &mut RunningScript) -> Result<String, Error> {
     let mut complaint = Vec::new();
     loop {
@@ -234,29 +263,21 @@ async fn first_line(script: &mut RunningScript) -> Result<String, Error> {
         }
         match script.output.next().await? {
             Piece::Stdout(bytes) => script.rest.extend_from_slice(&bytes),
-            Piece::Stderr(bytes) => complaint.extend_from_slice(&bytes),
-            Piece::Ended(_) => continue,
-            Piece::Exit(_) => complaint.push(b'\n'),
+            Piece::Stderr(bytes) => {
+                complaint.extend_from_slice(&bytes);
+                let surplus = complaint.len().saturating_sub(MAX_LINE);
+                drop(complaint.drain(..surplus));
+            }
+            Piece::Ended(_) => {}
+            Piece::Exit(_) => return Ok(String::from_utf8_lossy(&complaint).trim().to_owned()),
         }
-        let is_over = complaint.ends_with(b"\n");
-        if is_over || script.rest.len() + complaint.len() > MAX_LINE {
-            complaint.truncate(MAX_LINE);
-            return Ok(String::from_utf8_lossy(&complaint).trim().to_owned());
+        if script.rest.len() > MAX_LINE {
+            return Ok(String::from_utf8_lossy(&script.rest).into_owned());
         }
     }
 }
 
 impl Relay {
-    /// Returns the folder with the task's `devgate`.
-    pub(super) fn folder(&self) -> &str {
-        &self.folder
-    }
-
-    /// Returns the path of the socket.
-    pub(super) fn socket(&self) -> &str {
-        &self.socket
-    }
-
     /// Does `work` while the clients of the socket are served. The relay ends afterwards.
     pub(super) async fn serve_during<T>(
         mut self,

@@ -35,9 +35,9 @@ const MISSING: &str =
 const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac"#;
 
 /// Runs a task. `+` precedes each line of a value. After the lines of a value, `=NAME` makes a variable of it, `@` a
-/// word of the task's command line, and `:` the first folder of its PATH. A line with MARK alone ends the list, and the rest is the task's input. Before it
-/// waits for these lines, the script prints the process group in which the task will run. When the lines end too early,
-/// nothing is run.
+/// word of the task's command line, `:` the first folder of its PATH, and `,FOLDER` a program `devgate` in a new folder.
+/// A line with MARK alone ends the list, and the rest is the task's input. Before it waits for these lines, the script
+/// prints the process group in which the task will run. When the lines end too early, nothing is run.
 const RUN: &str = r#"n=$0; set -f; d=; f=; v=; l=;
 kill -0 -$$ 2>/dev/null && g=$$ || g=$(ps -o pgid= -p $$ | tr -d " ");
 printf "%s %s\n" "$n" "$g";
@@ -45,6 +45,7 @@ while IFS= read -r l; do case $l in "$n") d=1; break;;
 +*) if [ "$f" ]; then [ "$e" ] || { e=$(printf "\nx"); e=${e%x}; }; v=$v$e${l#+}; else v=${l#+}; f=1; fi;;
 =*) export "${l#=}=$v"; f=;; @) set -- "$@" "$v"; f=;;
 :) export PATH="$v:$PATH"; f=;;
+,*) (umask 077; l=${l#,}; mkdir -p "$l" && printf "%s\n" "$v" >"$l/devgate" && chmod 700 "$l/devgate") 2>/dev/null; f=;;
 esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n"; exec "$@""#;
 
 /// Ends what is left of a task: the processes of its process group or session ($1), and those that carry its mark ($2)
@@ -75,6 +76,13 @@ pub(super) struct Script {
     argv: Vec<String>,
     /// The script's own input, followed by that of a task.
     pub(super) input: Sensitive<Vec<u8>>,
+}
+
+/// The folder in which a task finds its `devgate`.
+pub(super) struct SessionFolder<'a> {
+    pub(super) path: &'a str,
+    /// The program, unless it is there already.
+    pub(super) devgate: Option<&'a str>,
 }
 
 /// A word that cannot be passed through every login shell.
@@ -118,13 +126,13 @@ impl Script {
         Self::new(RELAY, &[], lines(&[interpreter, file, socket]))
     }
 
-    /// Sets what is run: these words with these variables. `first_in_path` is the folder in which programs are looked
+    /// Sets what is run: these words with these variables. `session` is the folder in which programs are looked
     /// for first, and `stdin` the input.
     pub(super) fn set_task(
         &mut self,
         argv: &[String],
         environment: &[(String, Sensitive<String>)],
-        first_in_path: Option<&str>,
+        session: Option<SessionFolder<'_>>,
         stdin: Option<&Sensitive<Vec<u8>>>,
     ) {
         let mut input = Vec::new();
@@ -136,8 +144,12 @@ impl Script {
             word.split('\n').for_each(|text| line(["+", text]));
             line(["@", ""]);
         }
-        if let Some(folder) = first_in_path {
-            line(["+", folder]);
+        if let Some(SessionFolder { path, devgate }) = session {
+            if let Some(devgate) = devgate {
+                devgate.split('\n').for_each(|text| line(["+", text]));
+                line([",", path]);
+            }
+            line(["+", path]);
             line([":", ""]);
         }
         for (name, value) in environment {
@@ -254,8 +266,24 @@ mod tests {
         let stdin = Sensitive::new(b"{}".to_vec());
         let mut script = Script::run();
         let words = ["/t".to_owned()];
-        script.set_task(&words, &environment, Some("/s"), Some(&stdin));
+        let session = SessionFolder {
+            path: "/s",
+            devgate: None,
+        };
+        script.set_task(&words, &environment, Some(session), Some(&stdin));
         let input = format!("+/t\n@\n+/s\n:\n+1\n+\n+2\n=PT_a\n{}\n{{}}", script.mark);
+        assert_eq!(script.input.reveal(), input.as_bytes());
+    }
+
+    #[test]
+    fn a_devgate_is_written_before_it_is_first_in_the_path() {
+        let mut script = Script::run();
+        let session = SessionFolder {
+            path: "/s",
+            devgate: Some("a\nb"),
+        };
+        script.set_task(&["/t".to_owned()], &[], Some(session), None);
+        let input = format!("+/t\n@\n+a\n+b\n,/s\n+/s\n:\n{}\n", script.mark);
         assert_eq!(script.input.reveal(), input.as_bytes());
     }
 }

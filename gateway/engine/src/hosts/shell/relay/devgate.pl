@@ -136,6 +136,20 @@ sub lines_of { my $text = shift; $text =~ s/\r?\n\z//; split /\r?\n/, $text, -1 
 
 # ---- the commands ----
 
+sub help { print <<'HELP' }
+devgate @VERSION@ for tasks on a proxy: it uses the open session with the task's device.
+
+Usage:
+  devgate session exec [--answer TEXT]... [--noop] COMMAND...
+  devgate session exec --config [--save] [--noop] LINE...
+  devgate session get WHAT
+  devgate session set [--method METHOD] [--noop] WHAT [BODY]
+
+`-` instead of COMMAND, LINE or BODY reads standard input.
+The session is on the node that runs devgate, and ends with the task.
+Another devgate on the PATH gets the commands that are not known here.
+HELP
+
 # Another devgate on the PATH may know what this one does not.
 sub unknown {
     my $why = shift;
@@ -244,6 +258,9 @@ $| = 1;
 binmode $_ for *STDIN, *STDOUT, *STDERR;
 my ($session, $verb, @rest) = @ARGV;
 my %commands = (exec => \&run_exec, get => \&run_get, set => \&run_set);
+my $words = "@ARGV";
+if ($words =~ /^(?:-h|--help|help|session(?: (?:exec|get|set))? (?:-h|--help))\z/) { help(); exit 0 }
+if ($words =~ /^(?:-V|--version)\z/) { print 'devgate @VERSION@', "\n"; exit 0 }
 my $command = ($session // "") eq "session" ? $commands{$verb // ""} : undef;
 $command or unknown("`devgate @given` is not known here");
 $command->(@rest);

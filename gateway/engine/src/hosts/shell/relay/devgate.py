@@ -7,6 +7,19 @@ import re
 import socket
 import sys
 
+HELP = """\
+devgate @VERSION@ for tasks on a proxy: it uses the open session with the task's device.
+
+Usage:
+  devgate session exec [--answer TEXT]... [--noop] COMMAND...
+  devgate session exec --config [--save] [--noop] LINE...
+  devgate session get WHAT
+  devgate session set [--method METHOD] [--noop] WHAT [BODY]
+
+`-` instead of COMMAND, LINE or BODY reads standard input.
+The session is on the node that runs devgate, and ends with the task.
+Another devgate on the PATH gets the commands that are not known here.
+"""
 LARGEST = 64 << 20
 given = sys.argv[1:]
 wire = None
@@ -239,7 +252,11 @@ def run_set(arguments):
 
 
 COMMANDS = {"exec": run_exec, "get": run_get, "set": run_set}
-if given[:1] == ["session"] and given[1:2] and given[1] in COMMANDS:
+if re.match(r"(-h|--help|help|session( (exec|get|set))? (-h|--help))\Z", " ".join(given)):
+    write(HELP)
+elif given in (["-V"], ["--version"]):
+    write("devgate @VERSION@\n")
+elif given[:1] == ["session"] and given[1:2] and given[1] in COMMANDS:
     COMMANDS[given[1]](given[2:])
 else:
     unknown("`devgate %s` is not known here" % " ".join(given))

@@ -59,7 +59,7 @@ async fn with_relay(interpreter: Interpreter, work: impl AsyncFnOnce(&str)) {
     assert!(found.is_some(), "it finds one by itself");
     let relay = shell.try_relay(Some(interpreter)).await;
     let relay = relay.unwrap_or_else(|why| panic!("{interpreter:?}: {why}"));
-    let socket = relay.socket().to_owned();
+    let socket = relay.socket.clone();
     let working = timeout(Duration::from_secs(60), work(&socket));
     let worked = relay.serve_during(&shell, &Echo, working).await;
     worked.unwrap_or_else(|_| panic!("{interpreter:?}: it hangs"));
