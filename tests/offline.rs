@@ -153,7 +153,8 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
     let mut project = Project::new();
     for (name, run_on) in [
         ("behind", json!("jump")),
-        ("near", json!(["localhost", "jump"])),
+        ("near", json!(["localhost"])),
+        ("mixed", json!(["localhost", "jump"])),
     ] {
         let info = json!({
             "remote-transport": "rest", "host": "127.0.0.1", "port": server.port,
@@ -181,6 +182,10 @@ fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
     ] {
         let run = project.devgate(command).failed();
         run.shows(&["`run-on: jump`", "not in the inventory"]);
+    }
+    for command in ["verify -t mixed", "session get -t mixed /"] {
+        let run = project.devgate(command).failed();
+        run.shows(&["`run-on: localhost,jump` names localhost and other hosts"]);
     }
     assert_eq!(server.requests().len(), 0, "nothing was sent");
     for command in [
