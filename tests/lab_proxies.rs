@@ -1,5 +1,6 @@
 //! Sessions through proxies: devices that only a proxy reaches, from a network namespace of its own.
 
+mod protocols;
 mod secrets;
 
 use std::fs;
@@ -74,6 +75,21 @@ impl Site {
             .add_entry(json!({"name": name, "config": config}));
     }
 
+    /// Names hosts of the lab in the SSH configuration.
+    fn jumps(&mut self, hosts: &[(&str, &str)]) {
+        let config = |(name, host): &(&str, &str)| {
+            format!(
+                "Host {name}\nHostName 127.0.0.1\nPort {}\nUser runner\nIdentityFile {}\nIdentityAgent none\n\
+                 UserKnownHostsFile {}\n",
+                self.host(host)["port"],
+                text(&self.hosts, "private_key"),
+                self.known_hosts.display()
+            )
+        };
+        let config: String = hosts.iter().map(config).collect();
+        self.project.write("home/.ssh/config", &config);
+    }
+
     /// Adds a device behind a proxy.
     fn device(&mut self, name: &str, device: &Device, run_on: Value) {
         self.project.add(name, device, json!({ "run-on": run_on }));
@@ -93,6 +109,12 @@ impl Site {
     fn logged(&self, host: &str, mark: &str) -> usize {
         let log = fs::read_to_string(text(self.host(host), "log")).expect("it has a log");
         log.matches(mark).count()
+    }
+
+    /// Returns the folder with all files of a host.
+    fn folder_of(&self, host: &str) -> PathBuf {
+        let home = Path::new(text(self.host(host), "tmp"));
+        home.parent().expect("it is in a folder").to_owned()
     }
 
     /// Returns the processes of a host, by their pids on this machine.
@@ -230,18 +252,8 @@ fn of_a_pool_those_proxies_are_used_that_reach_the_device() {
 fn a_device_behind_a_proxy_and_jump_hosts_on_both_sides_is_reached() {
     let mut site = Site::new();
     let device = Device::lease();
-    let jump = |name: &str, host: &str, port: &Value| {
-        format!(
-            "Host {name}\nHostName {host}\nPort {port}\nUser runner\nIdentityFile {}\nIdentityAgent none\n\
-             UserKnownHostsFile {}\n",
-            text(&site.hosts, "private_key"),
-            site.known_hosts.display()
-        )
-    };
     // The first is reached from the site, the second from the proxy.
-    let config = jump("first", "127.0.0.1", &site.host("bastion")["port"])
-        + &jump("second", "127.0.0.1", &site.host("h2")["port"]);
-    site.project.write("home/.ssh/config", &config);
+    site.jumps(&[("first", "bastion"), ("second", "h2")]);
     site.proxy("h1", json!({ "proxyjump": "first", "load-config": true }));
     let devices = fs::read_to_string(device.known_hosts()).expect("the lab has it");
     let hosts = fs::read_to_string(&site.known_hosts).expect("it is written");

@@ -49,7 +49,7 @@ AuthorizedKeysFile none
 PasswordAuthentication no
 X
         ;;
-    bastion) echo "LogLevel DEBUG1" ;;
+    bastion) printf "%s\n" "LogLevel DEBUG1" "MaxSessions 1" ;;
     closed) echo "AllowTcpForwarding no" ;;
     fenced) echo "PermitOpen 192.0.2.1:22" ;;
     narrow) echo "MaxSessions 0" ;;
