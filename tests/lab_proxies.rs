@@ -1,5 +1,6 @@
 //! Sessions through proxies: devices that only a proxy reaches, from a network namespace of its own.
 
+mod faults;
 mod protocols;
 mod secrets;
 
@@ -103,6 +104,12 @@ impl Site {
 
     fn devgate(&self, arguments: &str) -> Run {
         self.start(arguments).finish()
+    }
+
+    /// Ends everything on a host. Its SSH server is there again a second later.
+    fn reboot(&self, host: &str) {
+        let mut reboot = command_for(text(&self.hosts, "fault"));
+        output(reboot.arg("reboot").arg(self.folder_of(host)));
     }
 
     /// Returns how often a text occurs in a host's log.
