@@ -12,6 +12,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use self::protocols::kinds;
+use crate::lab_declared::netconfd::Server;
 use crate::lab_hosts::EXCLUSIVE;
 use crate::support::lab::{Device, command_for, lab, output, pause, text};
 use crate::support::project::Project;
@@ -197,23 +199,53 @@ fn every_command_reaches_a_router_that_only_the_proxy_reaches() {
 }
 
 #[test]
-fn many_devices_share_one_connection_to_a_proxy_that_runs_no_programs() {
+fn eight_devices_share_one_connection_to_a_proxy_however_few_sessions_it_allows() {
     let mut site = Site::new();
-    let devices: Vec<Device> = (0..3).map(|_| Device::lease()).collect();
-    site.proxy("narrow", json!({}));
-    for (number, device) in devices.iter().enumerate() {
-        site.device(&format!("d{number}"), device, json!("narrow"));
+    let device = Device::lease();
+    let (netconf, ovs) = (Server::lease("candidate"), lab("ovs"));
+    let mut devices = vec![("router".to_owned(), device.connection_info())];
+    devices.extend(kinds(&netconf).map(|kind| (kind.name.to_owned(), kind.info)));
+    let plain = json!({
+        "remote-transport": "openvswitch", "host": "127.0.0.1", "protocol": "tcp", "port": ovs["tcp_port"],
+    });
+    devices.push(("plain".to_owned(), plain));
+    for server in lab("netconf")["devices"]
+        .as_array()
+        .expect("lab.json lists devices")
+        .iter()
+        .skip(1)
+    {
+        let mut info = netconf.connection_info();
+        info["port"] = server["port"].clone();
+        devices.push((text(server, "name").to_owned(), info));
     }
-    let before = site.logged("narrow", "Accepted publickey");
-    site.devgate("facts -t d*").succeeded();
-    assert_eq!(site.logged("narrow", "Accepted publickey") - before, 1);
+    for (host, has_sessions) in [("narrow", false), ("bastion", true), ("h1", true)] {
+        site.proxy(host, json!({}));
+        for (name, info) in &devices {
+            // Datagrams need a program on the proxy.
+            if has_sessions || name != "agent" {
+                let mut info = info.clone();
+                info["run-on"] = host.into();
+                site.project.add_target(&format!("{name}-{host}"), info);
+            }
+        }
+        let before = site.logged(host, "Accepted publickey");
+        let facts = site.devgate(&format!("facts -t *-{host} --format json"));
+        let count = facts.succeeded().json()["target_count"].clone();
+        assert_eq!(count, 8 + u64::from(has_sessions));
+        assert_eq!(
+            site.logged(host, "Accepted publickey") - before,
+            1,
+            "{host}"
+        );
+    }
     // A task needs a program there.
     site.project
         .write("bolt-project.yaml", "modulepath: modules\n");
     site.project.write("modules/t/tasks/a.sh", "#!/bin/sh\n:\n");
     site.project
         .write("modules/t/tasks/a.json", r#"{"remote": true}"#);
-    site.devgate("task run t::a -t d0").failed();
+    site.devgate("task run t::a -t router-narrow").failed();
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Devices of every protocol, on every way through proxies.
 
 use super::*;
-use crate::lab_declared::netconfd::Server;
 use crate::support::lab::powerdns;
 use crate::support::ovsdb::vsctl;
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc::{TryRecvError, channel};
 
-use super::protocols::kinds;
 use super::*;
-use crate::lab_declared::netconfd::Server;
 use crate::support::process_list::visible_secrets;
 use crate::support::run::CANARY;
 
