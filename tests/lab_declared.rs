@@ -2,7 +2,7 @@
 //! with each server's own client.
 
 mod ietf;
-mod netconfd;
+pub(crate) mod netconfd;
 mod openvswitch;
 mod powerdns;
 mod way_back;

@@ -1,5 +1,9 @@
 //! Sessions through proxies: devices that only a proxy reaches, from a network namespace of its own.
 
+mod faults;
+mod protocols;
+mod secrets;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
@@ -8,6 +12,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use self::protocols::kinds;
+use crate::lab_declared::netconfd::Server;
 use crate::lab_hosts::EXCLUSIVE;
 use crate::support::lab::{Device, command_for, lab, output, pause, text};
 use crate::support::project::Project;
@@ -73,6 +79,21 @@ impl Site {
             .add_entry(json!({"name": name, "config": config}));
     }
 
+    /// Names hosts of the lab in the SSH configuration.
+    fn jumps(&mut self, hosts: &[(&str, &str)]) {
+        let config = |(name, host): &(&str, &str)| {
+            format!(
+                "Host {name}\nHostName 127.0.0.1\nPort {}\nUser runner\nIdentityFile {}\nIdentityAgent none\n\
+                 UserKnownHostsFile {}\n",
+                self.host(host)["port"],
+                text(&self.hosts, "private_key"),
+                self.known_hosts.display()
+            )
+        };
+        let config: String = hosts.iter().map(config).collect();
+        self.project.write("home/.ssh/config", &config);
+    }
+
     /// Adds a device behind a proxy.
     fn device(&mut self, name: &str, device: &Device, run_on: Value) {
         self.project.add(name, device, json!({ "run-on": run_on }));
@@ -88,10 +109,22 @@ impl Site {
         self.start(arguments).finish()
     }
 
+    /// Ends everything on a host. Its SSH server is there again a second later.
+    fn reboot(&self, host: &str) {
+        let mut reboot = command_for(text(&self.hosts, "fault"));
+        output(reboot.arg("reboot").arg(self.folder_of(host)));
+    }
+
     /// Returns how often a text occurs in a host's log.
     fn logged(&self, host: &str, mark: &str) -> usize {
         let log = fs::read_to_string(text(self.host(host), "log")).expect("it has a log");
         log.matches(mark).count()
+    }
+
+    /// Returns the folder with all files of a host.
+    fn folder_of(&self, host: &str) -> PathBuf {
+        let home = Path::new(text(self.host(host), "tmp"));
+        home.parent().expect("it is in a folder").to_owned()
     }
 
     /// Returns the processes of a host, by their pids on this machine.
@@ -167,113 +200,53 @@ fn every_command_reaches_a_router_that_only_the_proxy_reaches() {
 }
 
 #[test]
-fn every_protocol_goes_through_a_proxy_and_no_secret_of_a_device_is_in_its_memory() {
+fn eight_devices_share_one_connection_to_a_proxy_however_few_sessions_it_allows() {
     let mut site = Site::new();
     let device = Device::lease();
-    site.proxy("h1", json!({}));
-    site.device("router", &device, json!("h1"));
-    let (ovs, pdns, netconf, snmp) = (lab("ovs"), lab("pdns"), lab("netconf"), lab("snmpd"));
-    let pki = |file: &str| format!("{}/{file}", text(&ovs, "pki"));
-    for (name, info) in [
-        (
-            "switch",
-            json!({
-                "remote-transport": "openvswitch", "port": ovs["ssl_port"], "ssl_ca_file": pki("ca.pem"),
-                "ssl_cert_file": pki("client.pem"), "ssl_key_file": pki("client.key"),
-            }),
-        ),
-        (
-            "dns",
-            json!({
-                "remote-transport": "powerdns", "protocol": "http", "port": pdns["port"], "apikey": pdns["key"],
-            }),
-        ),
-        (
-            "netconf",
-            json!({
-                "remote-transport": "ietf", "port": netconf["devices"][0]["port"], "user": "admin",
-                "password": netconf["users"]["admin"]["password"], "known_hosts_file": netconf["known_hosts"],
-            }),
-        ),
-        (
-            "agent",
-            json!({
-                "remote-transport": "snmp", "port": snmp["port"], "user": "privuser",
-                "auth_protocol": "SHA-256", "auth_password": snmp["auth_password"],
-                "priv_protocol": "AES", "priv_password": snmp["priv_password"],
-            }),
-        ),
-    ] {
-        let mut info = info;
-        info["host"] = "127.0.0.1".into();
-        info["run-on"] = "h1".into();
-        site.project.add_target(name, info);
-    }
-    let all = "router,switch,dns,netconf,agent";
-    site.devgate(&format!("verify -t {all}")).succeeded();
-    let facts = site.devgate(&format!("facts -t {all} --format json"));
-    assert_eq!(facts.succeeded().json()["target_count"], 5);
-    // While a session is open: the proxy sees only what is encrypted between this node and the device.
-    let program = "until [ -e done ]; do sleep 0.05; done";
-    site.project.write(
-        "program.sh",
-        &format!("devgate session exec 'show version' >/dev/null; : >open; {program}\n"),
-    );
-    let running = site.start("session run -t router -- sh program.sh");
-    while !site.project.path().join("open").exists() {
-        pause(Duration::from_millis(20));
-    }
-    let processes = site.processes("h1");
-    assert!(processes.len() > 2, "{processes:?}");
-    let hit = processes
-        .iter()
-        .find(|pid| memory_contains(pid, device.password().as_bytes()));
-    site.project.write("done", "");
-    running.finish().succeeded();
-    assert_eq!(hit, None, "a process of the proxy holds the password");
-}
-
-/// Whether the memory of a process contains these bytes.
-fn memory_contains(pid: &str, wanted: &[u8]) -> bool {
-    use std::os::unix::fs::FileExt;
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let Ok(memory) = fs::File::open(format!("/proc/{pid}/mem")) else {
-        return false;
-    };
-    let ranges = maps.lines().filter_map(|line| {
-        let (range, rest) = line.split_once(' ')?;
-        let (from, until) = range.split_once('-')?;
-        let number = |text| u64::from_str_radix(text, 16).ok();
-        let is_writable = rest.starts_with("rw");
-        is_writable.then_some((number(from)?, number(until)?))
+    let (netconf, ovs) = (Server::lease("candidate"), lab("ovs"));
+    let mut devices = vec![("router".to_owned(), device.connection_info())];
+    devices.extend(kinds(&netconf).map(|kind| (kind.name.to_owned(), kind.info)));
+    let plain = json!({
+        "remote-transport": "openvswitch", "host": "127.0.0.1", "protocol": "tcp", "port": ovs["tcp_port"],
     });
-    ranges.into_iter().any(|(from, until)| {
-        let mut bytes = vec![0; usize::try_from(until - from).expect("it is in memory")];
-        let read = memory.read_at(&mut bytes, from).unwrap_or_default();
-        bytes[..read]
-            .windows(wanted.len())
-            .any(|window| window == wanted)
-    })
-}
-
-#[test]
-fn many_devices_share_one_connection_to_a_proxy_that_runs_no_programs() {
-    let mut site = Site::new();
-    let devices: Vec<Device> = (0..3).map(|_| Device::lease()).collect();
-    site.proxy("narrow", json!({}));
-    for (number, device) in devices.iter().enumerate() {
-        site.device(&format!("d{number}"), device, json!("narrow"));
+    devices.push(("plain".to_owned(), plain));
+    for server in lab("netconf")["devices"]
+        .as_array()
+        .expect("lab.json lists devices")
+        .iter()
+        .skip(1)
+    {
+        let mut info = netconf.connection_info();
+        info["port"] = server["port"].clone();
+        devices.push((text(server, "name").to_owned(), info));
     }
-    let before = site.logged("narrow", "Accepted publickey");
-    site.devgate("facts -t d*").succeeded();
-    assert_eq!(site.logged("narrow", "Accepted publickey") - before, 1);
+    for (host, has_sessions) in [("narrow", false), ("bastion", true), ("h1", true)] {
+        site.proxy(host, json!({}));
+        for (name, info) in &devices {
+            // Datagrams need a program on the proxy.
+            if has_sessions || name != "agent" {
+                let mut info = info.clone();
+                info["run-on"] = host.into();
+                site.project.add_target(&format!("{name}-{host}"), info);
+            }
+        }
+        let before = site.logged(host, "Accepted publickey");
+        let facts = site.devgate(&format!("facts -t *-{host} --format json"));
+        let count = facts.succeeded().json()["target_count"].clone();
+        assert_eq!(count, 8 + u64::from(has_sessions));
+        assert_eq!(
+            site.logged(host, "Accepted publickey") - before,
+            1,
+            "{host}"
+        );
+    }
     // A task needs a program there.
     site.project
         .write("bolt-project.yaml", "modulepath: modules\n");
     site.project.write("modules/t/tasks/a.sh", "#!/bin/sh\n:\n");
     site.project
         .write("modules/t/tasks/a.json", r#"{"remote": true}"#);
-    site.devgate("task run t::a -t d0").failed();
+    site.devgate("task run t::a -t router-narrow").failed();
 }
 
 #[test]
@@ -365,18 +338,8 @@ fn a_proxy_that_carries_nothing_is_replaced_by_another_of_its_pool() {
 fn a_device_behind_a_proxy_and_jump_hosts_on_both_sides_is_reached() {
     let mut site = Site::new();
     let device = Device::lease();
-    let jump = |name: &str, host: &str, port: &Value| {
-        format!(
-            "Host {name}\nHostName {host}\nPort {port}\nUser runner\nIdentityFile {}\nIdentityAgent none\n\
-             UserKnownHostsFile {}\n",
-            text(&site.hosts, "private_key"),
-            site.known_hosts.display()
-        )
-    };
     // The first is reached from the site, the second from the proxy.
-    let config = jump("first", "127.0.0.1", &site.host("bastion")["port"])
-        + &jump("second", "127.0.0.1", &site.host("h2")["port"]);
-    site.project.write("home/.ssh/config", &config);
+    site.jumps(&[("first", "bastion"), ("second", "h2")]);
     site.proxy("h1", json!({ "proxyjump": "first", "load-config": true }));
     let devices = fs::read_to_string(device.known_hosts()).expect("the lab has it");
     let hosts = fs::read_to_string(&site.known_hosts).expect("it is written");

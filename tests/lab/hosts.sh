@@ -3,15 +3,18 @@
 #   hosts.sh start DIR     starts them and writes DIR/lab.json: all that a client needs to know
 #   hosts.sh stop DIR      ends what start started; DIR stays, for its logs
 #   hosts.sh status DIR    says which are up
+#   hosts.sh reboot DIR/HOST   ends all that runs on a host; its SSH server is there again a second later
 # README.md tells what a host is made of, and how they differ.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/machines.sh"
 
-HOSTS="h1 h2 h3 h4 h5 bastion closed narrow"
+HOSTS="h1 h2 h3 h4 h5 bastion closed fenced narrow"
 RUNNER_PASSWORD=host-canary-runner
 WORKER_PASSWORD=host-canary-worker
 PASSPHRASE=host-canary-passphrase
+
+SERVE="env -i PATH=$PATH /usr/sbin/sshd -f /mnt/etc/sshd.conf -E /mnt/log/sshd.log"
 
 # ---- inside a host's namespaces -------------------------------------------------------------------------------
 
@@ -25,10 +28,11 @@ host_init() {
     for file in passwd shadow group hosts sudoers; do mount --bind "/mnt/etc/$file" "/etc/$file"; done
     mount -t tmpfs -o mode=755 sudoers.d /etc/sudoers.d
     mount --bind /mnt/tmp /tmp
+    mount -t tmpfs -o size=16k,mode=1777 small /mnt/small
     # What it inherits would reach every login.
-    env -i PATH="$PATH" /usr/sbin/sshd -f /mnt/etc/sshd.conf -E /mnt/log/sshd.log
+    $SERVE
     # As process 1 it reaps what loses its parent.
-    while :; do sleep 3600 & wait $!; done
+    while :; do sleep 3600 & wait $! || :; done
 }
 
 # ---- outside --------------------------------------------------------------------------------------------------
@@ -45,8 +49,9 @@ AuthorizedKeysFile none
 PasswordAuthentication no
 X
         ;;
-    bastion) echo "LogLevel DEBUG1" ;;
+    bastion) printf "%s\n" "LogLevel DEBUG1" "MaxSessions 1" ;;
     closed) echo "AllowTcpForwarding no" ;;
+    fenced) echo "PermitOpen 192.0.2.1:22" ;;
     narrow) echo "MaxSessions 0" ;;
     esac
     echo "Subsystem sftp internal-sftp"
@@ -56,7 +61,7 @@ X
 make_host() {
     local D=$DIR/$1
     rm -rf "$D"
-    mkdir -p "$D"/{etc,log,home,tmp,run}
+    mkdir -p "$D"/{etc,log,home,tmp,run,small}
     chmod 1777 "$D/tmp"
     cp /etc/passwd /etc/group "$D/etc/"
     grep -E '^(root|sshd|nobody):' /etc/shadow >"$D/etc/shadow"
@@ -126,6 +131,7 @@ lab_json() { # HOSTS
     cat <<X
 {
   "dir": "$DIR",
+  "fault": "$here/hosts.sh",
   "user": "runner",
   "password": "$RUNNER_PASSWORD",
   "users": {
@@ -190,8 +196,19 @@ start() {
 
 stop() { end_machines; }
 
+# A fault of one host, which is DIR here.
+reboot() {
+    local outer inner
+    outer=$(noted "$DIR/process") || die "$DIR is not up"
+    inner=$(cat "/proc/$outer/task/$outer/children") && inner=${inner% }
+    rm -f "$DIR/run/sshd.pid"
+    # Everything but the first process is killed.
+    nsenter --mount --uts --pid --target "$inner" bash -c "kill -KILL -1; sleep 1; exec $SERVE"
+    wait_for 10 test -s "$DIR/run/sshd.pid" || die "the SSH server does not start"
+}
+
 case ${1:-} in
 __init) host_init "$2" "$3" ;;
-start | stop | status) machine_verbs "$@" ;;
-*) die "usage: $0 start|stop|status DIR" ;;
+start | stop | status | reboot) machine_verbs "$@" ;;
+*) die "usage: $0 start|stop|status DIR, or reboot DIR/HOST" ;;
 esac

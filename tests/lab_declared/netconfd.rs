@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::lab::{command_for, lab, lock_exclusively, output, pause, text};
 use crate::support::project::Project;
 
-pub(super) const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
+pub(crate) const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
 
 /// How long the first request waits: netconfd may read a request directly after the hello as part of it,
 /// and never answer.
@@ -18,7 +18,7 @@ const BEHIND_HELLO: Duration = Duration::from_millis(50);
 
 /// A server that is leased to this test alone, among all test processes: one test's commit could be undone
 /// by another test.
-pub(super) struct Server {
+pub(crate) struct Server {
     lab: Value,
     device: Value,
     _lease: File,
@@ -26,7 +26,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Waits until no other test uses the server.
-    pub(super) fn lease(name: &str) -> Self {
+    pub(crate) fn lease(name: &str) -> Self {
         let lab = lab("netconf");
         let mut devices = lab["devices"].as_array().expect("devices").iter();
         let device = devices.find(|device| device["name"] == name);
@@ -40,20 +40,21 @@ impl Server {
     }
 
     /// Creates a project whose only target `it` is this server.
-    pub(super) fn project(&self) -> Project {
+    pub(crate) fn project(&self) -> Project {
         let mut project = Project::new();
-        project.add_target(
-            "it",
-            json!({
-                "remote-transport": "ietf", "host": "127.0.0.1", "port": self.device["port"], "user": "admin",
-                "password": self.lab["users"]["admin"]["password"], "known_hosts_file": self.lab["known_hosts"],
-            }),
-        );
+        project.add_target("it", self.connection_info());
         project
     }
 
+    pub(crate) fn connection_info(&self) -> Value {
+        json!({
+            "remote-transport": "ietf", "host": "127.0.0.1", "port": self.device["port"], "user": "admin",
+            "password": self.lab["users"]["admin"]["password"], "known_hosts_file": self.lab["known_hosts"],
+        })
+    }
+
     /// Sends operations with OpenSSH alone, and repeats them if the first request was not answered.
-    pub(super) fn send(&self, operations: &[&str]) -> String {
+    pub(crate) fn send(&self, operations: &[&str]) -> String {
         let mut tries = (0..5).map(|_| self.dialogue(operations));
         let output = tries.find_map(|output| output);
         output.expect("it answers one of five times")
@@ -108,13 +109,13 @@ impl Server {
     }
 
     /// Cuts the server's sessions.
-    pub(super) fn sever(&self) {
+    pub(crate) fn sever(&self) {
         let mut fault = command_for(text(&self.lab, "fault"));
         output(fault.args(["sever", text(&self.device, "dir")]));
     }
 
     /// Returns the texts of an interface's configuration, as the server itself shows it.
-    pub(super) fn interface(&self, name: &str) -> String {
+    pub(crate) fn interface(&self, name: &str) -> String {
         let get = format!(
             "<get-config><source><running/></source><filter type='subtree'><interfaces xmlns='{INTERFACES}'>\
              <interface><name>{name}</name></interface></interfaces></filter></get-config>"

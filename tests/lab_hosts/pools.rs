@@ -86,3 +86,46 @@ fn what_is_no_proxy_is_refused_by_name() {
         );
     }
 }
+
+#[test]
+fn a_full_disk_is_named_keeps_nothing_and_leaves_the_task_to_the_other_hosts() {
+    let mut lab = Lab::new();
+    lab.devices(1, json!("other"));
+    lab.proxy("other", "h2", json!({}));
+    let script = format!("hostname; ls /mnt/small; #{}", "x".repeat(100_000));
+    lab.task("large", REMOTE, &script);
+    // With SFTP and without.
+    for (host, cause) in [
+        ("h1", "look whether the disk is full"),
+        ("h4", "No space left on device"),
+    ] {
+        let small = format!("small-{host}");
+        lab.proxy(&small, host, json!({ "tmpdir": "/mnt/small" }));
+        lab.proxy(host, host, json!({}));
+        for (name, run_on) in [
+            ("alone", json!(small)),
+            ("both", json!([small, "other"])),
+            ("look", json!(host)),
+        ] {
+            let info = json!({ "run-on": run_on });
+            lab.project.add_target(&format!("{name}-{host}"), info);
+        }
+        let run = |name: &str| {
+            let command = format!("task run t::large -t {name}-{host} --format json");
+            lab.project.devgate(&command)
+        };
+        run("alone")
+            .failed()
+            .shows(&[&small, "/mnt/small/devgate-", cause]);
+        let both = run("both")
+            .succeeded()
+            .shows(&[&small, "they run on other"]);
+        assert_eq!(both.item()["value"]["_output"], "h2\n");
+        let look = run("look").succeeded().item();
+        assert_eq!(
+            look["value"]["_output"],
+            format!("{host}\n"),
+            "something is left"
+        );
+    }
+}

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::sync::mpsc::channel;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpSocket;
@@ -27,6 +29,75 @@ pub(crate) fn slow_line(port: u16, delay: Duration) -> u16 {
         }
     });
     own.port()
+}
+
+/// A line on which the answer to a request never arrives.
+pub(crate) struct MuteLine {
+    /// Where it begins.
+    pub(crate) port: u16,
+    /// Says when the request has passed.
+    pub(crate) passed: Receiver<()>,
+    /// How often the request has passed.
+    pub(crate) count: Arc<AtomicUsize>,
+}
+
+impl MuteLine {
+    /// Listens on a new port. Forwards everything to `port` and back, until a client sends `request`: that connection
+    /// carries no answers from then on. Later connections carry all.
+    pub(crate) fn to(port: u16, request: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let own = listener.local_addr().expect("a listener has an address");
+        let (sender, passed) = channel();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(device) = TcpStream::connect(("127.0.0.1", port)) else {
+                    continue;
+                };
+                let is_mute = Arc::new(AtomicBool::new(false));
+                let clone =
+                    |socket: &TcpStream| socket.try_clone().expect("a socket can be cloned");
+                let (up, down) = (clone(&client), clone(&device));
+                let (counted, sender, muted) =
+                    (Arc::clone(&counted), sender.clone(), Arc::clone(&is_mute));
+                std::thread::spawn(move || {
+                    forward(up, device, |bytes| {
+                        let found = bytes
+                            .windows(request.len())
+                            .any(|part| part == request.as_bytes());
+                        if found && counted.fetch_add(1, Ordering::SeqCst) == 0 {
+                            muted.store(true, Ordering::SeqCst);
+                            let _ = sender.send(());
+                        }
+                        true
+                    })
+                });
+                std::thread::spawn(move || {
+                    forward(down, client, |_| !is_mute.load(Ordering::SeqCst))
+                });
+            }
+        });
+        let port = own.port();
+        Self {
+            port,
+            passed,
+            count,
+        }
+    }
+}
+
+/// Forwards what `passes` lets pass, and the end as well.
+fn forward(mut from: TcpStream, mut to: TcpStream, passes: impl Fn(&[u8]) -> bool) {
+    let mut bytes = [0; 16 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut bytes) {
+        if passes(&bytes[..read]) && to.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    if passes(&[]) {
+        let _ = to.shutdown(Shutdown::Both);
+    }
 }
 
 /// Returns a port where nothing listens, and where nothing can begin to listen while the socket exists.

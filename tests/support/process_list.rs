@@ -76,7 +76,8 @@ fn is_ours(process: u32) -> bool {
     }
 }
 
-fn visible_secrets(process: &Path) -> Vec<String> {
+/// Returns the command line and the environment of a process if they contain a secret.
+pub(crate) fn visible_secrets(process: &Path) -> Vec<String> {
     let files = ["cmdline", "environ"].into_iter();
     files
         .map(|file| {

@@ -1,8 +1,11 @@
 //! Opening TCP connections, for all protocols.
 
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
@@ -29,7 +32,7 @@ pub(crate) async fn connect(
     port: u16,
     limit: Duration,
     deadline: Instant,
-) -> Result<TcpStream> {
+) -> Result<Connection> {
     let peer = peer(host, port);
     let late = || Error::TimedOut {
         peer: peer.clone(),
@@ -53,7 +56,7 @@ pub(crate) async fn connect(
             Ok(Ok(stream)) => {
                 // Requests are small writes. Collecting them would only cause delays.
                 let _ = stream.set_nodelay(true);
-                return Ok(stream);
+                return Ok(Connection(stream));
             }
             Ok(Err(cause)) => {
                 last = Some(Error::Unreachable {
@@ -65,4 +68,73 @@ pub(crate) async fn connect(
         }
     }
     Err(last.unwrap_or_else(|| unknown(io::Error::other("no address"))))
+}
+
+/// A TCP connection that acknowledges at once what is read.
+///
+/// A peer that collects small writes (RFC 896) sends the second part of an answer only when the first one is acknowledged.
+/// OpenSSH's server does that while it forwards connections and runs no program. The system would delay the
+/// acknowledgement by up to 40 ms.
+pub(crate) struct Connection(TcpStream);
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = ready!(Pin::new(&mut self.0).poll_read(cx, buffer));
+        // The system forgets it with the next packet that it sends.
+        let _ = self.0.set_quickack(true);
+        Poll::Ready(read)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_read_is_acknowledged_at_once_however_long_the_dialogue() {
+        let server = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = server.local_addr().expect("it is bound").port();
+        let (limit, deadline) = (
+            Duration::from_secs(5),
+            Instant::now() + Duration::from_secs(5),
+        );
+        let connecting = connect("127.0.0.1", port, limit, deadline);
+        let (client, accepted) = tokio::join!(connecting, server.accept());
+        let (mut client, (mut peer, _)) =
+            (client.expect("it listens"), accepted.expect("a client"));
+        // The system takes a dialogue for a reason to delay acknowledgements.
+        for _ in 0..30 {
+            client.write_all(b"?").await.expect("it is open");
+            let mut byte = [0];
+            peer.read_exact(&mut byte).await.expect("a question");
+            peer.write_all(b"!").await.expect("it is open");
+            client.read_exact(&mut byte).await.expect("an answer");
+            assert!(client.0.quickack().expect("Linux has it"));
+        }
+    }
 }
