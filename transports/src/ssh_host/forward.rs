@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::SshHost;
 use crate::ssh::forwarded::Forwarded;
@@ -36,10 +37,37 @@ impl SshHost {
             if let Err(Ok(channel)) = sender.send(opened) {
                 let _ = channel.close().await;
             }
+            carrier.end_collecting().await;
         });
         let opening = async { receiver.await.unwrap_or(Err(russh::Error::Disconnect)) };
         let channel = self.ssh.forwarded(to, opening, limit, deadline).await?;
         Ok(Box::new(Forwarded::new(channel, Arc::clone(self) as _)))
+    }
+}
+
+/// From which round trip on a host counts as far away.
+const FAR: Duration = Duration::from_millis(5);
+
+/// How long the program that does nothing may take.
+const NOTHING: Duration = Duration::from_secs(5);
+
+impl SshHost {
+    /// Makes OpenSSH's server send small packets at once. It collects them (RFC 896) until the first program starts on the
+    /// connection. If the host is far away, that delays each answer by up to two round trips. A program that does nothing
+    /// ends it. It does not matter whether the host permits programs.
+    async fn end_collecting(&self) {
+        if self.has_run_program.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let begun = Instant::now();
+        if !self.ssh.answers(NOTHING).await || begun.elapsed() < FAR {
+            return;
+        }
+        if let Ok(mut channel) = self.ssh.program(":", self.deadline()).await {
+            let ending = async { while channel.wait().await.is_some() {} };
+            let _ = timeout(NOTHING, ending).await;
+            let _ = timeout(NOTHING, channel.close()).await;
+        }
     }
 }
 

@@ -33,6 +33,8 @@ pub struct SshHost {
     settings: HostSettings,
     /// Whether the host turned out to have no SFTP.
     without_sftp: AtomicBool,
+    /// Whether a program was started on the connection.
+    has_run_program: AtomicBool,
 }
 
 impl SshHost {
@@ -52,6 +54,7 @@ impl SshHost {
                         ssh,
                         settings: settings.clone(),
                         without_sftp: AtomicBool::new(false),
+                        has_run_program: AtomicBool::new(false),
                     });
                 }
                 Err(error) => attempts.pause(error).await?,
@@ -71,6 +74,7 @@ impl SshHost {
     /// says why the connection can no longer be used.
     pub async fn exec(&self, command: &str) -> Result<Exec> {
         let channel = self.ssh.program(command, self.deadline()).await?;
+        self.has_run_program.store(true, Ordering::Relaxed);
         Ok(Exec::over(channel, self.ssh.peer().clone()))
     }
 

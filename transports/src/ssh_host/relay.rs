@@ -5,6 +5,7 @@
 //! the program's standard input, so that the process list does not show it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
@@ -81,6 +82,7 @@ impl SshHost {
         let mark = Uuid::new_v4().simple().to_string();
         let command = format!("{COMMAND} {mark}");
         let channel = self.ssh.program(&command, deadline).await?;
+        self.has_run_program.store(true, Ordering::Relaxed);
         let mut stream = Forwarded::new(channel, Arc::clone(self) as _);
         let starting = async {
             let lines = match to {
