@@ -220,7 +220,7 @@ fn eight_devices_share_one_connection_to_a_proxy_however_few_sessions_it_allows(
         info["port"] = server["port"].clone();
         devices.push((text(server, "name").to_owned(), info));
     }
-    for (host, has_sessions) in [("narrow", false), ("bastion", true), ("h1", true)] {
+    for (host, has_sessions) in [("narrow", false), ("single", true), ("h1", true)] {
         site.proxy(host, json!({}));
         for (name, info) in &devices {
             // Datagrams need a program on the proxy.

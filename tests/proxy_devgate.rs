@@ -170,3 +170,31 @@ fn the_devgate_on_a_proxy_is_as_the_real_one() {
         assert!(complaint.contains("it ends with its task"), "{complaint}");
     }
 }
+
+#[test]
+fn the_devgate_on_a_proxy_explains_itself() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let socket = folder.path().join("session");
+    let requests = serve(UnixListener::bind(&socket).expect("a socket"));
+    let socket = socket.to_str().expect("a text");
+    let (perl, python) = (
+        format!("{SCRIPTS}/devgate.pl"),
+        format!("{SCRIPTS}/devgate.py"),
+    );
+    for words in [
+        &["--help"][..],
+        &["session", "-h"],
+        &["session", "exec", "--help"],
+        &["--version"],
+    ] {
+        let said = [["perl", &perl], ["python3", &python]]
+            .map(|program| asked(&program, words, "", socket, &requests));
+        assert_eq!(said[0], said[1], "{words:?}");
+        let (code, text, complaint, sent) = &said[0];
+        assert_eq!((*code, complaint.as_str()), (Some(0), ""), "{words:?}");
+        // The gateway puts its version there.
+        assert!(text.starts_with("devgate @VERSION@"), "{text}");
+        assert_eq!(text.contains("session set"), words != ["--version"]);
+        assert_eq!(*sent, Vec::<Value>::new());
+    }
+}

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/machines.sh"
 
-HOSTS="h1 h2 h3 h4 h5 bastion closed fenced narrow"
+HOSTS="h1 h2 h3 h4 h5 bastion closed fenced narrow single"
 RUNNER_PASSWORD=host-canary-runner
 WORKER_PASSWORD=host-canary-worker
 PASSPHRASE=host-canary-passphrase
@@ -49,10 +49,11 @@ AuthorizedKeysFile none
 PasswordAuthentication no
 X
         ;;
-    bastion) printf "%s\n" "LogLevel DEBUG1" "MaxSessions 1" ;;
+    bastion) echo "LogLevel DEBUG1" ;;
     closed) echo "AllowTcpForwarding no" ;;
     fenced) echo "PermitOpen 192.0.2.1:22" ;;
     narrow) echo "MaxSessions 0" ;;
+    single) echo "MaxSessions 1" ;;
     esac
     echo "Subsystem sftp internal-sftp"
 }

@@ -94,3 +94,37 @@ fn an_interrupt_while_a_host_is_made_ready_leaves_nothing_there() {
     pause(Duration::from_secs(4));
     lab.is_clean("h1", "77007");
 }
+
+#[test]
+fn a_host_that_does_not_answer_at_the_end_is_given_up() {
+    let mut lab = Lab::new();
+    lab.proxy("freezes", "h1", json!({}));
+    lab.proxy("stays", "h2", json!({}));
+    for (target, proxy) in [("one", "freezes"), ("other", "stays")] {
+        let info = json!({"run-on": proxy, "password": "canary-of-device"});
+        lab.project.add_target(target, info);
+    }
+    // The first host's SSH server stops when its task has ended, and goes on later.
+    lab.task(
+        "freeze",
+        REMOTE,
+        "if [ \"$(hostname)\" = h2 ]; then sleep 3; exit; fi; server=$PPID\n\
+         (sleep 1; kill -STOP $server; sleep 14; kill -CONT $server; : >/tmp/thawed) >/dev/null 2>&1 </dev/null &",
+    );
+    let started = Instant::now();
+    let run = lab.project.devgate("task run t::freeze -t one,other");
+    let ended = started.elapsed();
+    let tmp = PathBuf::from(lab.host("h1")["tmp"].as_str().expect("a path"));
+    while !tmp.join("thawed").exists() && started.elapsed() < Duration::from_secs(60) {
+        pause(Duration::from_millis(50));
+    }
+    for left in fs::read_dir(&tmp).expect("the host's /tmp").flatten() {
+        let path = left.path();
+        drop(fs::remove_dir_all(&path));
+        drop(fs::remove_file(path));
+    }
+    run.succeeded()
+        .shows(&["freezes: /tmp/devgate-", "may still be there"]);
+    assert!(ended < Duration::from_secs(11), "it took {ended:?}");
+    lab.is_clean("h2", "t/tasks/freeze");
+}

@@ -1,6 +1,6 @@
 //! Sessions for tasks on proxies: the session with the device is on this node, and a relay leads to it.
 
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use super::*;
 use crate::support::lab::Device;
@@ -230,6 +230,142 @@ fn without_an_interpreter_the_task_runs_and_a_notice_says_what_is_missing() {
         "{output}"
     );
     lab.is_clean("h1", "/session/relay");
+}
+
+/// The programs of a host whose users find only those of a POSIX shell on their PATH, and others that are added.
+struct FewPrograms {
+    home: PathBuf,
+    folder: PathBuf,
+}
+
+impl FewPrograms {
+    fn of(lab: &Lab, host: &str) -> Self {
+        let home = PathBuf::from(lab.host(host)["home"].as_str().expect("a path"));
+        let few = Self {
+            folder: home.join("few"),
+            home,
+        };
+        drop(fs::remove_dir_all(&few.folder));
+        fs::create_dir_all(&few.folder).expect("the user's home");
+        for program in [
+            "sh", "mkdir", "cat", "chmod", "rm", "ps", "tr", "grep", "sleep", "env",
+        ] {
+            symlink(format!("/usr/bin/{program}"), few.folder.join(program)).expect("a link");
+        }
+        let profile = "PATH=/mnt/home/runner/few\n";
+        fs::write(few.home.join(".bashrc"), profile).expect("the user's home");
+        few
+    }
+
+    fn add(&self, program: &str, script: &str) {
+        let path = self.folder.join(program);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&path, mode).expect("it is ours");
+    }
+}
+
+impl Drop for FewPrograms {
+    fn drop(&mut self) {
+        drop(fs::remove_file(self.home.join(".bashrc")));
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+#[test]
+fn a_task_without_a_session_has_a_devgate_that_says_why() {
+    let mut lab = Lab::new();
+    let device = Device::lease();
+    lab.proxy("proxy", "h1", json!({}));
+    lab.behind(&device, &[("router", "proxy")]);
+    lab.task(
+        "ask",
+        REMOTE,
+        "devgate session exec 'show version' 2>&1; echo \"code $?\"; devgate facts 2>&1; echo \"code $?\"",
+    );
+    let few = FewPrograms::of(&lab, "h1");
+    let alone = lab.output("t::ask", "router");
+    few.add("devgate", "echo \"other $*\"");
+    let beside_another = lab.output("t::ask", "router");
+    drop(few);
+    let why = "this task has no session with its device: neither Perl nor Python 3 is installed";
+    let ask = format!("error: {why} there; install perl or python3\ncode 1\n");
+    for (output, rest) in [
+        (alone, "error: `devgate facts` is not known here, and"),
+        (beside_another, "other facts\ncode 0\n"),
+    ] {
+        assert!(output.starts_with(&format!("{ask}{rest}")), "{output}");
+    }
+    lab.is_clean("h1", "/no-session-");
+}
+
+#[test]
+fn what_a_program_that_connects_from_a_proxy_lacks_is_named_with_the_proxy() {
+    let mut lab = Lab::new();
+    let device = Device::lease();
+    lab.proxy("bare", "h1", json!({"forwarding": "program"}));
+    lab.proxy("narrow", "narrow", json!({"forwarding": "program"}));
+    lab.behind(&device, &[("on_bare", "bare"), ("on_narrow", "narrow")]);
+    let few = FewPrograms::of(&lab, "h1");
+    let without = lab.project.devgate("verify -t on_bare");
+    few.add("perl", "exit 2");
+    let broken = lab.project.devgate("verify -t on_bare");
+    drop(few);
+    for run in [without, broken] {
+        let none = ["through bare (", "neither perl nor python3 is installed"];
+        run.failed().shows(&none).shows(&["install `perl` or"]);
+    }
+    lab.project.devgate("verify -t on_bare").succeeded();
+    let run = lab.project.devgate("verify -t on_narrow").failed();
+    run.shows(&["through narrow (", "raise `MaxSessions`", "`concurrency`"]);
+}
+
+#[test]
+fn what_the_login_shell_prints_costs_no_task_its_session() {
+    let mut lab = Lab::new();
+    let device = Device::lease();
+    lab.proxy("proxy", "h1", json!({}));
+    lab.proxy("by_program", "h1", json!({"forwarding": "program"}));
+    lab.behind(&device, &[("router", "proxy"), ("other", "by_program")]);
+    lab.task("show", REMOTE, SHOW);
+    let profile = PathBuf::from(lab.host("h1")["home"].as_str().expect("a path")).join(".bashrc");
+    let noise = "echo noise; echo noise >&2; (sleep 0.1; echo late >&2) &\n";
+    fs::write(&profile, noise).expect("the user's home");
+    let runs: Vec<_> = (0..5)
+        .map(|_| {
+            lab.project
+                .devgate("task run t::show -t router --format json")
+        })
+        .collect();
+    let other = lab.project.devgate("verify -t other");
+    fs::remove_file(profile).expect("it was written");
+    for run in runs {
+        let output = run.succeeded().item()["value"]["_output"].clone();
+        let output = output.as_str().expect("it has output");
+        assert!(output.starts_with("FRRouting"), "{output}");
+    }
+    other.succeeded();
+    lab.is_clean("h1", "/session/relay");
+}
+
+#[test]
+fn a_task_that_ignores_that_its_session_was_not_opened_gets_a_warning() {
+    let mut lab = Lab::new();
+    let device = Device::lease();
+    lab.proxy("proxy", "h1", json!({}));
+    let wrong = json!({"run-on": "proxy", "password": "canary-wrong"});
+    lab.project.add("router", &device, wrong);
+    lab.task(
+        "ignore",
+        REMOTE,
+        "devgate session exec a; devgate session exec b; echo done",
+    );
+    let run = lab.project.devgate("task run t::ignore -t router");
+    let run = run.succeeded();
+    let warning = "router: the task's session with the device could not be opened: ";
+    let shown = run.to_string();
+    assert_eq!(shown.matches(warning).count(), 1, "{shown}");
+    run.shows(&["refuses the login"]);
 }
 
 /// Ends the processes with this word, which a killed devgate has left.

@@ -91,7 +91,7 @@ const WAYS: [&str; 3] = ["one", "pool", "jumps"];
 
 /// Adds proxies, and every device on every way.
 fn add_ways(site: &mut Site, kinds: &[Kind<'_>]) {
-    site.jumps(&[("first", "bastion"), ("second", "h3")]);
+    site.jumps(&[("first", "narrow"), ("second", "h3")]);
     site.proxy("h1", json!({}));
     site.proxy("h2", json!({}));
     let behind = json!({ "proxyjump": "first,second", "load-config": true });
@@ -146,7 +146,7 @@ fn every_protocol_goes_through_one_proxy_a_pool_and_two_jump_hosts() {
     let kinds = kinds(&netconf);
     add_ways(&mut site, &kinds);
     let all = "switch-*,dns-*,netconf-*,agent-*";
-    let jumps = ["bastion", "h3", "h4"];
+    let jumps = ["narrow", "h3", "h4"];
     let logins = |site: &Site| jumps.map(|host| site.logged(host, "Accepted publickey"));
     let before = logins(&site);
     site.devgate(&format!("verify -t {all}")).succeeded();

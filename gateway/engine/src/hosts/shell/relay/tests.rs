@@ -175,3 +175,25 @@ async fn a_relay_that_cannot_listen_says_why() {
     }
     shell.close().await;
 }
+
+#[tokio::test]
+async fn noise_on_stderr_is_no_answer_of_a_relay_unless_it_ends_without_one() {
+    let sink = silence();
+    let host_context = HostContext::new("here", &*sink, Duration::ZERO);
+    let settings = TaskHostSettings::default();
+    let shell = Shell::for_local_user(Arc::new(host_context), settings).expect("a shell");
+    for (program, said) in [
+        ("echo noise >&2; sleep 0.2; echo ready", "ready"),
+        (
+            "echo noise >&2; sleep 0.2; echo broken >&2",
+            "noise\nbroken",
+        ),
+    ] {
+        let mut script = Script::run();
+        let words = ["sh", "-c", program].map(str::to_owned);
+        script.set_task(&words, &[], None, None);
+        let mut running = shell.start(&script).await.expect("it runs");
+        let line = first_line(&mut running).await.expect("it says something");
+        assert_eq!(line, said);
+    }
+}
