@@ -21,6 +21,7 @@ use crate::ssh::Ssh;
 use crate::{Context, Result};
 pub use exec::{Exec, Output, Stdin};
 pub use put::{Source, Upload};
+pub use relay::Relay;
 pub use settings::HostSettings;
 
 /// An open connection to a host that runs programs.
