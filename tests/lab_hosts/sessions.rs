@@ -321,6 +321,19 @@ fn what_a_program_that_connects_from_a_proxy_lacks_is_named_with_the_proxy() {
 }
 
 #[test]
+fn more_connections_by_programs_than_a_connection_may_carry_open_another_one() {
+    let mut lab = Lab::new();
+    let devices = [(); 4].map(|()| Device::lease());
+    lab.proxy("two", "h3", json!({"forwarding": "program"}));
+    for (number, device) in devices.iter().enumerate() {
+        lab.behind(device, &[(&format!("r{number}"), "two")]);
+    }
+    for _ in 0..5 {
+        lab.project.devgate("verify -t r*").succeeded();
+    }
+}
+
+#[test]
 fn what_the_login_shell_prints_costs_no_task_its_session() {
     let mut lab = Lab::new();
     let device = Device::lease();
@@ -329,7 +342,7 @@ fn what_the_login_shell_prints_costs_no_task_its_session() {
     lab.behind(&device, &[("router", "proxy"), ("other", "by_program")]);
     lab.task("show", REMOTE, SHOW);
     let profile = PathBuf::from(lab.host("h1")["home"].as_str().expect("a path")).join(".bashrc");
-    let noise = "echo noise; echo noise >&2; (sleep 0.1; echo late >&2) &\n";
+    let noise = "echo noise; echo noise >&2; (sleep 0.1; echo late >&2) & printf %03000d 7\n";
     fs::write(&profile, noise).expect("the user's home");
     let runs: Vec<_> = (0..5)
         .map(|_| {

@@ -13,22 +13,19 @@ use crate::ssh::forwarded::Forwarded;
 use crate::{ByteStream, Destination, Result};
 
 impl SshHost {
-    /// Connects from the host to a port of another host, or to one of its own sockets. The stream keeps this connection
-    /// open. `limit` is the time limit as shown in messages.
+    /// Connects from the host to a port of another host, or to one of its own sockets, without a program. The stream keeps
+    /// this connection open. `limit` is the time limit as shown in messages.
     ///
     /// # Errors
-    /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) for a program if the connection carries too many
-    /// programs, with [`Error::ForwardingRefused`](crate::Error::ForwardingRefused) or [`Error::TimedOut`](crate::Error::TimedOut) for the
-    /// destination, with [`Error::Closed`](crate::Error::Closed) for this host.
+    /// Fails with [`Error::ForwardingRefused`](crate::Error::ForwardingRefused) or
+    /// [`Error::TimedOut`](crate::Error::TimedOut) for the destination, with [`Error::Closed`](crate::Error::Closed) for
+    /// this host.
     pub async fn forward(
         self: &Arc<Self>,
         to: Destination<'_>,
         limit: Duration,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>> {
-        if self.settings.forwards_by_program(to) {
-            return self.relay(to, deadline).await;
-        }
         let (sender, receiver) = oneshot::channel();
         let (carrier, owned) = (Arc::clone(self), Owned::from(to));
         // It outlives a caller that gives up, because a channel that opens late must be closed.

@@ -22,6 +22,7 @@ use crate::ssh::Ssh;
 use crate::{Context, ProxyConnection, Result};
 pub use exec::{Exec, Output, Stdin};
 pub use put::{Source, Upload};
+pub use relay::Relay;
 pub use settings::HostSettings;
 
 /// An open connection to a host that runs programs.

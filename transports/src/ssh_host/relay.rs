@@ -7,6 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use russh::Channel;
+use russh::client::Msg;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
@@ -64,25 +66,50 @@ const PYTHON: &str = concat!(
     "\n"
 );
 
-/// The longest line of the program.
+/// The longest line of the program. Of a longer one, which only a login shell prints, the end is read.
 const LONGEST: usize = 1024;
 
+/// The program on a host. It has not been told where to connect yet.
+pub struct Relay {
+    channel: Channel<Msg>,
+    mark: String,
+}
+
+impl std::fmt::Debug for Relay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relay").finish_non_exhaustive()
+    }
+}
+
 impl SshHost {
-    /// Starts the program. The stream is as the [`Destination`] describes it.
+    /// Starts the program, which takes a session of the host.
     ///
     /// # Errors
-    /// Fails with [`Error::NoMoreSessions`] if the connection carries too many programs, and with
-    /// [`Error::ForwardingRefused`] if the program cannot run or cannot connect.
-    pub(super) async fn relay(
-        self: &Arc<Self>,
-        to: Destination<'_>,
-        deadline: Instant,
-    ) -> Result<Box<dyn ByteStream>> {
+    /// Fails as [`exec`](Self::exec).
+    pub async fn start_relay(&self, deadline: Instant) -> Result<Relay> {
         // The login shell may print something before the program does.
         let mark = Uuid::new_v4().simple().to_string();
         let command = format!("{COMMAND} {mark}");
         let channel = self.ssh.program(&command, deadline).await?;
+<<<<<<< HEAD
         self.has_run_program.store(true, Ordering::Relaxed);
+=======
+        Ok(Relay { channel, mark })
+    }
+
+    /// Connects to another place through the program. The stream is as the [`Destination`] describes it.
+    ///
+    /// # Errors
+    /// Fails with [`Error::ForwardingRefused`] if the program cannot run or cannot connect, and with
+    /// [`Error::TimedOut`].
+    pub async fn relay(
+        self: &Arc<Self>,
+        relay: Relay,
+        to: Destination<'_>,
+        deadline: Instant,
+    ) -> Result<Box<dyn ByteStream>> {
+        let Relay { channel, mark } = relay;
+>>>>>>> p15b
         let mut stream = Forwarded::new(channel, Arc::clone(self) as _);
         let starting = async {
             let lines = match to {
@@ -143,8 +170,12 @@ async fn line(stream: &mut Forwarded) -> std::io::Result<String> {
     loop {
         match stream.read_u8().await? {
             b'\n' => return Ok(String::from_utf8_lossy(&line).into_owned()),
-            _ if line.len() == LONGEST => return Err(std::io::ErrorKind::InvalidData.into()),
-            byte => line.push(byte),
+            byte => {
+                if line.len() == LONGEST {
+                    drop(line.drain(..LONGEST / 2));
+                }
+                line.push(byte);
+            }
         }
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! The number (`MaxSessions` of OpenSSH's server) is learnt from the first refusal and remembered.
 
-use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -154,23 +153,37 @@ impl SshConnections {
                 }
             };
             let connecting = timeout_at(deadline, connecting).await;
+            if by_program && connecting.is_err() && self.count() > 0 {
+                let full = Error::NoMoreSessions {
+                    peer: self.settings.peer(),
+                    message: "all of its sessions are in use".to_owned(),
+                };
+                return Err(ForwardError::Destination(full.on_the_way_to(to)));
+            }
             let (host, lease) = connecting
                 .unwrap_or_else(|_| Err(self.no_answer(limit)))
                 .map_err(ForwardError::Host)?;
-            let error = match (host.forward(to, limit, deadline).await, lease) {
-                (Ok(stream), None) => return Ok(stream),
-                (Ok(stream), Some(mut lease)) => {
-                    lease.program_started();
-                    return Ok(Box::new(LeasedStream::new(stream, lease)));
-                }
-                (Err(error @ Error::NoMoreSessions { .. }), Some(lease)) => {
-                    refusals += 1;
-                    if lease.learn_from_refusal(refusals) {
-                        continue;
+            let forwarded = match lease {
+                None => host.forward(to, limit, deadline).await,
+                Some(mut lease) => match host.start_relay(deadline).await {
+                    Ok(relay) => {
+                        lease.program_started();
+                        let stream = host.relay(relay, to, deadline).await;
+                        stream.map(|stream| Box::new(LeasedStream::new(stream, lease)) as _)
                     }
-                    error.on_the_way_to(to)
-                }
-                (Err(error), _) => error,
+                    Err(error @ Error::NoMoreSessions { .. }) => {
+                        refusals += 1;
+                        if lease.learn_from_refusal(refusals) {
+                            continue;
+                        }
+                        Err(error.on_the_way_to(to))
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            let error = match forwarded {
+                Ok(stream) => return Ok(stream),
+                Err(error) => error,
             };
             let is_silent = matches!(error, Error::TimedOut { .. });
             if is_silent && !host.answers(SILENCE).await {
@@ -309,22 +322,20 @@ impl SshConnections {
 
     /// Waits until an open connection turns out to be silent for this time. Otherwise, this never ends.
     pub(super) async fn silence(&self, limit: Duration) {
-        let is_open = |connection: &&Arc<SshConnection>| !connection.host.is_closed();
-        let host = {
+        let hosts: Vec<_> = {
             let state = self.state();
-            let open = state.connections.iter().find(is_open);
-            open.map(|connection| Arc::clone(&connection.host))
+            let hosts = state.connections.iter();
+            hosts.map(|one| Arc::clone(&one.host)).collect()
         };
-        match host {
+        match hosts.iter().find(|host| !host.is_closed()) {
             Some(host) if !host.answers(limit).await => {}
-            Some(_) | None => pending().await,
+            Some(_) | None => std::future::pending().await,
         }
     }
 
     /// Drops all connections without a goodbye.
     pub(super) fn abandon(&self) {
-        let connections = std::mem::take(&mut self.state().connections);
-        drop(connections);
+        self.state().connections.clear();
     }
 
     /// Closes all connections at once.
