@@ -91,9 +91,7 @@ impl SshHost {
         let mark = Uuid::new_v4().simple().to_string();
         let command = format!("{COMMAND} {mark}");
         let channel = self.ssh.program(&command, deadline).await?;
-<<<<<<< HEAD
         self.has_run_program.store(true, Ordering::Relaxed);
-=======
         Ok(Relay { channel, mark })
     }
 
@@ -109,7 +107,6 @@ impl SshHost {
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>> {
         let Relay { channel, mark } = relay;
->>>>>>> p15b
         let mut stream = Forwarded::new(channel, Arc::clone(self) as _);
         let starting = async {
             let lines = match to {
