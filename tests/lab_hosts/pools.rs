@@ -119,7 +119,7 @@ fn a_full_disk_is_named_keeps_nothing_and_leaves_the_task_to_the_other_hosts() {
             .shows(&[&small, "/mnt/small/devgate-", cause]);
         let both = run("both")
             .succeeded()
-            .shows(&[&small, "they run on other"]);
+            .shows(&[&small, "tasks run on other"]);
         assert_eq!(both.item()["value"]["_output"], "h2\n");
         let look = run("look").succeeded().item();
         assert_eq!(
