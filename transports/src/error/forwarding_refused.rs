@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use super::Error;
 use super::text::one_line;
-use crate::Destination;
 
 /// A connected jump host that opens no connection to the next host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,25 +45,6 @@ impl ForwardingRefused {
             | ForwardingObstacle::NoSession => false,
             ForwardingObstacle::ConnectFailed => !is_no_name,
             ForwardingObstacle::ResourceShortage => true,
-        }
-    }
-}
-
-impl Error {
-    /// Returns the error for a destination that a program on a host was to connect to, where the host had no session
-    /// for the program ([`NoMoreSessions`](Self::NoMoreSessions)).
-    #[must_use]
-    pub fn on_the_way_to(self, to: Destination<'_>) -> Self {
-        match self {
-            Self::NoMoreSessions { peer, message } => {
-                Self::ForwardingRefused(Box::new(ForwardingRefused {
-                    peer: to.to_string(),
-                    via: peer,
-                    obstacle: ForwardingObstacle::NoSession,
-                    message,
-                }))
-            }
-            other => other,
         }
     }
 }

@@ -31,7 +31,7 @@ pub use partial_output::PartialOutput;
 pub use program::ProgramProblem;
 pub use refused::Refused;
 pub use retry_budget_spent::RetryBudgetSpent;
-use text::{before, reason};
+use text::{before, describe_character, reason};
 pub(crate) use text::{one_line, quoted_message, seconds};
 pub use tls::{TlsProblem, Untrusted};
 
@@ -174,7 +174,7 @@ pub enum Error {
 
     /// The connection has reached the target's limit of sessions. Nothing was started.
     #[error(
-        "{peer} allows no more sessions on this connection ({message}): raise `MaxSessions` in its `sshd_config`"
+        "{peer} allows no more sessions on this connection ({message}): raise its `MaxSessions`"
     )]
     NoMoreSessions {
         /// The peer.
@@ -292,15 +292,6 @@ pub enum Phase {
     Prompt,
     /// The change to privileged mode.
     Enable,
-}
-
-fn describe_character(character: char) -> String {
-    match character {
-        char::REPLACEMENT_CHARACTER => {
-            "U+FFFD, which replaces bytes of the device that are not UTF-8".to_owned()
-        }
-        control => format!("the control character {control:?}"),
-    }
 }
 
 impl Error {

@@ -54,6 +54,16 @@ pub(super) fn quoted(line: &str) -> String {
     quotable(&shortened(line, LONGEST_QUOTED))
 }
 
+/// Describes a character that may not be typed.
+pub(super) fn describe_character(character: char) -> String {
+    match character {
+        char::REPLACEMENT_CHARACTER => {
+            "U+FFFD, which replaces bytes of the device that are not UTF-8".to_owned()
+        }
+        control => format!("the control character {control:?}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use devgate_schemas::{Mask, Value};

@@ -141,7 +141,7 @@ impl Host<'_> {
     pub(crate) fn connection(&self) -> Option<Weak<dyn ProxyConnection>> {
         match self {
             Self::Local(_) => None,
-            Self::Shell(shell) => Some(shell.connections()?.connection()),
+            Self::Shell(shell) => Some(shell.connections()?.connection() as _),
         }
     }
 

@@ -10,12 +10,13 @@ use std::time::Duration;
 use devgate_core::lock::locked;
 use devgate_transports::error::Phase;
 use devgate_transports::{
-    ByteStream, Context, Destination, Error, HostSettings, ProxyConnection, Result, SshHost,
+    ByteStream, Context, Destination, Error, HostSettings, ProxyConnection as _, Result, SshHost,
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
+use super::forward_error::{ForwardError, no_session};
 use super::leased_stream::LeasedStream;
 
 /// The connections to one host.
@@ -35,15 +36,6 @@ struct State {
     most_open: usize,
     /// Whether the host accepts no further connection.
     is_full: bool,
-}
-
-/// Why a host did not lead on to another place.
-#[derive(Debug)]
-pub(crate) enum ForwardError {
-    /// The host cannot be reached any more.
-    Host(Error),
-    /// The host works, but did not connect to the destination.
-    Destination(Error),
 }
 
 /// One connection.
@@ -158,7 +150,7 @@ impl SshConnections {
                     peer: self.settings.peer(),
                     message: "all of its sessions are in use".to_owned(),
                 };
-                return Err(ForwardError::Destination(full.on_the_way_to(to)));
+                return Err(ForwardError::Destination(no_session(full, to)));
             }
             let (host, lease) = connecting
                 .unwrap_or_else(|_| Err(self.no_answer(limit)))
@@ -176,7 +168,7 @@ impl SshConnections {
                         if lease.learn_from_refusal(refusals) {
                             continue;
                         }
-                        Err(error.on_the_way_to(to))
+                        Err(no_session(error, to))
                     }
                     Err(error) => Err(error),
                 },
@@ -231,12 +223,10 @@ impl SshConnections {
     }
 
     /// Returns the connection that sessions go through, without keeping it open.
-    pub(crate) fn connection(&self) -> Weak<dyn ProxyConnection> {
+    pub(crate) fn connection(&self) -> Weak<SshHost> {
         let state = self.state();
-        match state.connections.first() {
-            Some(first) => Arc::downgrade(&first.host) as _,
-            None => Weak::<SshHost>::new(),
-        }
+        let first = state.connections.first();
+        first.map_or_else(Weak::new, |first| Arc::downgrade(&first.host))
     }
 
     /// Returns the settings of the connections.

@@ -7,6 +7,7 @@ mod access;
 mod closing;
 mod connections;
 mod files;
+mod forward_error;
 mod hosted;
 mod leased_stream;
 mod programs;
@@ -32,7 +33,8 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use self::access::{ShellAccess, Stdin};
-pub(crate) use self::connections::{ForwardError, SshConnections};
+pub(crate) use self::connections::SshConnections;
+pub(crate) use self::forward_error::ForwardError;
 use self::programs::{SHORT_SCRIPT_LIMIT, ShellPrograms};
 use self::relay::{Interpreter, RELAY_LIMIT, Relays};
 pub(crate) use self::relay::{Lend, RelayedClients, TaskSession};
