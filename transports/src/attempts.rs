@@ -143,7 +143,7 @@ impl Attempts<'_> {
         let last_error = self.last.take();
         let last = match &last_error {
             Some(error) => error.to_string(),
-            None => "no answer".to_owned(),
+            None => "no answer: check `host`, or wait longer with `--patience`".to_owned(),
         };
         Error::RetryBudgetSpent(Box::new(RetryBudgetSpent {
             what: self.what.clone(),

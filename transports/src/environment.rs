@@ -20,6 +20,8 @@ use crate::ssh_config::SshConfig;
 #[derive(Default)]
 pub struct Environment {
     home: Option<PathBuf>,
+    /// Where relative paths of settings begin.
+    folder: PathBuf,
     variables: BTreeMap<OsString, OsString>,
     /// Read when a target first needs it.
     config: OnceLock<SshConfig>,
@@ -38,9 +40,16 @@ impl Environment {
     ) -> Self {
         Self {
             home,
+            folder: PathBuf::new(),
             variables: variables.into_iter().collect(),
             config: OnceLock::new(),
         }
+    }
+
+    /// Lets relative paths of settings begin at this folder, instead of the current one.
+    #[must_use]
+    pub fn with_folder(self, folder: PathBuf) -> Self {
+        Self { folder, ..self }
     }
 
     /// Uses this OpenSSH configuration instead of the user's and the system's files.
@@ -71,11 +80,12 @@ impl Environment {
             .filter(|text| !text.is_empty())
     }
 
-    /// Expands a path as users write it: a leading `~/` stands for the home folder.
+    /// Expands a path as users write it: a leading `~/` stands for the home folder. Other relative paths begin at the
+    /// folder of the project.
     pub fn path(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(text),
+            _ => self.folder.join(text),
         }
     }
 

@@ -50,9 +50,10 @@ impl CommandContext {
     /// What is wrong with the project's file or with a family.
     pub fn load(global: &GlobalOptions, printer: &Printer) -> Result<Self, Failure> {
         let current = std::env::current_dir()?;
-        let environment = Arc::new(Environment::of_process());
+        let environment = Environment::of_process();
         let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
         let project = Project::find(global.project.clone(), named, &current)?;
+        let environment = Arc::new(environment.with_folder(project.root.clone()));
         let color = match (global.color(), project.color) {
             (ColorWhen::Auto, Some(false)) => ColorWhen::Never,
             (color, _) => color,

@@ -11,6 +11,8 @@ pub struct ForwardingRefused {
     pub peer: String,
     /// The jump host.
     pub via: String,
+    /// The name of the jump host in the inventory, if it is a proxy (`run-on`).
+    pub proxy: Option<String>,
     /// The reason, according to the protocol.
     pub obstacle: ForwardingObstacle,
     /// The jump host's message, if any.
@@ -36,15 +38,28 @@ impl ForwardingRefused {
     /// Returns whether a retry may succeed. An unknown host name is permanent, but servers report it only in
     /// the words of their C library.
     pub(super) fn is_temporary(&self) -> bool {
-        let is_no_name = ["not known", "No address associated", "unknown host"]
-            .iter()
-            .any(|words| self.message.contains(words));
         match self.obstacle {
             ForwardingObstacle::Forbidden
             | ForwardingObstacle::NoRelay
             | ForwardingObstacle::NoSession => false,
-            ForwardingObstacle::ConnectFailed => !is_no_name,
+            ForwardingObstacle::ConnectFailed => !self.is_unknown_name(),
             ForwardingObstacle::ResourceShortage => true,
+        }
+    }
+
+    fn is_unknown_name(&self) -> bool {
+        ["not known", "No address associated", "unknown host"]
+            .iter()
+            .any(|words| self.message.contains(words))
+    }
+
+    /// Whether the jump host opens nothing for this session, whatever the state of the next host.
+    pub fn is_of_jump_host(&self) -> bool {
+        match self.obstacle {
+            ForwardingObstacle::Forbidden
+            | ForwardingObstacle::NoRelay
+            | ForwardingObstacle::NoSession => true,
+            ForwardingObstacle::ConnectFailed | ForwardingObstacle::ResourceShortage => false,
         }
     }
 }
@@ -54,28 +69,42 @@ impl fmt::Display for ForwardingRefused {
         let Self {
             peer,
             via,
+            proxy,
             obstacle,
             message,
         } = self;
-        write!(f, "no connection to {peer} through {via}")?;
+        match proxy {
+            Some(proxy) => write!(f, "no connection to {peer} through {proxy} ({via})")?,
+            None => write!(f, "no connection to {peer} through {via}")?,
+        }
         if !message.trim().is_empty() {
             write!(f, " ({})", one_line(message))?;
         }
         f.write_str(match obstacle {
+            ForwardingObstacle::Forbidden if proxy.is_some() => {
+                ": the SSH server of the proxy refuses to open it. Permit it in its `sshd_config` \
+                 (`AllowTcpForwarding`, `PermitOpen`), set `forwarding: program` in the `config.ssh` of the proxy, or \
+                 name another proxy with `run-on`"
+            }
             ForwardingObstacle::Forbidden => {
-                ": its SSH server refuses to connect there; allow it on that server (OpenSSH: `AllowTcpForwarding`, \
-                 `PermitOpen`), set `forwarding: program` for a proxy, or name another host with `run-on` or \
-                 `proxyjump`"
+                ": the SSH server of the jump host refuses to open it. Permit it in its `sshd_config` \
+                 (`AllowTcpForwarding`, `PermitOpen`), or name another host with `proxyjump`"
+            }
+            ForwardingObstacle::ConnectFailed if peer.starts_with('/') => {
+                ": check `socket`, and that the account on that host may use it"
+            }
+            ForwardingObstacle::ConnectFailed if self.is_unknown_name() => {
+                ": check `host`; that host has to know the name"
             }
             ForwardingObstacle::ConnectFailed => {
-                ": check `host` and `port`, which are looked up and reached from there, and that it is up"
+                ": check `host` and `port` as seen from that host, and that the target is up"
             }
             ForwardingObstacle::NoRelay => {
                 ": a program has to open it there; install `perl` or `python3` on that host, and let the account run it"
             }
             ForwardingObstacle::NoSession => {
                 ": a program has to open it there, which takes a session of its SSH server; raise `MaxSessions` in \
-                 its `sshd_config`, or lower the `concurrency` of this proxy"
+                 its `sshd_config`, lower the `concurrency` of the proxy, or set `forwarding: ssh`"
             }
             ForwardingObstacle::ResourceShortage => ": it has no room for one more connection just now",
         })
@@ -91,6 +120,7 @@ mod tests {
     #[test]
     fn a_device_that_is_down_may_come_back_and_what_is_forbidden_or_no_name_stays() {
         let problem = |obstacle, message: &str| ForwardingRefused {
+            proxy: None,
             peer: "r1:22".to_owned(),
             via: "bastion:22".to_owned(),
             obstacle,

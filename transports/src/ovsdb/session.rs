@@ -328,7 +328,7 @@ impl<'a> Asked<'a> {
 #[async_trait]
 impl Transport for OvsdbSession {
     fn leaves_credentials_open(&self) -> Option<&'static str> {
-        Some("it asks nobody for credentials but TLS")
+        Some("it checks no credentials, except those of TLS")
     }
 
     /// Sets up a monitor without updates. The server accepts it only if the database is available, whereas

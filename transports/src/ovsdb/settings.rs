@@ -81,7 +81,7 @@ impl Endpoint {
         let (host, port) = (host(info)?, port(info)?.unwrap_or(Settings::PORT));
         if protocol == "tcp" {
             ctx.warning(format!(
-                "nothing is encrypted on the way to {}, and nobody proves who he is: use \
+                "nothing is encrypted on the way to {}, and neither side proves its identity: use \
                  `protocol: ssl` where others can reach it",
                 tcp::peer(&host, port)
             ));

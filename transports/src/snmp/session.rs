@@ -46,10 +46,13 @@ impl ProtocolSession for SnmpSession {
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(info)?;
         if let Credentials::Community(_) = settings.credentials {
-            let open = "nothing is encrypted with `version: v2c`, the community neither";
+            let open =
+                "nothing is encrypted with `version: v2c`, and the community is sent in clear text";
             match ctx.dialer() {
                 None => ctx.debug(open),
-                Some(_) => ctx.warning(format!("{open}: the proxy can read it")),
+                Some(_) => ctx.warning(format!(
+                    "{open}: everyone on the way behind the proxy can read it, and so can the proxy"
+                )),
             }
         }
         let what = format!("reach the agent at {}", settings.peer());

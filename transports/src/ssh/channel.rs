@@ -156,6 +156,7 @@ impl Ssh {
         match self.opened(opening, deadline).await {
             Ok(Ok(stream)) => Ok(stream),
             Ok(Err(reason)) => Err(Error::ForwardingRefused(Box::new(ForwardingRefused {
+                proxy: None,
                 peer,
                 via,
                 message: self.peer.take_refusal(&reason),

@@ -1,5 +1,6 @@
 //! The receiving side of a connection: host key, version, banner and disconnect message.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,8 +27,8 @@ struct Messages {
     version: String,
     banner: String,
     disconnect_message: String,
-    /// The host's description of why it refused a channel.
-    refusal: String,
+    /// The host's descriptions of why it refused channels, with the reasons, in the order of their arrival.
+    refusals: VecDeque<(ChannelOpenFailure, String)>,
     end: Option<&'static str>,
     /// Whether the host ended the connection with a disconnect message.
     has_disconnected: bool,
@@ -49,6 +50,9 @@ const NOT_UTF8: &str = "a message of it cannot be decoded; most likely its login
 
 /// The maximum length of a stored banner.
 const MAX_BANNER_LENGTH: usize = 4 * 1024;
+
+/// How many descriptions of refusals are kept.
+const MAX_REFUSALS: usize = 64;
 
 impl PeerMessages {
     /// Returns the host's version line, without its line end.
@@ -89,9 +93,17 @@ impl PeerMessages {
         self.locked(|messages| messages.violation.clone())
     }
 
-    /// Takes the host's description of why it refused the last channel.
-    pub(super) fn take_refusal(&self) -> String {
-        self.locked(|messages| std::mem::take(&mut messages.refusal))
+    /// Takes the host's first description of a refusal for this reason. Refusals of several channels at once reach their
+    /// openers in the order of their arrival.
+    pub(super) fn take_refusal(&self, reason: &ChannelOpenFailure) -> Option<String> {
+        self.locked(|messages| {
+            let mut refusals = messages.refusals.iter();
+            let at = refusals.position(|(other, _)| other == reason)?;
+            messages
+                .refusals
+                .remove(at)
+                .map(|(_, description)| description)
+        })
     }
 
     /// Takes the path of the file in which the host key was just recorded.
@@ -148,13 +160,19 @@ impl Handler for EventHandler {
     async fn channel_open_failure(
         &mut self,
         _: ChannelId,
-        _: ChannelOpenFailure,
+        reason: ChannelOpenFailure,
         description: &str,
         _: &str,
         _: &mut Session,
     ) -> Result<(), HandlerError> {
         let refusal = shortened(description, MAX_BANNER_LENGTH);
-        self.messages.locked(|messages| messages.refusal = refusal);
+        self.messages.locked(|messages| {
+            // Openers that have given up leave theirs behind.
+            if messages.refusals.len() == MAX_REFUSALS {
+                messages.refusals.pop_front();
+            }
+            messages.refusals.push_back((reason, refusal));
+        });
         Ok(())
     }
 

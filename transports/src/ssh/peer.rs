@@ -37,12 +37,20 @@ impl Peer {
         self.messages.version()
     }
 
-    /// Returns why the host refused the last channel: its description, or else the name of the reason.
+    /// Returns why the host refused a channel: its description, or else the reason of the protocol (RFC 4254, 5.1).
     pub(super) fn take_refusal(&self, reason: &ChannelOpenFailure) -> String {
-        match self.messages.take_refusal() {
-            description if description.trim().is_empty() => format!("{reason:?}"),
-            description => description,
-        }
+        let description = self.messages.take_refusal(reason);
+        let described = description.filter(|description| !description.trim().is_empty());
+        described.unwrap_or_else(|| {
+            let words = match reason {
+                ChannelOpenFailure::AdministrativelyProhibited => "administratively prohibited",
+                ChannelOpenFailure::ConnectFailed => "connect failed",
+                ChannelOpenFailure::UnknownChannelType => "unknown channel type",
+                ChannelOpenFailure::ResourceShortage => "resource shortage",
+                _ => "unknown reason",
+            };
+            words.to_owned()
+        })
     }
 
     /// Returns the error for an operation that failed because the connection ended.

@@ -293,17 +293,16 @@ fn private_key(
     environment: &Environment,
     names: &SettingNames,
 ) -> Option<Sensitive<String>> {
-    let text = match info.secret(names.private_key)?.reveal() {
-        Value::String(path) => path,
-        Value::Hash(hash) => hash.get("key-data")?.as_str()?,
-        _ => return None,
-    };
-    // The text of a key never begins with `~/`.
-    let text = match text.trim() {
-        path if path.starts_with("~/") => environment.path(path).to_string_lossy().into_owned(),
-        text => text.to_owned(),
-    };
-    Some(Sensitive::new(text))
+    Some(Sensitive::new(
+        match info.secret(names.private_key)?.reveal() {
+            Value::String(path) if !path.contains("-----BEGIN ") => {
+                environment.path(path.trim()).to_string_lossy().into_owned()
+            }
+            Value::String(text) => text.trim().to_owned(),
+            Value::Hash(hash) => hash.get("key-data")?.as_str()?.trim().to_owned(),
+            _ => return None,
+        },
+    ))
 }
 
 #[cfg(test)]

@@ -145,6 +145,7 @@ impl SshHost {
             _ => (ForwardingObstacle::NoRelay, said),
         };
         Error::ForwardingRefused(Box::new(ForwardingRefused {
+            proxy: None,
             peer: to.to_string(),
             via: self.peer().to_owned(),
             obstacle,

@@ -103,8 +103,12 @@ impl TaskHostSettings {
     /// Fails with every option that has a wrong type or is missing.
     pub fn ssh(
         target: &Target,
-        log: impl FnMut(Level, String),
+        mut log: impl FnMut(Level, String),
     ) -> Result<(Self, ConnectionInfo), InvalidConnectionInfo> {
+        if target.options_of(["run-on"].into_iter()).keys().len() > 0 {
+            let message = "`run-on` has no effect on a host: name the hosts on the way to it with `proxyjump`";
+            log(Level::Warning, message.to_owned());
+        }
         let info = SSH_SCHEMA.read(target.connection_info(), log)?;
         let mut settings = Self::from_info(&info);
         if let Some(run_as) = &mut settings.run_as {

@@ -155,6 +155,7 @@ fn states<'w>(way: &'w Way, reached: &Result<Success, Failure>) -> Vec<HopState<
         Some(failure) => failure.proxy(),
         None => link.map(|link| link.proxy.as_str()),
     };
+    let is_reached = failure.is_none();
     let setback = |name: &str| {
         let mut setbacks = link.into_iter().flat_map(|link| &link.setbacks);
         let setback = setbacks.find(|setback| setback.name == name)?;
@@ -167,15 +168,18 @@ fn states<'w>(way: &'w Way, reached: &Result<Success, Failure>) -> Vec<HopState<
         let failed = failed.or_else(|| setback(&proxy.name));
         let fault = proxy.fault.as_ref().map(|fault| fault.msg.as_str());
         let end = match failed.or(fault) {
-            _ if used == Some(proxy.name.as_str()) => End::None,
+            None if used == Some(proxy.name.as_str()) => End::None,
+            Some(_) if is_reached && used == Some(proxy.name.as_str()) => End::None,
             Some(reason) => End::At(end_of(&hops, reason).unwrap_or(hops.len() - 1), reason),
+            None if proxy.is_opening => End::Pending,
             None if used.is_some() => End::Unused,
             None => End::Unknown,
         };
         add_states(&mut states, hops, end);
     }
     let hops: Vec<_> = way.target_hops().collect();
-    let is_blocked = !way.proxies.is_empty() && used.is_none();
+    let carries = |name: &str| failure.is_none_or(|failure| failure.failed_proxy(name).is_none());
+    let is_blocked = !way.proxies.is_empty() && !used.is_some_and(carries);
     let end = match failure {
         None => End::None,
         Some(_) if is_blocked => End::Untried,
@@ -200,6 +204,8 @@ enum End<'r> {
     Untried,
     /// Another way was used.
     Unused,
+    /// A connection is being opened.
+    Pending,
 }
 
 fn add_states<'w>(states: &mut Vec<HopState<'w>>, hops: Vec<WayHop<'w>>, end: End<'_>) {
@@ -214,6 +220,7 @@ fn add_states<'w>(states: &mut Vec<HopState<'w>>, hops: Vec<WayHop<'w>>, end: En
             End::Unknown => ("not known", None),
             End::Untried => ("not tried", None),
             End::Unused => ("not used", None),
+            End::Pending => ("not reached so far", None),
         };
         states.push(HopState { hop, state, reason });
     }
@@ -221,11 +228,23 @@ fn add_states<'w>(states: &mut Vec<HopState<'w>>, hops: Vec<WayHop<'w>>, end: En
 
 /// Returns the hop at which a part of a way ends, as far as the message of the failure says.
 fn end_of(hops: &[WayHop<'_>], message: &str) -> Option<usize> {
-    // A jump host to which there is no connection is named first.
-    let jump = hops.iter().position(|hop| {
-        message.contains(&format!("no connection to {}, a jump host", hop.hop.peer))
-    });
-    jump.or_else(|| hops.iter().rposition(|hop| message.contains(&hop.hop.peer)))
+    let mut named = hops
+        .iter()
+        .map(|hop| names(message, "no connection to ", &hop.hop.peer));
+    // The hop to which there is no connection ends the way, even if the message begins with another one.
+    let unreachable = named.position(|is_named| is_named);
+    unreachable.or_else(|| {
+        hops.iter()
+            .rposition(|hop| names(message, "", &hop.hop.peer))
+    })
+}
+
+/// Whether a message has these words before an address.
+fn names(message: &str, before: &str, peer: &str) -> bool {
+    let named = format!("{before}{peer}");
+    let is_whole = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_digit());
+    let mut found = message.match_indices(&named);
+    found.any(|(at, _)| is_whole(&message[at + named.len()..]))
 }
 
 #[cfg(test)]
@@ -245,6 +264,7 @@ mod tests {
         let hops = [("jump host", &jump), ("proxy", &proxy)].map(|(role, hop)| WayHop {
             role,
             proxy: Some("site"),
+            is_alternative: false,
             hop,
         });
         for (message, end) in [
@@ -254,6 +274,11 @@ mod tests {
             ),
             ("no connection to p:22 through b:22, a jump host", Some(1)),
             ("p:22 refuses the login of `admin`", Some(1)),
+            (
+                "could not open a session with p:22, given up after 12 tries in 27.7 s: no connection to b:22",
+                Some(0),
+            ),
+            ("no connection to b:220 through p:22", Some(1)),
             ("the name `p` cannot be resolved", None),
         ] {
             assert_eq!(end_of(&hops, message), end, "{message}");

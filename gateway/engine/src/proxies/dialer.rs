@@ -33,15 +33,28 @@ struct Place<'v> {
     silent: Vec<String>,
     /// All proxies that were left.
     setbacks: Vec<ProxyProblem>,
+    /// Whether anything was asked of a proxy.
+    is_used: bool,
     /// Whether anything has come from the last connection.
     last: Option<Answered>,
+}
+
+/// What kept a proxy that is up from doing what it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Setback {
+    /// It may not do it, or cannot.
+    Proxy,
+    /// It found no way to the target.
+    Target,
+    /// It gave no answer.
+    Silent,
 }
 
 /// The proxies that were asked for one thing in vain.
 struct Tried<E> {
     /// The errors of proxies that are up.
     setbacks: Vec<(String, E)>,
-    /// Why there is no further proxy. `None` if all were asked, or if there was no time left.
+    /// Why there is no further proxy. `None` if the only one was asked.
     reason: Option<Failure>,
 }
 
@@ -56,6 +69,7 @@ impl<'v> ProxyDialer<'v> {
             slot,
             silent: Vec::new(),
             setbacks: Vec::new(),
+            is_used: false,
             last: None,
         });
         Ok(Self { pool, place })
@@ -77,10 +91,10 @@ impl<'v> ProxyDialer<'v> {
             let except: Vec<String> = names.chain(&place.silent).cloned().collect();
             let next = self.pool.slot_except(&except);
             let next = match deadline {
-                Some(deadline) => timeout_at(deadline, next).await.ok()?,
-                None => next.await,
+                Some(deadline) => timeout_at(deadline, next).await,
+                None => Ok(next.await),
             };
-            match next {
+            match next.unwrap_or_else(|_| Err(self.pool.problems())) {
                 Ok(slot) => place.slot = Some(slot),
                 // A proxy that was silent is better than none.
                 Err(_) if !place.silent.is_empty() => place.silent.clear(),
@@ -90,6 +104,7 @@ impl<'v> ProxyDialer<'v> {
                 }
             }
         }
+        place.is_used = true;
         let slot = place.slot.as_ref()?;
         if let Some((before, error)) = tried.setbacks.last() {
             self.pool.report_setback(ctx, before, error, slot.name());
@@ -130,21 +145,21 @@ impl Place<'_> {
     fn leave<E: fmt::Display>(
         &mut self,
         error: E,
+        setback: Setback,
         tried: &mut Tried<E>,
         is_alone: bool,
-        is_silent: bool,
     ) {
         let Some(slot) = self.slot.take() else {
             return;
         };
-        let problem = ProxyProblem::new(slot.name(), &error);
+        // If no other proxy can do better, only what is wrong with this one counts.
+        if setback == Setback::Proxy || !is_alone {
+            self.setbacks.push(ProxyProblem::new(slot.name(), &error));
+        }
         tried.setbacks.push((slot.name().to_owned(), error));
         if is_alone {
             self.slot = Some(slot);
-            return;
-        }
-        self.setbacks.push(problem);
-        if is_silent {
+        } else if setback == Setback::Silent {
             slot.doubt();
         }
     }
@@ -186,15 +201,21 @@ impl Dial for ProxyDialer<'_> {
                 }
                 Err(ForwardError::Destination(mut error)) => {
                     if let Error::ForwardingRefused(refused) = &mut error {
-                        refused.via = format!("{} ({})", slot.name(), refused.via);
+                        refused.proxy = Some(slot.name().to_owned());
                     }
-                    let is_silent = matches!(error, Error::TimedOut { .. });
-                    place.leave(error, &mut tried, self.is_alone(), is_silent);
+                    let setback = match &error {
+                        Error::TimedOut { .. } => Setback::Silent,
+                        Error::ForwardingRefused(refused) if refused.is_of_jump_host() => {
+                            Setback::Proxy
+                        }
+                        _ => Setback::Target,
+                    };
+                    place.leave(error, setback, &mut tried, self.is_alone());
                 }
                 Err(ForwardError::Host(error)) => place.mark_host_down(error.into()),
             }
         }
-        Err(tried.into_error(to, limit))
+        Err(tried.into_error())
     }
 
     async fn start_program(
@@ -208,7 +229,9 @@ impl Dial for ProxyDialer<'_> {
             match slot.host().start_program(program).await {
                 Ok(started) => return Ok(started),
                 Err(why) if why.is_of_connection() => place.mark_host_down(why),
-                Err(why) => place.leave(why, &mut tried, self.is_alone(), false),
+                Err(why) => {
+                    place.leave(why, Setback::Proxy, &mut tried, self.is_alone());
+                }
             }
         }
         Err(tried.into_not_started())
@@ -216,7 +239,9 @@ impl Dial for ProxyDialer<'_> {
 
     fn link(&self) -> Option<ProxyLink> {
         let place = self.place.try_lock().ok()?;
-        let link = place.slot.as_ref()?.link()?;
+        // A session may fail before it needs a connection.
+        let slot = place.slot.as_ref().filter(|_| place.is_used)?;
+        let link = slot.link()?;
         let setbacks = place.setbacks.clone();
         Some(ProxyLink { setbacks, ..link })
     }
@@ -224,19 +249,20 @@ impl Dial for ProxyDialer<'_> {
 
 impl Tried<Error> {
     /// Returns the error of a connection that no proxy has opened.
-    fn into_error(mut self, to: Destination<'_>, limit: Duration) -> Error {
+    fn into_error(mut self) -> Error {
         // A device that is down may come back, whatever else is wrong with one of the proxies.
         let temporary = self
             .setbacks
             .iter()
             .position(|(_, error)| error.is_transient());
-        match (temporary, self.setbacks.len(), &self.reason) {
-            (Some(at), _, _) => self.setbacks.swap_remove(at).1,
-            (None, 1, None) => self.setbacks.swap_remove(0).1,
-            (None, 0, None) => Error::NoProxy(NoProxy::of_all(format!(
-                "none had room for a connection to {to} within {limit:?}: raise its `concurrency`"
-            ))),
-            (None, _, _) => self.into_no_proxy(),
+        let only = self
+            .setbacks
+            .len()
+            .checked_sub(1)
+            .filter(|_| self.reason.is_none());
+        match temporary.or(only) {
+            Some(at) => self.setbacks.swap_remove(at).1,
+            None => self.into_no_proxy(),
         }
     }
 }

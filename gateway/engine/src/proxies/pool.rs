@@ -76,11 +76,18 @@ impl<'v> HostPool<'v> {
     pub(super) fn ways(&self) -> Vec<ProxyWay> {
         let members = self.members.iter();
         let ways = members.map(|member| {
-            let fault = match member.health() {
-                Health::Down(why) => Some(why),
-                Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
+            let (fault, is_opening) = match member.health() {
+                Health::Down(why) => (Some(why), false),
+                Health::Opening | Health::Preparing => (None, true),
+                Health::Untried | Health::Up => (None, false),
             };
-            ProxyWay::new(member.name(), member.hops(), fault)
+            ProxyWay {
+                name: member.name().to_owned(),
+                hops: member.hops(),
+                fault,
+                is_opening,
+                is_alternative: self.members.len() > 1,
+            }
         });
         ways.collect()
     }
@@ -137,7 +144,7 @@ impl<'v> HostPool<'v> {
             let changed = self.changed.notified();
             match self.select(hedged, &ticket, except) {
                 Selection::HostSlot(slot) => return Ok(slot),
-                Selection::Down => return Err(self.down()),
+                Selection::Down => return Err(self.problems()),
                 Selection::Wait => {}
             }
             // Other runs change the loads at any time.
@@ -225,16 +232,29 @@ impl<'v> HostPool<'v> {
         }
     }
 
-    fn down(&self) -> Failure {
-        let causes = self
-            .members
-            .iter()
-            .filter_map(|member| match member.health() {
-                Health::Down(why) => Some((member.name(), why)),
-                Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
-            });
+    /// Returns what keeps the members from being used.
+    pub(super) fn problems(&self) -> Failure {
+        let causes = self.members.iter().filter_map(|member| {
+            let why = match member.health() {
+                Health::Down(why) => why,
+                Health::Opening | Health::Preparing => Failure::new(
+                    "puppetlabs.tasks/connect-error",
+                    "it could not be reached so far",
+                ),
+                Health::Up if member.is_full() => Failure::new(
+                    "puppetlabs.tasks/connect-error",
+                    "it has no room for one more session: raise its `concurrency`",
+                ),
+                Health::Untried | Health::Up => return None,
+            };
+            Some((member.name(), why))
+        });
         let causes: Vec<(&str, Failure)> = causes.collect();
         let failure = match causes.as_slice() {
+            [] => Failure::new(
+                "puppetlabs.tasks/connect-error",
+                "none had room in time: raise the `concurrency` of the proxies",
+            ),
             [(name, why)] => Failure {
                 msg: format!("{}{name}: {why}", self.label),
                 ..why.clone()

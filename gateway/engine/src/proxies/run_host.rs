@@ -249,9 +249,7 @@ impl<'v> RunHost<'v> {
             ticket.leave(&self.load);
             return None;
         }
-        if let Some(limit) = self.limit
-            && !(ticket.is_next_for(&self.load) && self.load.tasks() < limit.get())
-        {
+        if self.limit.is_some() && !(ticket.is_next_for(&self.load) && !self.is_full()) {
             return None;
         }
         let host = state.host.clone()?;
@@ -260,6 +258,12 @@ impl<'v> RunHost<'v> {
         self.uses.fetch_add(1, Ordering::Relaxed);
         let member = Arc::clone(self);
         Some(HostSlot { member, host })
+    }
+
+    /// Whether the host has as many tasks and sessions as it may have.
+    pub(super) fn is_full(&self) -> bool {
+        self.limit
+            .is_some_and(|limit| self.load.tasks() >= limit.get())
     }
 
     /// Whether the host seems to carry nothing: then others are better.

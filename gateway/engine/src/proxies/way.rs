@@ -23,9 +23,13 @@ pub(crate) struct ProxyWay {
     /// The name of the proxy.
     pub(crate) name: String,
     /// Jump hosts, then the proxy.
-    hops: Vec<Hop>,
+    pub(super) hops: Vec<Hop>,
     /// Why the proxy cannot be used, as far as that is known.
     pub(crate) fault: Option<Failure>,
+    /// Whether a connection to the proxy is being opened.
+    pub(crate) is_opening: bool,
+    /// Whether there are others in its place.
+    pub(super) is_alternative: bool,
 }
 
 /// A hop of a way.
@@ -35,6 +39,8 @@ pub(crate) struct WayHop<'w> {
     pub(crate) role: &'static str,
     /// The name of the proxy to which it leads.
     pub(crate) proxy: Option<&'w str>,
+    /// Whether this proxy is one of several.
+    pub(crate) is_alternative: bool,
     /// Where it is, and how it is recognised.
     pub(crate) hop: &'w Hop,
 }
@@ -66,7 +72,7 @@ impl Way {
 
     /// Returns the hops behind the proxy.
     pub(crate) fn target_hops(&self) -> impl Iterator<Item = WayHop<'_>> {
-        way_hops(&self.target, self.target_role, None)
+        way_hops(&self.target, self.target_role, None, false)
     }
 
     /// Returns the way as JSON.
@@ -76,14 +82,9 @@ impl Way {
 }
 
 impl ProxyWay {
-    pub(super) fn new(name: &str, hops: Vec<Hop>, fault: Option<Failure>) -> Self {
-        let name = name.to_owned();
-        Self { name, hops, fault }
-    }
-
     /// Returns the hops in their order.
     pub(crate) fn hops(&self) -> impl Iterator<Item = WayHop<'_>> {
-        way_hops(&self.hops, "proxy", Some(&self.name))
+        way_hops(&self.hops, "proxy", Some(&self.name), self.is_alternative)
     }
 }
 
@@ -92,11 +93,13 @@ fn way_hops<'w>(
     hops: &'w [Hop],
     last_role: &'static str,
     proxy: Option<&'w str>,
+    is_alternative: bool,
 ) -> impl Iterator<Item = WayHop<'w>> {
     let last = hops.len().saturating_sub(1);
     hops.iter().enumerate().map(move |(at, hop)| WayHop {
         role: if at == last { last_role } else { "jump host" },
         proxy,
+        is_alternative,
         hop,
     })
 }
@@ -107,6 +110,9 @@ impl WayHop<'_> {
         let mut json = json!({ "role": self.role, "address": self.hop.peer });
         if let Some(proxy) = self.proxy {
             json["proxy"] = proxy.into();
+            if self.is_alternative {
+                json["alternative"] = true.into();
+            }
         }
         if let Some(user) = &self.hop.user {
             json["user"] = user.as_str().into();
