@@ -108,7 +108,12 @@ async fn with_hops(
             "  "
         };
         lines.push_str(&format!("\n{indent}-> {hop}: {state}"));
-        if let Some(reason) = reason {
+        // The message above the hops may say it already.
+        let is_said = |reason: &str| {
+            let failure = reached.as_ref().err();
+            failure.is_some_and(|failure| failure.msg.contains(reason))
+        };
+        if let Some(reason) = reason.as_deref().filter(|reason| !is_said(reason)) {
             lines.push_str(&format!(": {reason}"));
         }
     }
