@@ -102,6 +102,15 @@ mod tests {
             ),
             (r"\d", "٣", Some("٣")),
             (r"a.c$", "a\rc", Some("a\rc")),
+            (r"a +b? +c", "a c", None),
+            (r"a +(b)? +c", "a  c", Some("a  c")),
+            (r"(?:x+(?:-x+)?)+$", "x-x-x", None),
+            (
+                r"a*?b??c{0,1}?d{0,0}e{0,2}f{,}?$",
+                "aabceeff",
+                Some("aabceeff"),
+            ),
+            (r"<.*?>(x*+)x", "<a>b>xx", None),
         ] {
             assert_eq!(matched(source, text), expected, "{source}");
         }

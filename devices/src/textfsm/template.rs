@@ -155,9 +155,9 @@ type Block<'s> = (usize, &'s str, Vec<(usize, &'s str)>);
 fn blocks(source: &str) -> Result<Vec<Block<'_>>, Error> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut is_open = false;
-    let mut all = lines(source).skip_while(|(_, line)| !line.is_empty());
+    let all = lines(source).skip_while(|(_, line)| !line.is_empty());
     let end = source.lines().count();
-    while let Some((number, line)) = all.next() {
+    for (number, line) in all {
         if line.is_empty() {
             is_open = false;
         } else if !is_open {

@@ -14,6 +14,7 @@ impl Rewriter<'_> {
     /// Rewrites a class after its opening bracket.
     pub(super) fn class(&mut self) -> Result<(), String> {
         const OPEN: &str = "unterminated character set";
+        self.last = Item::Atom(self.out.len());
         self.out.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
             self.out.push('^');
@@ -48,7 +49,6 @@ impl Rewriter<'_> {
             }
         }
         self.out.push(']');
-        self.last = Item::Atom;
         Ok(())
     }
 

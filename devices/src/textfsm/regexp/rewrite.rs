@@ -15,7 +15,7 @@ pub(super) enum Item {
     /// Nothing: the start of an alternative, or an anchor.
     Nothing,
     /// An atom that starts here in the output.
-    Atom,
+    Atom(usize),
     /// A look-around that starts here in the output.
     Look(usize),
     /// Something that is repeated already.
@@ -71,9 +71,9 @@ impl<'s> Rewriter<'s> {
                     self.out.push('|');
                     self.last = Item::Nothing;
                 }
-                '*' | '+' | '?' => self.repeat(c.to_string(), c != '+')?,
+                '*' | '+' | '?' => self.repeat(&c.to_string())?,
                 '{' => match self.bounds()? {
-                    Some((bounds, is_optional)) => self.repeat(bounds, is_optional)?,
+                    Some(bounds) => self.repeat(&bounds)?,
                     None => self.literal('{'),
                 },
                 '[' => self.class()?,
@@ -105,8 +105,8 @@ impl<'s> Rewriter<'s> {
     }
 
     fn atom(&mut self, text: &str) {
+        self.last = Item::Atom(self.out.len());
         self.out.push_str(text);
-        self.last = Item::Atom;
     }
 
     fn anchor(&mut self, text: &str) {
@@ -115,36 +115,55 @@ impl<'s> Rewriter<'s> {
     }
 
     fn literal(&mut self, c: char) {
+        self.last = Item::Atom(self.out.len());
         if r"\.+*?()|[]{}^$".contains(c) {
             self.out.push('\\');
         }
         self.out.push(c);
-        self.last = Item::Atom;
     }
 
-    /// Writes a repeat operator.
-    fn repeat(&mut self, operator: String, is_optional: bool) -> Result<(), String> {
+    /// Writes a repeat operator: `?`, `*`, `+` or bounds.
+    fn repeat(&mut self, operator: &str) -> Result<(), String> {
         let mode = self.rest.next_if(|c| matches!(c, '?' | '+'));
-        match self.last {
-            Item::Nothing => return Err("nothing to repeat".to_owned()),
-            Item::Repeated => return Err("multiple repeat".to_owned()),
-            Item::Atom => {
+        let at_least_one = match operator {
+            "?" => Some(String::new()),
+            "*" => Some("+".to_owned()),
+            _ => operator
+                .strip_prefix("{0,")
+                .map(|high| format!("{{1,{high}")),
+        };
+        let at_least_one = at_least_one.filter(|_| operator != "{0,0}");
+        match (self.last, at_least_one) {
+            (Item::Nothing, _) => return Err("nothing to repeat".to_owned()),
+            (Item::Repeated, _) => return Err("multiple repeat".to_owned()),
+            // The engine would take `a+b?a+` for `a+(ba+)?`, but not `a+(b|)a+`.
+            (Item::Atom(start), Some(operator)) if mode != Some('+') => {
+                let (before, after) = match mode {
+                    None => ("(?:", "|)"),
+                    Some(_) if operator.is_empty() => ("(?:|", ")"),
+                    Some(_) => ("(?:|", "?)"),
+                };
+                self.out.insert_str(start, before);
                 self.out.push_str(&operator);
+                self.out.push_str(after);
+            }
+            (Item::Atom(_), _) => {
+                self.out.push_str(operator);
                 self.out.extend(mode);
             }
             // The engine repeats no look-around, and it only matters whether it may be absent.
-            Item::Look(start) if is_optional => {
+            (Item::Look(start), Some(_)) => {
                 self.out.insert_str(start, "(?:");
                 self.out.push_str("|)");
             }
-            Item::Look(_) => {}
+            (Item::Look(_), None) => {}
         }
         self.last = Item::Repeated;
         Ok(())
     }
 
-    /// Reads the bounds of a repeat after its brace, and whether they begin at zero. Any other brace is a literal.
-    fn bounds(&mut self) -> Result<Option<(String, bool)>, String> {
+    /// Reads the bounds of a repeat after its brace. Any other brace is a literal.
+    fn bounds(&mut self) -> Result<Option<String>, String> {
         let mut ahead = self.rest.clone();
         let mut number = || {
             let mut digits = String::new();
@@ -163,13 +182,19 @@ impl<'s> Rewriter<'s> {
             return Ok(None);
         }
         self.rest = ahead;
-        let low = if low.is_empty() { "0".to_owned() } else { low };
-        let value = |text: &str| text.parse::<u32>().map_err(|_| "too large a repeat count");
-        if !high.is_empty() && value(&high)? < value(&low)? {
+        let value = |text: &str| match text {
+            "" => Ok(0),
+            text => text.parse::<u32>().map_err(|_| "too large a repeat count"),
+        };
+        let least = value(&low)?;
+        if high.is_empty() {
+            return Ok(Some(format!("{{{least},}}")));
+        }
+        let most = value(&high)?;
+        if most < least {
             return Err("min repeat greater than max repeat".to_owned());
         }
-        let is_optional = value(&low)? == 0;
-        Ok(Some((format!("{{{low},{high}}}"), is_optional)))
+        Ok(Some(format!("{{{least},{most}}}")))
     }
 
     /// Opens a group.
@@ -250,7 +275,7 @@ impl<'s> Rewriter<'s> {
         self.flags = group.flags;
         self.last = match group {
             Group { is_look: true, .. } => Item::Look(group.start),
-            _ => Item::Atom,
+            _ => Item::Atom(group.start),
         };
         Ok(())
     }
