@@ -4,8 +4,10 @@
 //! A template is compiled on first use and then kept, because compiling is expensive. The names of its
 //! values are known without compiling, so that expressions over them can be checked at once.
 
+mod collection;
 mod machine;
 mod regexp;
+mod table;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -14,7 +16,10 @@ use std::sync::OnceLock;
 
 use devgate_schemas::{Hash, Value};
 
-use template::Template;
+use template::{Template, ValueOption};
+
+pub use collection::TemplateCollection;
+pub use table::Table;
 
 /// A TextFSM template.
 #[derive(Debug)]
@@ -65,6 +70,16 @@ impl TextFsm {
     /// Returns the names of the template's values.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Returns the names of the values that together distinguish the rows.
+    ///
+    /// # Errors
+    /// Fails when the template is invalid.
+    fn keys(&self) -> Result<Vec<String>, Error> {
+        let values = self.template()?.values.iter();
+        let keys = values.filter(|value| value.has(ValueOption::Key));
+        Ok(keys.map(|value| value.name.clone()).collect())
     }
 
     /// Compiles the template, unless it already is.
@@ -131,7 +146,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
         }
         let (line, end) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
         let first = end.chars().next().map_or(0, char::len_utf8);
-        rest = end.strip_prefix("\r\n").unwrap_or(&end[first..]);
+        rest = end.strip_prefix("\r\n").unwrap_or_else(|| &end[first..]);
         Some(line)
     })
 }
