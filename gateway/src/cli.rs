@@ -107,7 +107,8 @@ impl Command {
     /// Whether it has one result per target.
     fn has_items(&self) -> bool {
         match self {
-            Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Verify(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Facts(facts) => facts.has_items(),
             Self::Task(task) => task.has_items(),
             Self::Session(session) => session.has_items(),
             Self::Demo(_)
