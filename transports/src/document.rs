@@ -29,7 +29,7 @@ pub enum Document {
 pub const XML_TEXT: &str = "#text";
 
 impl Document {
-    /// Converts the answer to data. The content of the outermost XML element becomes hashes with the elements'
+    /// Converts the answer to data. The content of the outermost XML element, or of `<data>` in a reply of NETCONF, becomes hashes with the elements'
     /// names as keys, without prefixes. Elements of the same name become a list. An element with text only
     /// becomes that text. An attribute gets the key `@` and its name. Any other text is parsed as JSON.
     ///

@@ -5,8 +5,9 @@
 
 use devgate_schemas::{Hash, Value};
 
+use super::error::Error;
+use super::row::{Row, lines};
 use super::template::{Destination, LineAction, RecordAction, Template, ValueOption};
-use super::{Error, Row};
 
 /// The state of a run.
 struct Machine<'t> {
@@ -46,7 +47,7 @@ pub(super) fn rows(template: &Template, text: &str) -> Result<Vec<Row>, Error> {
     };
     let mut state = 0;
     let mut end = None;
-    for line in super::lines(text) {
+    for line in lines(text) {
         machine.line += 1;
         match machine.read(state, line)? {
             Destination::Here => {}

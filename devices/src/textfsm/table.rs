@@ -7,7 +7,8 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::reading;
 
-use super::{Error as TextFsmError, TextFsm};
+use super::TextFsm;
+use super::error::Error as TextFsmError;
 use crate::error::Location;
 use crate::{Error, Result};
 

@@ -1,6 +1,6 @@
 //! Reads TextFSM templates, and refuses those that Google's implementation refuses.
 
-use super::Error;
+use super::error::Error;
 use super::regexp::Regexp;
 
 /// A compiled template.

@@ -1,5 +1,8 @@
 //! What TextFSM templates mean.
 
+use devgate_schemas::Value;
+
+use super::row::{Position, lines};
 use super::*;
 
 const ROUTES: &str = "Value Required PREFIX (\\S+/\\d+)\nValue NEXT_HOP (\\S+)\nValue DISTANCE (\\w+)\n\n\
