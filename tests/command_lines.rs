@@ -9,6 +9,7 @@ mod given;
 mod goldens;
 mod interrupts;
 mod inventories;
+mod offline_parsing;
 mod pxp_host;
 mod pxp_spool;
 mod switches;

@@ -156,6 +156,17 @@ impl Family {
         self.facts.of_outputs(output, report)
     }
 
+    /// The facts in the outputs that lie in a folder, one file per command or query. In the names of the files, `_` may
+    /// stand for blanks and for what a file name cannot contain, and the extension does not matter. Each output that
+    /// is missing or cannot be read is reported to `report`.
+    ///
+    /// # Errors
+    /// Fails when the folder or a file in it cannot be read.
+    pub fn facts_in(&self, folder: &Path, report: impl FnMut(String)) -> Result<Facts> {
+        let outputs = recording::outputs_in(folder)?;
+        Ok(self.facts_of(|command| recording::similar(&outputs, command), report))
+    }
+
     /// Saves the running configuration, so that it survives a restart. Protocols without a command line change
     /// the persistent configuration, or save it themselves (NETCONF's `save`).
     ///

@@ -1,16 +1,18 @@
 //! The language of families: expressions that compute values, and templates that render texts.
 //!
 //! Both are strict Jinja: an unknown name, a missing value, and text in place of a number are errors. All
-//! names are checked when a family is loaded.
+//! names, filters and tests are checked when a family is loaded.
 
 mod filters;
 mod network;
 mod scope;
 mod uptime;
+mod words;
 
 use std::sync::LazyLock;
 
 use devgate_schemas::{Value, did_you_mean};
+use minijinja::machinery::get_compiled_template;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
@@ -64,6 +66,7 @@ impl Expression {
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, Error> {
         let expression = LANGUAGE.compile_expression_owned(source.to_owned())?;
+        words::check_expression(&LANGUAGE, source)?;
         check_names(source, expression.undeclared_variables(false), names)?;
         Ok(Self(expression))
     }
@@ -123,6 +126,10 @@ impl Template {
         });
         environment.add_template_owned(NAME, source.to_owned())?;
         let template = Self(environment);
+        words::check(
+            &LANGUAGE,
+            &get_compiled_template(&template.compiled()).instructions,
+        )?;
         check_names(
             source,
             template.compiled().undeclared_variables(false),
@@ -267,6 +274,50 @@ mod tests {
             error.message,
             "`NEXTHOP` is not known here; did you mean `NEXT_HOP`?; known are PREFIX, NEXT_HOP"
         );
+    }
+
+    #[test]
+    fn an_unknown_word_of_the_language_is_refused_where_nothing_runs_it() {
+        let expression = |source| Expression::new(source, ["A"]).expect_err("unknown");
+        assert_eq!(
+            expression("'' if A == '' else\n A | intger"),
+            Error {
+                line: 2,
+                message: "there is no filter `intger`; did you mean `integer`?".to_owned(),
+                missing: None,
+            }
+        );
+        assert_eq!(
+            expression("[A is chnaged(1)]").message,
+            "there is no test `chnaged`; did you mean `changed`?"
+        );
+        assert_eq!(
+            expression("{'a': {'b': A | zzzz}}").message,
+            "there is no filter `zzzz`"
+        );
+        assert!(
+            expression("A or nothing(A)")
+                .message
+                .starts_with("`nothing` is not known here")
+        );
+        let template =
+            "a\n{% if A %}\n{% for x in A %}\n{{ x | uper }}\n{% endfor %}\n{% endif %}\n";
+        let error = Template::new(template, ["A"], Escape::None).expect_err("unknown");
+        assert_eq!(
+            (error.line, error.message.as_str()),
+            (4, "there is no filter `uper`; did you mean `upper`?")
+        );
+        let filter_block = "{% filter indnet(2) %}x{% endfilter %}";
+        Template::new(filter_block, ["A"], Escape::None).expect_err("unknown");
+    }
+
+    #[test]
+    fn a_value_is_written_as_json() {
+        let value = value(
+            "{'a': A, 'b': B} | tojson",
+            json!({"A": "x\"y", "B": [1, null]}),
+        );
+        assert_eq!(value, Ok(json!("{\"a\": \"x\\\"y\", \"b\": [1, null]}")));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use devgate_cli::{
-    device, facts, family, inventory, record, resource, schema, session, task, transport, types,
-    verify,
+    device, facts, family, inventory, record, resource, schema, session, task, textfsm, transport,
+    types, verify,
 };
 use devgate_core::failure::Failure;
 use devgate_engine::project::Format;
@@ -87,6 +87,8 @@ enum Command {
     /// Test a resource type without a device: parse output, render configuration
     #[command(subcommand)]
     Resource(resource::Resource),
+    #[command(name = "textfsm")]
+    TextFsm(textfsm::TextFsm),
     /// Check values against Puppet data types
     #[command(subcommand)]
     Schema(schema::Schema),
@@ -105,7 +107,8 @@ impl Command {
     /// Whether it has one result per target.
     fn has_items(&self) -> bool {
         match self {
-            Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Verify(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Facts(facts) => facts.has_items(),
             Self::Task(task) => task.has_items(),
             Self::Session(session) => session.has_items(),
             Self::Demo(_)
@@ -116,6 +119,7 @@ impl Command {
             | Self::Type(_)
             | Self::Pxp(_)
             | Self::Resource(_)
+            | Self::TextFsm(_)
             | Self::Schema(_)
             | Self::Metadata
             | Self::Guard
@@ -192,6 +196,7 @@ pub(crate) async fn run(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failu
                 .run(&CommandContext::load(&global, printer)?, printer)
                 .await
         }
+        Command::TextFsm(textfsm) => textfsm.run(printer),
         Command::Schema(schema) => schema.run(printer),
         Command::Metadata => Err(pxp::name_is_not_allowed()),
         Command::Guard => {

@@ -195,6 +195,13 @@ mod tests {
     }
 
     #[test]
+    fn repeats_of_the_same_on_both_sides_of_an_option_both_count() {
+        assert!(!matches("\\A\\w+\\.?\\w+\\z", "a"));
+        assert!(!matches("\\Aa{1,}b*a{1,}\\z", "a"));
+        assert!(matches("\\A\\w+\\.?\\w+\\z", "ab"));
+    }
+
+    #[test]
     fn what_ruby_refuses_is_refused_in_its_words() {
         for (source, reason) in [
             ("[", "premature end of char-class: /[/"),

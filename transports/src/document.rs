@@ -29,7 +29,7 @@ pub enum Document {
 pub const XML_TEXT: &str = "#text";
 
 impl Document {
-    /// Converts the answer to data. The content of the outermost XML element becomes hashes with the elements'
+    /// Converts the answer to data. The content of the outermost XML element, or of `<data>` in a reply of NETCONF, becomes hashes with the elements'
     /// names as keys, without prefixes. Elements of the same name become a list. An element with text only
     /// becomes that text. An attribute gets the key `@` and its name. Any other text is parsed as JSON.
     ///
@@ -40,7 +40,11 @@ impl Document {
             Self::Text(text) => text,
         };
         if text.trim_start().starts_with('<') {
-            return Some(data_of(&Element::read(&text)?));
+            let document = Element::read(&text)?;
+            // A whole reply of NETCONF (RFC 6241, section 7) has the data below `<data>`.
+            let reply = document.name == "rpc-reply";
+            let data = reply.then(|| document.at("data")).flatten();
+            return Some(data_of(data.unwrap_or(&document)));
         }
         let json: serde_json::Value = serde_json::from_str(&text).ok()?;
         Some(json.into())
@@ -92,6 +96,14 @@ mod tests {
         assert_eq!(
             data(text),
             Some(json!({ "a": { "b": ["1", "2"], "c": { "@x": "y", "#text": "t" }, "d": "" } }))
+        );
+        let reply = format!(
+            "<?xml version='1.0'?>\n<nc:rpc-reply message-id='1' xmlns:nc='urn:b'>{text}</nc:rpc-reply>"
+        );
+        assert_eq!(data(&reply), data(text), "a whole reply is its data");
+        assert_eq!(
+            data("<rpc-reply><ok/></rpc-reply>"),
+            Some(json!({ "ok": "" }))
         );
         assert_eq!(data("<data/>"), Some(json!("")));
         assert_eq!(data(" [1]"), Some(json!([1])));

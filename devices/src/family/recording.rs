@@ -3,9 +3,12 @@
 //! It is a case of its family (`session` in its `case.yaml`), so that it can be copied into the
 //! family's `cases/` as it is: beside `case.yaml` lie the outputs, one a command.
 
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use devgate_schemas::yaml;
+use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -47,6 +50,45 @@ pub struct Recording {
 pub(super) fn file_of(command: &str) -> String {
     let name = command.replace(['/', '\\', '|', '"', ':', '*', '?', '<', '>'], "_");
     format!("{name}.txt")
+}
+
+/// The texts of the files in a folder, with the files' names.
+pub(super) fn outputs_in(folder: &Path) -> Result<Vec<(String, String)>> {
+    let failed = |cause| Error::File {
+        what: "read",
+        file: folder.to_owned(),
+        cause,
+    };
+    let mut outputs = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match reading::text(&path) {
+            Ok(text) => outputs.push((name.into_owned(), text)),
+            // No text, or no file: not an output.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData || path.is_dir() => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    outputs.sort();
+    Ok(outputs)
+}
+
+/// The output of a command, in the file that its name is similar to: with `_` for blanks and for what a file name cannot
+/// contain, and with any extension or none.
+pub(super) fn similar<'o>(outputs: &'o [(String, String)], command: &str) -> Option<&'o str> {
+    let plain = |name: &str| name.replace([' ', '\t', '\n'], "_");
+    let command = plain(&file_of(command));
+    let command = command.trim_end_matches(".txt");
+    let mut outputs = outputs.iter();
+    let (_, output) = outputs.find(|(name, _)| {
+        let name = plain(name);
+        name == command
+            || name
+                .rsplit_once('.')
+                .is_some_and(|(stem, _)| stem == command)
+    })?;
+    Some(output)
 }
 
 impl Recording {
@@ -133,5 +175,31 @@ impl Recording {
             folder.write(&format!("{path}/{name}"), output)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_by_names_that_are_similar_to_commands() {
+        let all = [
+            ("show ip route 10.0.0.0", "1"),
+            ("show_version.log", "2"),
+            ("show interface.txt", "3"),
+            ("a__b=1.json", "4"),
+        ];
+        let all = all.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        for (command, text) in [
+            ("show ip route 10.0.0.0", Some("1")),
+            ("show version", Some("2")),
+            ("show interface", Some("3")),
+            ("a/?b=1", Some("4")),
+            ("show", None),
+            ("show interfaces", None),
+        ] {
+            assert_eq!(similar(&all, command), text, "{command}");
+        }
     }
 }

@@ -89,9 +89,7 @@ impl Output {
         }
     }
 
-    fn problem(&self, line: Option<usize>, message: String) -> Problem {
-        self.location
-            .line_of_text(line.unwrap_or(1))
-            .problem(message)
+    fn problem(&self, line: usize, message: String) -> Problem {
+        self.location.line_of_text(line).problem(message)
     }
 }

@@ -115,11 +115,15 @@ impl Family {
     }
 }
 
-/// The declared part of a family. Programs have no test cases.
-fn declared<'s>(context: &'s CommandContext, name: &str) -> Result<&'s Declared, Failure> {
+/// The declared part of a family, which can be tried without a device. Programs cannot.
+pub(crate) fn declared<'s>(
+    context: &'s CommandContext,
+    name: &str,
+) -> Result<&'s Declared, Failure> {
     context.workspace.registry.family(name)?.declared().ok_or_else(|| {
         let message = format!(
-            "family `{name}` consists of programs: only families that are declared as data have test cases"
+            "family `{name}` consists of programs: only families that are declared as data have test cases, and facts \
+             without a device"
         );
         Failure::new("devgate/no-cases", message)
     })

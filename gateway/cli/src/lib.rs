@@ -15,6 +15,7 @@ pub mod session;
 pub mod targets;
 pub mod task;
 mod terminal_view;
+pub mod textfsm;
 pub mod transport;
 pub mod types;
 pub mod verify;

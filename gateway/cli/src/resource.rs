@@ -165,7 +165,8 @@ fn hash(option: &str, text: &str) -> Result<Hash, Failure> {
     }
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+/// The text in a file, or on stdin for `-`.
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     if path.as_os_str() == "-" {
         return reading::text_of(io::stdin()).context("cannot read stdin");
     }

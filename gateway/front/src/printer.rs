@@ -225,17 +225,17 @@ pub fn seconds(time: Duration) -> String {
 }
 
 /// Columns of text, as wide as their widest cell; the last is not padded.
-pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let mut widths = [0; N];
+pub fn table(rows: &[impl AsRef<[String]>]) -> String {
+    let mut widths = vec![0; rows.first().map_or(0, |row| row.as_ref().len())];
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
-        for (width, cell) in widths.iter().zip(row) {
+        for (width, cell) in widths.iter().zip(row.as_ref()) {
             line.push_str(&format!("{cell:width$}  "));
         }
         text.push_str(line.trim_end());

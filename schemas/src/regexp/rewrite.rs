@@ -177,14 +177,35 @@ impl Rewriter<'_> {
             return Err(self.invalid("invalid pattern in look-behind"));
         }
         self.wrap(atom);
-        self.out.push(operator);
-        if self.accept("?") {
-            self.out.push('?');
-        } else if self.accept("+") {
-            self.out.push('+');
+        if self.accept("+") {
+            self.out.extend([operator, '+']);
+            self.wrap(atom);
+            return Ok(());
+        }
+        let is_lazy = self.accept("?");
+        match operator {
+            '?' => self.or_nothing(atom, "", is_lazy),
+            '*' => self.or_nothing(atom, "+", is_lazy),
+            _ => {
+                self.out.push_str(if is_lazy { "+?" } else { "+" });
+                self.wrap(atom);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a repeat with at least one atom, or nothing. As an alternative, because the engine would take `a+b?a+` for
+    /// `a+(ba+)?`, but not `a+(b|)a+`.
+    fn or_nothing(&mut self, atom: usize, operator: &str, is_lazy: bool) {
+        self.out.push_str(operator);
+        if is_lazy {
+            self.out
+                .push_str(if operator.is_empty() { "" } else { "?" });
+            self.out.insert(atom, '|');
+        } else {
+            self.out.push('|');
         }
         self.wrap(atom);
-        Ok(())
     }
 
     /// Skips the `?` or `+` that makes a repeat lazy or possessive.
@@ -212,6 +233,12 @@ impl Rewriter<'_> {
             return Err(self.invalid("invalid pattern in look-behind"));
         }
         self.wrap(atom);
+        if low == 0 && high != Some(0) {
+            let is_lazy = self.accept("?");
+            let operator = high.map_or_else(|| "+".to_owned(), |high| format!("{{1,{high}}}"));
+            self.or_nothing(atom, &operator, is_lazy);
+            return Ok(());
+        }
         let bounds = match high {
             Some(high) if high == low => format!("{{{low}}}"),
             Some(high) => format!("{{{low},{high}}}"),
