@@ -11,15 +11,15 @@ const VENDORS: [(&[&str], &str); 15] = [
         &[
             "cisco", "ios", "iosxe", "iosxr", "xe", "xr", "asa", "catalyst",
         ],
-        "Cisco: `ssh_cli`, or `nxapi` on Nexus; `netconf` or `restconf` where it has YANG models",
+        "Cisco: `cisco_ios` or `ssh_cli`, or `nxapi` on Nexus; `netconf` or `restconf` where it has YANG models",
     ),
     (
         &["arista", "eos"],
-        "Arista EOS: `eapi` or `ssh_cli`; `netconf` or `restconf` where they are enabled",
+        "Arista EOS: `arista_eos`, `eapi` or `ssh_cli`; `netconf` or `restconf` where they are enabled",
     ),
     (
         &["juniper", "junos", "srx", "mx"],
-        "Juniper: `netconf` or `ssh_cli`",
+        "Juniper: `junos`, `netconf` or `ssh_cli`",
     ),
     (
         &["paloalto", "palo", "pan", "panorama"],
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_vendors_name_suggests_the_transports_for_its_devices() {
         for typed in ["cisco", "Cisco", "cisco_ios", "ios-xe"] {
-            assert!(hint(typed).starts_with("; for Cisco: `ssh_cli`"), "{typed}");
+            assert!(hint(typed).starts_with("; for Cisco: `cisco_ios`"), "{typed}");
         }
         assert!(hint("cisco_nexus").contains("`nxapi` or"));
         assert_eq!(hint("frr"), "");
