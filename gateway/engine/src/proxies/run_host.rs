@@ -249,7 +249,7 @@ impl<'v> RunHost<'v> {
             ticket.leave(&self.load);
             return None;
         }
-        if self.limit.is_some() && !(ticket.is_next_for(&self.load) && !self.is_full()) {
+        if self.limit.is_some() && (!ticket.is_next_for(&self.load) || self.is_full()) {
             return None;
         }
         let host = state.host.clone()?;
