@@ -117,11 +117,6 @@ impl Family {
         self.protocol.schema().name()
     }
 
-    /// Whether its devices have a command line.
-    pub fn has_command_line(&self) -> bool {
-        ProtocolKind::of(self.protocol()) == ProtocolKind::Commands
-    }
-
     /// Whether its dialect declares that a command changes nothing.
     pub fn is_harmless(&self, command: &str) -> bool {
         let dialect = self.dialect.as_ref();

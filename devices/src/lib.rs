@@ -32,3 +32,4 @@ pub use provider::{
 };
 pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;
+pub use source::has_command_line;
