@@ -29,7 +29,7 @@ pub enum Command {
     /// family.yaml). If one command of a target is not, nothing is sent to this target. Known secrets are masked in all
     /// outputs, also in saved ones.
     ///
-    /// The exit code is 1 if a command failed, if an output has changed (--diff), or if it does not match (--expect).
+    /// The exit code is 1 if a command fails, an output has changed (--diff), or an output does not match (--expect).
     Run(Box<Run>),
 }
 

@@ -131,27 +131,24 @@ impl Show {
         let Some(refused) = refused.filter(|_| !self.any) else {
             return Ok(());
         };
-        let why = match declared {
-            Some(family) => format!(
-                "family `{transport}` does not declare it harmless: `harmless` in the dialect of {} has patterns for \
-                 whole commands, `filters` has patterns for what follows a `|`, and no command may contain `>`, `;` or \
-                 a line end",
-                family.file()
-            ),
-            None => format!(
-                "transport `{transport}` is a bare protocol, and only the dialect of a family declares which commands \
-                 are harmless"
-            ),
-        };
         let joined = commands.join(" ");
         let hint = if commands.len() > 1 && is_harmless(&joined) {
             format!("; a command of several words is one argument: '{joined}'")
         } else {
             String::new()
         };
-        let message = format!(
-            "`{refused}` was refused and nothing was sent: {why}; --any sends any command{hint}"
-        );
+        let why = match declared {
+            Some(family) => format!(
+                "family `{transport}` does not declare it harmless{hint}. Its file, {}, has patterns in its dialect: \
+                 `harmless` for whole commands, `filters` for what follows a `|`; a command with `>`, `;` or a line end \
+                 is never harmless. --any sends any command",
+                family.file()
+            ),
+            None => format!(
+                "no family declares it harmless, because transport `{transport}` is none. --any sends any command"
+            ),
+        };
+        let message = format!("`{refused}` was refused, and nothing was sent: {why}");
         Err(Failure::new("devgate/not-harmless", message))
     }
 

@@ -88,7 +88,8 @@ impl<'a> Output<'a> {
         if !self.show.expect.is_empty() {
             entry["unmatched"] = json!(unmatched);
         }
-        format!("> {}\n{}", self.command, with_newline(lines.join("\n")))
+        let lines: String = lines.into_iter().map(with_newline).collect();
+        format!("> {}\n{lines}", self.command)
     }
 
     /// Returns the differences from the saved output, in the unified format; an empty text if there are none.
