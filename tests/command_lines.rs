@@ -11,6 +11,7 @@ mod interrupts;
 mod inventories;
 mod pxp_host;
 mod pxp_spool;
+mod show_commands;
 mod switches;
 mod task_lines;
 mod trust;

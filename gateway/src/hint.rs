@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn bolt_s_verbs_lead_to_what_there_is_here() {
         for (verb, expected) in [
-            ("command", "devgate session exec -t r1 show version"),
+            ("cmd", "devgate command run 'show version' -t r1"),
             ("script", "devgate session run -t r1"),
             ("plan", "devgate has no plans"),
             ("file", "devgate copies files to a host with the task"),
