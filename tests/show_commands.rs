@@ -130,7 +130,7 @@ fn a_target_without_a_command_line_says_so_and_the_others_answer() {
 fn outputs_are_saved_without_secrets_and_compared() {
     let (project, _switches) = project();
     let command = ["show running-config", "-t", "up"];
-    let with = |options: &[&str]| [&command[..], options].concat();
+    let with = |options: &[&'static str]| [&command[..], options].concat();
     let configure = |line: &str| {
         let words = ["session", "exec", "-t", "s1", "--config"];
         let lines = ["interface GigabitEthernet0/3", line];
