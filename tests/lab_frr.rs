@@ -75,12 +75,12 @@ fn show_commands_are_run_compared_and_checked_and_no_others_are_sent() {
         project.run_program(&[&command[..], words].concat())
     };
     let route = "sh ip route | include 10.255";
-    let item = run(&["show version", "--for", &format!("frr={route}")])
+    let item = run(&["show interface lo", "--for", &format!("frr={route}")])
         .succeeded()
         .item();
     let commands = &item["value"]["commands"];
-    let version = commands[0]["output"].as_str().expect("a text");
-    assert_eq!(version.trim(), device.vtysh("show version").trim());
+    let interface = commands[0]["output"].as_str().expect("a text");
+    assert_eq!(interface.trim(), device.vtysh("show interface lo").trim());
     assert_eq!(commands[1]["command"], route);
     let routes = commands[1]["output"].as_str().expect("a text");
     assert!(routes.lines().count() == 1 && routes.contains("directly connected, lo"));
