@@ -21,7 +21,7 @@ use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::ProtocolKind;
+use crate::source::{ProtocolKind, has_command_line};
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
@@ -331,6 +331,11 @@ fn protocol(
         return Some(Arc::clone(protocol));
     };
     let with_dialect = protocol.speaking(dialect);
+    if with_dialect.is_none() && has_command_line(name) {
+        // An API takes commands without a prompt.
+        top.get("dialect")?.only(&["harmless", "filters"], problems);
+        return Some(Arc::clone(protocol));
+    }
     if with_dialect.is_none() {
         let message = format!("`{name}` has no command line, and so no dialect: leave it out");
         problems.push(top.nearest(&["dialect".to_owned()]).problem(message));
