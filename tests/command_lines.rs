@@ -12,6 +12,7 @@ mod inventories;
 mod offline_parsing;
 mod pxp_host;
 mod pxp_spool;
+mod show_commands;
 mod switches;
 mod task_lines;
 mod trust;

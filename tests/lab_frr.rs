@@ -65,6 +65,49 @@ fn facts_are_what_the_router_itself_says() {
 }
 
 #[test]
+fn show_commands_are_run_compared_and_checked_and_no_others_are_sent() {
+    let device = Device::lease();
+    let project = Project::with(&device);
+    let run = |words: &[&str]| {
+        let command = [
+            "devgate", "command", "run", "-t", "router", "--format", "json",
+        ];
+        project.run_program(&[&command[..], words].concat())
+    };
+    let route = "sh ip route | include 10.255";
+    let item = run(&["show interface lo", "--for", &format!("frr={route}")])
+        .succeeded()
+        .item();
+    let commands = &item["value"]["commands"];
+    let interface = commands[0]["output"].as_str().expect("a text");
+    assert_eq!(interface.trim(), device.vtysh("show interface lo").trim());
+    assert_eq!(commands[1]["command"], route);
+    let routes = commands[1]["output"].as_str().expect("a text");
+    assert!(routes.lines().count() == 1 && routes.contains("directly connected, lo"));
+    for refused in [
+        "clear ip bgp *",
+        "show version | redirect x",
+        "write memory",
+    ] {
+        let item = run(&[refused]).failed().item();
+        assert_eq!(item["value"]["_error"]["kind"], "devgate/not-harmless");
+    }
+    let interfaces = "show interface brief";
+    run(&[interfaces, "--save", "saved", "--expect", "^lo +up"]).succeeded();
+    let item = run(&[interfaces, "--diff", "saved"]).succeeded().item();
+    assert_eq!(item["value"]["commands"][0]["diff"], "");
+    let configure = "devgate session exec -t router --config";
+    let lines = ["interface lo", " ip address 10.255.9.9/32"];
+    let words: Vec<&str> = configure.split(' ').chain(lines).collect();
+    project.run_program(&words).succeeded();
+    let item = run(&[interfaces, "--diff", "saved"]).failed().item();
+    let diff = item["value"]["commands"][0]["diff"]
+        .as_str()
+        .expect("a text");
+    assert!(diff.contains("10.255.9.9/32"), "{diff}");
+}
+
+#[test]
 fn keys_and_keyboard_interactive_logins_do_as_well_as_passwords() {
     let device = Device::lease();
     let key = json!({ "password": null, "private_key": device.private_key() });

@@ -33,7 +33,11 @@ fn mistyped_words_are_answered_with_what_was_meant() {
         ("verify -t nobdy", "did you mean `nobody`?"),
         ("verify r1", "`devgate verify -t r1`"),
         ("device r1 --apply x.yaml", "`devgate device -t r1`"),
-        ("command run x", "devgate session exec -t r1 show version"),
+        (
+            "exec -t r1 show",
+            "devgate command run 'show version' -t r1",
+        ),
+        ("command run x", "--targets <TARGETS>"),
         ("plan run x", "devgate has no plans"),
         ("verify -i wrong.yaml -t x", "did you mean `remote`?"),
         (

@@ -21,7 +21,7 @@ use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::ProtocolKind;
+use crate::source::{ProtocolKind, has_command_line};
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
@@ -35,13 +35,15 @@ pub use recording::Recording;
 pub struct Family {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
-    /// The commands that the dialect runs when a session opens.
-    on_open: Vec<String>,
+    dialect: Option<Dialect>,
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
     folder: Folder,
 }
+
+/// The name of a family's file.
+const FILE: &str = "family.yaml";
 
 /// The keys of a family's file.
 const KEYS: [&str; 8] = [
@@ -115,6 +117,17 @@ impl Family {
         self.protocol.schema().name()
     }
 
+    /// Whether its dialect declares that a command changes nothing.
+    pub fn is_harmless(&self, command: &str) -> bool {
+        let dialect = self.dialect.as_ref();
+        dialect.is_some_and(|dialect| dialect.is_harmless(command))
+    }
+
+    /// The name of its file, for messages.
+    pub fn file(&self) -> String {
+        self.folder.display_name(FILE)
+    }
+
     /// The commands or queries whose answers contain facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         self.facts.commands()
@@ -124,7 +137,8 @@ impl Family {
     /// those of facts and resources.
     pub fn commands(&self) -> Vec<&str> {
         let types = self.types.iter().flat_map(DeclaredType::commands);
-        let all = self.on_open.iter().map(String::as_str);
+        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let all = all.map(String::as_str);
         let mut commands: Vec<&str> = Vec::new();
         for command in all.chain(self.fact_commands()).chain(types) {
             if !commands.contains(&command) {
@@ -192,7 +206,7 @@ impl Family {
 
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
-        let file = if_valid(folder.yaml("family.yaml"), &mut problems)?;
+        let file = if_valid(folder.yaml(FILE), &mut problems)?;
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol_kind = contents
             .as_ref()
@@ -202,13 +216,13 @@ impl Family {
             Some(FamilyFile {
                 schema,
                 protocol,
-                on_open,
+                dialect,
                 facts,
                 checkpoint,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
-                on_open,
+                dialect,
                 facts: Arc::new(facts),
                 types,
                 checkpoint,
@@ -239,7 +253,7 @@ impl Connect for Family {
 struct FamilyFile {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
-    on_open: Vec<String>,
+    dialect: Option<Dialect>,
     facts: FactSources,
     checkpoint: Option<CliRollback>,
 }
@@ -250,8 +264,7 @@ impl FamilyFile {
         let mut text = |key| top.required_text(key, problems);
         let (name, desc) = (text("name"), text("desc"));
         let dialect = dialect(top, problems);
-        let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
-        let protocol = protocol(top, dialect, problems);
+        let protocol = protocol(top, dialect.clone(), problems);
         let read = |path: &str| folder.read(path);
         let protocol_kind = protocol
             .as_ref()
@@ -279,7 +292,7 @@ impl FamilyFile {
         Some(Self {
             schema,
             protocol,
-            on_open: on_open.unwrap_or_default(),
+            dialect,
             facts,
             checkpoint,
         })
@@ -329,6 +342,11 @@ fn protocol(
         return Some(Arc::clone(protocol));
     };
     let with_dialect = protocol.speaking(dialect);
+    if with_dialect.is_none() && has_command_line(name) {
+        // An API takes commands without a prompt.
+        top.get("dialect")?.only(&["harmless", "filters"], problems);
+        return Some(Arc::clone(protocol));
+    }
     if with_dialect.is_none() {
         let message = format!("`{name}` has no command line, and so no dialect: leave it out");
         problems.push(top.nearest(&["dialect".to_owned()]).problem(message));

@@ -32,4 +32,5 @@ pub use provider::{
 };
 pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;
+pub use source::has_command_line;
 pub use textfsm::{Table, TemplateCollection};

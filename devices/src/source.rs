@@ -20,6 +20,7 @@ use output::Output;
 
 pub(crate) use answers::Answers;
 pub(crate) use protocol_kind::ProtocolKind;
+pub use protocol_kind::has_command_line;
 pub(crate) use row::Row;
 
 /// A source of rows.

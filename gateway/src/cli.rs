@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use devgate_cli::{
-    device, facts, family, inventory, record, resource, schema, session, task, textfsm, transport,
-    types, verify,
+    command, device, facts, family, inventory, record, resource, schema, session, task, textfsm,
+    transport, types, verify,
 };
 use devgate_core::failure::Failure;
 use devgate_engine::project::Format;
@@ -34,7 +34,7 @@ use crate::{complete, demo, help, practice};
                    set-up\n  devgate practice                                 # run a switch to try commands on\n  \
                    devgate inventory show                           # list the targets\n  devgate verify -t routers                        \
                    # test connections and logins\n  devgate facts -t r1                              # collect its \
-                   facts\n  devgate session exec -t r1 show version          # run a command on it\n  devgate device \
+                   facts\n  devgate command run 'show version' -t routers     # run show commands\n  devgate session exec -t r1 show version          # run a command on it\n  devgate device \
                    -t r1 --apply routes.yaml --noop  # preview the changes\n  devgate device -t r1 --apply \
                    routes.yaml         # apply the changes\n  devgate task run net::ports -t all               # run \
                    a task of modules/net"
@@ -73,6 +73,8 @@ enum Command {
     Verify(verify::Verify),
     /// Collect the facts of targets
     Facts(facts::Facts),
+    #[command(subcommand)]
+    Command(command::Command),
     /// Record a session with a device, to replay it and to test its family without the device
     Record(record::Record),
     /// Show and run tasks
@@ -107,7 +109,7 @@ impl Command {
     /// Whether it has one result per target.
     fn has_items(&self) -> bool {
         match self {
-            Self::Verify(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Verify(_) | Self::Command(_) | Self::Record(_) | Self::Device(_) => true,
             Self::Facts(facts) => facts.has_items(),
             Self::Task(task) => task.has_items(),
             Self::Session(session) => session.has_items(),
@@ -171,6 +173,11 @@ pub(crate) async fn run(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failu
         }
         Command::Facts(facts) => {
             facts
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Command(command) => {
+            command
                 .run(&CommandContext::load(&global, printer)?, printer)
                 .await
         }

@@ -10,9 +10,9 @@ use crate::cli::Cli;
 /// Words that people try as commands, most of them from Bolt, and the hints for them.
 const VERBS: [(&[&str], &str); 15] = [
     (
-        &["command", "cmd", "exec", "shell", "ssh"],
-        "a command on a device's command line: `devgate session exec -t r1 show version`; on hosts, \
-         commands run as tasks: `devgate task run`",
+        &["cmd", "exec", "shell", "ssh"],
+        "commands on the command lines of devices: `devgate command run 'show version' -t r1`, or `devgate session exec` \
+         to configure or to answer questions; on hosts, commands run as tasks: `devgate task run`",
     ),
     (
         &["script"],
@@ -47,7 +47,10 @@ const VERBS: [(&[&str], &str); 15] = [
         &["get", "set"],
         "`devgate session get` and `devgate session set` read and change the data of a device",
     ),
-    (&["run"], "`devgate task run`, or `devgate session run`"),
+    (
+        &["run"],
+        "`devgate command run`, `devgate task run`, or `devgate session run`",
+    ),
     (
         &["secret", "encrypt", "decrypt"],
         "secrets are encrypted with age (docs/how-to/secrets.md)",
@@ -196,7 +199,7 @@ mod tests {
     #[test]
     fn bolt_s_verbs_lead_to_what_there_is_here() {
         for (verb, expected) in [
-            ("command", "devgate session exec -t r1 show version"),
+            ("cmd", "devgate command run 'show version' -t r1"),
             ("script", "devgate session run -t r1"),
             ("plan", "devgate has no plans"),
             ("file", "devgate copies files to a host with the task"),

@@ -1,6 +1,8 @@
 //! Tests of the built-in families, with every file and every case, and of valid and invalid families of
 //! modules.
 
+mod harmless;
+
 use std::env;
 use std::fs;
 use std::path::Path;

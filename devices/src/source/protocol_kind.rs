@@ -48,6 +48,11 @@ impl ProtocolKind {
     }
 }
 
+/// Whether the devices that a protocol reaches have a command line.
+pub fn has_command_line(protocol: &str) -> bool {
+    ProtocolKind::of(protocol) == ProtocolKind::Commands
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,6 +42,14 @@ pub(super) fn families() -> ArgValueCompleter {
     completer(Names::families)
 }
 
+/// Families, each with the `=` before a command.
+pub(super) fn commands_of_families() -> ArgValueCompleter {
+    completer(|names| {
+        let families = names.families();
+        families.into_iter().map(|family| family + "=").collect()
+    })
+}
+
 /// Resource types.
 pub(super) fn types() -> ArgValueCompleter {
     completer(Names::types)

@@ -1,5 +1,6 @@
 //! The commands, one file each, except those that join front ends.
 
+pub mod command;
 pub mod complete;
 pub mod device;
 pub mod facts;

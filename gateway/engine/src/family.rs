@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use devgate_core::lock::locked;
-use devgate_devices::{DeviceRollback, ResourceType, Result};
+use devgate_devices::{DeviceRollback, ResourceType, Result, has_command_line};
 use devgate_schemas::TransportSchema;
 use devgate_transports::{Connect, Context};
 use indexmap::IndexMap;
@@ -80,6 +80,12 @@ impl Family {
     pub fn protocol(&self) -> &str {
         self.declared()
             .map_or(self.reached_by, devgate_devices::Family::protocol)
+    }
+
+    /// Returns whether the devices have a command line. Programs have none.
+    pub(crate) fn has_command_line(&self) -> bool {
+        self.declared()
+            .is_some_and(|declared| has_command_line(declared.protocol()))
     }
 
     /// Returns why a type cannot be used.

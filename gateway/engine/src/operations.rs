@@ -6,6 +6,7 @@ mod facts;
 mod inspect;
 mod managed;
 mod reports;
+mod show;
 mod splay;
 mod task;
 mod verify;
@@ -25,6 +26,7 @@ pub use facts::Facts;
 pub use inspect::{DeviceResources, Inspect};
 pub use managed::nothing_to_do;
 pub use reports::{ReportFormat, Reports};
+pub use show::Show;
 pub use splay::Splay;
 pub use task::TaskOperation;
 pub use verify::{Reached, Verify};
@@ -90,7 +92,7 @@ impl Operation {
             Self::Verify(verify) => verify.run(run, sessions, targets).await,
             Self::Facts(facts) => facts.collect(run, sessions, targets).await,
             Self::Task(operation) => operation.run(run, hosts, sessions, targets).await,
-            Self::Command(operation) => operation.run(run, sessions, targets).await,
+            Self::Command(operation) => operation.run(run, sessions, targets).await?,
             Self::Inspect(inspect) => inspect.run(run, sessions, targets).await,
             Self::Apply(apply) => {
                 let applied = apply.run(run, sessions, targets).await?;

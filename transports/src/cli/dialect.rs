@@ -38,6 +38,10 @@ pub struct Dialect {
     pub failure: Vec<Pattern>,
     /// Lines that the device may write at any time, such as log messages.
     pub unsolicited: Vec<Pattern>,
+    /// Whole commands that only show something, without the filters behind them.
+    pub harmless: Vec<LinePattern>,
+    /// Whole filters that may follow a harmless command, each behind a `|`.
+    pub filters: Vec<LinePattern>,
     /// The command that ends the session. Without it, only the connection is closed.
     pub leave: Option<String>,
     /// The line end to type: a carriage return if the device requires one.
@@ -171,6 +175,22 @@ impl Dialect {
         })
     }
 
+    /// Returns whether a command is declared to change nothing. All of it must be known: the command, and each filter
+    /// behind a `|`. What redirects output, or joins commands, is never harmless.
+    pub fn is_harmless(&self, command: &str) -> bool {
+        let redirects = |c: char| c.is_control() || matches!(c, '>' | ';');
+        if command.contains(redirects) {
+            return false;
+        }
+        let is_one_of = |patterns: &[LinePattern], text: &str| {
+            let text = text.trim();
+            patterns.iter().any(|pattern| pattern.is(text))
+        };
+        let mut parts = command.split('|');
+        let command = parts.next().unwrap_or_default();
+        is_one_of(&self.harmless, command) && parts.all(|filter| is_one_of(&self.filters, filter))
+    }
+
     /// Returns the terminator of the text that this line opens, unless the line also contains it.
     pub(crate) fn text_end(&self, line: &str) -> Option<String> {
         self.text.iter().find_map(|pattern| {
@@ -254,6 +274,48 @@ fn password_prompt() -> Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_harmless_if_all_of_it_is_known() {
+        let patterns = |sources: &[&str]| {
+            let compiled = sources.iter().map(|source| LinePattern::new(source));
+            compiled
+                .collect::<Result<Vec<_>, _>>()
+                .expect("they compile")
+        };
+        let dialect = Dialect {
+            harmless: patterns(&[r"sh(ow)? \S.*", "dir"]),
+            filters: patterns(&[r"i(nclude)? \S.*", "count"]),
+            ..Dialect::default()
+        };
+        for command in [
+            "show version",
+            " sh ip route  ",
+            "dir",
+            "show run | i mtu 9000 | count",
+            "dir|count",
+        ] {
+            assert!(dialect.is_harmless(command), "{command}");
+        }
+        for command in [
+            "",
+            "show",
+            "no show version",
+            "directory",
+            "show run | redirect flash:x",
+            "show run | i mtu | tee flash:x",
+            "show run | i a|b",
+            "show run |",
+            "show run > flash:x",
+            "show clock ; reload",
+            "show clock\nreload",
+            "show clock\rreload",
+            "reload | i x",
+        ] {
+            assert!(!dialect.is_harmless(command), "{command}");
+        }
+        assert!(!Dialect::generic().is_harmless("show version"));
+    }
 
     #[test]
     fn built_in_patterns_compile_and_know_pagers() {

@@ -129,7 +129,7 @@ impl Exec {
                 (Some(lines), CommandKind::Configuration { .. }) => {
                     order.lines = read_all(lines).await?
                 }
-                (None, _) => {}
+                (Some(_), CommandKind::Show(_)) | (None, _) => {}
             }
             order.send(session, print).await
         };

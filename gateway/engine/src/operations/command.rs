@@ -6,6 +6,7 @@ use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Status, TargetResult};
 use serde_json::{Value as Json, json};
 
+use super::show::Show;
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
@@ -30,6 +31,8 @@ pub enum CommandKind {
         /// The answers, in the order of the questions.
         answers: Vec<String>,
     },
+    /// Each line is a command that shows something. Its output can be saved, compared and checked.
+    Show(Box<Show>),
     /// The lines are configuration.
     Configuration {
         /// Whether the configuration is saved.
@@ -55,8 +58,12 @@ impl CommandOperation {
         session: &mut SessionHandle<'_>,
         emit: &mut impl FnMut(CommandOutput),
     ) -> Result<(), Failure> {
+        let answers: &[String] = match &self.kind {
+            CommandKind::Commands { answers } => answers,
+            _ => &[],
+        };
         match &self.kind {
-            CommandKind::Commands { answers } => {
+            CommandKind::Commands { .. } | CommandKind::Show(_) => {
                 for command in self.commands() {
                     emit(if self.noop {
                         let redacted = session.redacted(command.as_str().into());
@@ -97,15 +104,24 @@ impl CommandOperation {
     }
 
     /// Sends the lines to every target.
+    ///
+    /// # Errors
+    /// Fails when the request is invalid. Nothing was sent then.
     pub async fn run(
         &self,
         run: &Run,
         sessions: Sessions<'_, '_>,
         targets: &[Arc<Target>],
-    ) -> RunSummary {
-        let send_to_each = async |job: &TargetJob<'_>| self.send_to_target(sessions, job).await;
-        run.on_targets(targets, Action::new("command"), send_to_each)
-            .await
+    ) -> Result<RunSummary, Failure> {
+        if let CommandKind::Show(show) = &self.kind {
+            show.prepare(run.registry(), &self.lines, targets)?;
+        }
+        let send_to_each = async |job: &TargetJob<'_>| match &self.kind {
+            CommandKind::Show(show) => show.run(&self.lines, sessions, job).await,
+            _ => self.send_to_target(sessions, job).await,
+        };
+        let action = Action::new("command");
+        Ok(run.on_targets(targets, action, send_to_each).await)
     }
 
     /// Sends the lines to one of many targets.

@@ -85,7 +85,10 @@ mod tests {
     #[test]
     fn a_vendors_name_suggests_the_transports_for_its_devices() {
         for typed in ["cisco", "Cisco", "cisco_ios", "ios-xe"] {
-            assert!(hint(typed).starts_with("; for Cisco: `cisco_ios`"), "{typed}");
+            assert!(
+                hint(typed).starts_with("; for Cisco: `cisco_ios`"),
+                "{typed}"
+            );
         }
         assert!(hint("cisco_nexus").contains("`nxapi` or"));
         assert_eq!(hint("frr"), "");
