@@ -334,6 +334,25 @@ fn a_proxy_that_carries_nothing_is_replaced_by_another_of_its_pool() {
     }
 }
 
+/// Targets that leave a proxy wait for room at the other one, as if it were the only one. Several targets are one device
+/// here, so that those that wait for room and those that have it also wait for each other's sessions.
+#[test]
+fn a_proxy_with_room_for_one_session_serves_all_that_leave_another() {
+    let (mut site, device) = (Site::new(), Device::lease());
+    let silent = SilentProxy::start(Habit::Silent);
+    site.project.add_entry(json!({"name": "silent", "config": {"transport": "ssh", "ssh": {
+        "host": "127.0.0.1", "port": silent.port, "user": "any", "password": "any",
+        "host-key-check": false, "load-config": false,
+    }}}));
+    site.proxy("h1", json!({ "concurrency": 1 }));
+    let names: Vec<String> = (0..8).map(|number| format!("r{number}")).collect();
+    for name in &names {
+        let settings = json!({ "run-on": ["silent", "h1"], "timeout": 3 });
+        site.project.add(name, &device, settings);
+    }
+    site.project.devgate("verify -t r*").succeeded();
+}
+
 #[test]
 fn a_device_behind_a_proxy_and_jump_hosts_on_both_sides_is_reached() {
     let mut site = Site::new();

@@ -49,6 +49,16 @@ pub trait Dial: fmt::Debug + Send + Sync {
         program: &HostedProgram<'_>,
     ) -> std::result::Result<Option<HostedProcess>, ProgramNotStarted>;
 
+    /// Whether the last connection was not opened because the proxies that may lead to the target had no room for it.
+    fn lacks_room(&self) -> bool {
+        false
+    }
+
+    /// Waits until there is room for a connection, however long that takes. Returns whether there is.
+    async fn wait_for_room(&self) -> bool {
+        false
+    }
+
     /// Returns the proxy of the last connection, if there is one.
     fn link(&self) -> Option<ProxyLink>;
 }

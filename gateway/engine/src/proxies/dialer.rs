@@ -35,6 +35,10 @@ struct Place<'v> {
     setbacks: Vec<ProxyProblem>,
     /// Whether anything was asked of a proxy.
     is_used: bool,
+    /// Whether the last connection was not opened because the other proxies were full.
+    lacks_room: bool,
+    /// How often room was waited for.
+    waits: usize,
     /// Whether anything has come from the last connection.
     last: Option<Answered>,
 }
@@ -58,6 +62,10 @@ struct Tried<E> {
     reason: Option<Failure>,
 }
 
+/// How long a connection waits for room at another proxy. Whoever has the room may wait for the device, which the session
+/// that needs the connection holds.
+const ROOM: Duration = Duration::from_millis(200);
+
 impl<'v> ProxyDialer<'v> {
     /// Waits for a slot of a proxy.
     ///
@@ -70,6 +78,8 @@ impl<'v> ProxyDialer<'v> {
             silent: Vec::new(),
             setbacks: Vec::new(),
             is_used: false,
+            lacks_room: false,
+            waits: 0,
             last: None,
         });
         Ok(Self { pool, place })
@@ -91,6 +101,12 @@ impl<'v> ProxyDialer<'v> {
             let except: Vec<String> = names.chain(&place.silent).cloned().collect();
             let next = self.pool.slot_except(&except);
             let next = match deadline {
+                Some(deadline) if self.pool.has_full_member(&except) => {
+                    let soon = deadline.min(Instant::now() + ROOM);
+                    let next = timeout_at(soon, next).await;
+                    place.lacks_room = next.is_err();
+                    next
+                }
                 Some(deadline) => timeout_at(deadline, next).await,
                 None => Ok(next.await),
             };
@@ -235,6 +251,24 @@ impl Dial for ProxyDialer<'_> {
             }
         }
         Err(tried.into_not_started())
+    }
+
+    fn lacks_room(&self) -> bool {
+        let place = self.place.try_lock();
+        place.is_ok_and(|place| place.lacks_room && place.waits < self.pool.len())
+    }
+
+    async fn wait_for_room(&self) -> bool {
+        let mut place = self.place.lock().await;
+        place.waits += 1;
+        place.lacks_room = false;
+        let setbacks = place.setbacks.iter().map(|setback| &setback.name);
+        let left: Vec<String> = setbacks.cloned().collect();
+        place.slot = match self.pool.slot_except(&left).await {
+            Ok(slot) => Some(slot),
+            Err(_) => self.pool.slot_except(&place.silent).await.ok(),
+        };
+        place.slot.is_some()
     }
 
     fn link(&self) -> Option<ProxyLink> {

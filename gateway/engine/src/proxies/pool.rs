@@ -92,6 +92,14 @@ impl<'v> HostPool<'v> {
         ways.collect()
     }
 
+    /// Whether one of the other members is up, but has no room.
+    pub(super) fn has_full_member(&self, except: &[String]) -> bool {
+        self.members.iter().any(|member| {
+            let is_meant = except.iter().all(|name| name != member.name());
+            is_meant && member.health() == Health::Up && member.is_full()
+        })
+    }
+
     /// Returns the number of members.
     pub(super) fn len(&self) -> usize {
         self.members.len()

@@ -12,6 +12,7 @@ use futures_util::future::join_all;
 use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
+use super::after_error::AfterError;
 use super::connection_spec::{ConnectionSpec, SessionKey};
 use super::pooled_session::PooledSession;
 use super::proxy_error::with_proxy;
@@ -62,24 +63,17 @@ pub(super) struct SessionTurn<'d> {
     requested: Instant,
     /// How long the device had been waited for in vain when the turn was requested.
     failed_wait: Duration,
-    _permit: SemaphorePermit<'d>,
-    _writer: Option<MutexGuard<'d, ()>>,
+    access: SessionAccess,
+    right: Option<Right<'d>>,
 }
+
+/// The right to use the device: one of its sessions and, for write access, that nobody else writes.
+type Right<'d> = (SemaphorePermit<'d>, Option<MutexGuard<'d, ()>>);
 
 /// A session in use. Unless it is put back or closed, it counts as left in the middle of something.
 struct SessionInUse<'d> {
     device: &'d Device,
     session: Option<PooledSession>,
-}
-
-/// What happens to a session after an error in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AfterError {
-    /// The device has refused the request; the session can still be used.
-    Usable,
-    Lost,
-    /// The credentials are refused, or the device is not the expected one.
-    Refused,
 }
 
 impl Device {
@@ -102,19 +96,23 @@ impl Device {
         access: SessionAccess,
     ) -> SessionTurn<'d> {
         let (requested, failed_wait) = (Instant::now(), self.failed_wait.get());
-        let _writer = match access {
-            SessionAccess::Read => None,
-            SessionAccess::Write => Some(self.writer.lock().await),
-        };
-        let _permit = self.permits.acquire().await;
         SessionTurn {
             device: self,
             spec,
             requested,
             failed_wait,
-            _permit: _permit.expect("nobody closes it"),
-            _writer,
+            access,
+            right: Some(self.right(access).await),
         }
+    }
+
+    async fn right(&self, access: SessionAccess) -> Right<'_> {
+        let writer = match access {
+            SessionAccess::Read => None,
+            SessionAccess::Write => Some(self.writer.lock().await),
+        };
+        let permit = self.permits.acquire().await;
+        (permit.expect("nobody closes it"), writer)
     }
 
     /// Tests idle sessions that have been silent, and closes those that are of no more use.
@@ -216,7 +214,7 @@ impl Device {
     }
 }
 
-impl SessionTurn<'_> {
+impl<'d> SessionTurn<'d> {
     /// Performs the work in a session: an idle one that still answers, or a new one.
     ///
     /// A request that had to wait while earlier ones waited for a device that is down has waited for the device, too.
@@ -257,7 +255,7 @@ impl SessionTurn<'_> {
     }
 
     async fn perform_once<T, E>(
-        self,
+        mut self,
         ctx: &Context<'_>,
         work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
     ) -> Result<T, Failure>
@@ -299,7 +297,7 @@ impl SessionTurn<'_> {
 
     /// Returns an idle session with the same credentials that answers, if there is one. A lost session is thus found
     /// before the work begins, and the work goes to another one.
-    async fn take_working(&self, ctx: &Context<'_>) -> Option<SessionInUse<'_>> {
+    async fn take_working(&self, ctx: &Context<'_>) -> Option<SessionInUse<'d>> {
         let is_ours = |session: &PooledSession| session.key == self.spec.key;
         while let Some(mut idle) = self.device.take_idle(is_ours) {
             let session = idle.session();
@@ -316,12 +314,24 @@ impl SessionTurn<'_> {
         None
     }
 
-    async fn open(&self, ctx: &Context<'_>) -> Result<SessionInUse<'_>, Failure> {
+    async fn open(&mut self, ctx: &Context<'_>) -> Result<SessionInUse<'d>, Failure> {
         while let Some(surplus) = self.device.take_surplus() {
             surplus.transport.close(ctx).await;
         }
         let spec = self.spec;
-        let connected = spec.connect.connect(ctx, &spec.key.info).await;
+        let mut connected = spec.connect.connect(ctx, &spec.key.info).await;
+        while let (Err(_), Some(dialer)) = (&connected, ctx.dialer())
+            && dialer.lacks_room()
+        {
+            // Whoever has the room may wait for this device.
+            self.right = None;
+            let has_room = dialer.wait_for_room().await;
+            self.right = Some(self.device.right(self.access).await);
+            if !has_room {
+                break;
+            }
+            connected = spec.connect.connect(ctx, &spec.key.info).await;
+        }
         let link = ctx.dialer().and_then(|dialer| dialer.link());
         let transport = match connected {
             Ok(transport) => transport,
@@ -367,28 +377,5 @@ impl Drop for SessionInUse<'_> {
             .borrow_mut()
             .abandoned
             .extend(self.session.take());
-    }
-}
-
-impl From<&Error> for AfterError {
-    fn from(error: &Error) -> Self {
-        match error {
-            Error::Authentication(_) | Error::HostKey(_) => Self::Refused,
-            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
-                Self::Usable
-            }
-            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::Usable,
-            _ => Self::Lost,
-        }
-    }
-}
-
-impl From<&Failure> for AfterError {
-    fn from(failure: &Failure) -> Self {
-        if failure.is_of_connection() {
-            Self::Lost
-        } else {
-            Self::Usable
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Sessions with devices. One pool lends them to the engine's own work, and to programs while they run.
 
+mod after_error;
 mod borrowed;
 mod broker;
 mod clients;
