@@ -76,8 +76,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.is_padded = expect == ExpectedPrompt::Prompt && may_be_edge(end);
         let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
-        self.send(&[line.text(), blank, newline].concat(), wait)
-            .await?;
+        let keys = match expect {
+            // A text is taken as it is.
+            ExpectedPrompt::Text => line.text().to_owned(),
+            _ => dialect.keys(line.text()),
+        };
+        self.send(&[&*keys, blank, newline].concat(), wait).await?;
         self.read_answer(
             wait,
             expect,
