@@ -57,9 +57,6 @@ pub(crate) enum FakeEcho {
     Nothing,
 }
 
-/// The key before a character that has no meaning of its own.
-const CTRL_V: u8 = 0x16;
-
 pub(crate) struct Fake {
     prompt: String,
     echo: FakeEcho,
@@ -184,8 +181,8 @@ impl Fake {
                 return Ok(String::from_utf8_lossy(&typed).into_owned());
             }
             let edits = [FakeEcho::Editor, FakeEcho::Redrawn, FakeEcho::Terminal];
-            let was_literal = std::mem::replace(&mut is_literal, byte == CTRL_V);
-            // A text has no prompt, and no help.
+            let was_literal = std::mem::replace(&mut is_literal, byte == 0x16);
+            // Ctrl-V makes it a character. A text has no prompt, and no help.
             if byte == b'?' && !was_literal && !self.prompt.is_empty() {
                 line.write_all(b"?\r\n  <cr>\r\n\r\n").await?;
                 line.write_all(&[self.prompt.as_bytes(), &typed].concat())

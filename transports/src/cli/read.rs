@@ -76,11 +76,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.is_padded = expect == ExpectedPrompt::Prompt && may_be_edge(end);
         let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
-        let keys = match expect {
-            // A text is taken as it is.
-            ExpectedPrompt::Text => line.text().to_owned(),
-            _ => dialect.keys(line.text()),
+        // A text is taken as it is, to its last line.
+        let keys = match self.is_in_text {
+            true => line.text().to_owned(),
+            false => dialect.keys(line.text()),
         };
+        self.is_in_text = matches!(expect, ExpectedPrompt::TextOpened | ExpectedPrompt::Text);
         self.send(&[&*keys, blank, newline].concat(), wait).await?;
         self.read_answer(
             wait,
