@@ -17,5 +17,7 @@ mod rest;
 mod rows;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;
 
 pub(crate) use provider::DeclaredType;

@@ -21,7 +21,7 @@ use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::ProtocolKind;
+use crate::source::{FamilyProtocol, ProtocolKind};
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
@@ -35,8 +35,7 @@ pub use recording::Recording;
 pub struct Family {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
-    /// The commands that the dialect runs when a session opens.
-    on_open: Vec<String>,
+    dialect: Option<Dialect>,
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
@@ -124,7 +123,8 @@ impl Family {
     /// those of facts and resources.
     pub fn commands(&self) -> Vec<&str> {
         let types = self.types.iter().flat_map(DeclaredType::commands);
-        let all = self.on_open.iter().map(String::as_str);
+        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let all = all.map(String::as_str);
         let mut commands: Vec<&str> = Vec::new();
         for command in all.chain(self.fact_commands()).chain(types) {
             if !commands.contains(&command) {
@@ -183,21 +183,22 @@ impl Family {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml("family.yaml"), &mut problems)?;
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
-        let protocol_kind = contents
-            .as_ref()
-            .map(|it| ProtocolKind::of(it.protocol.schema().name()));
-        let types = types(&folder, protocol_kind, &mut problems)?;
+        let protocol = contents.as_ref().map(|it| FamilyProtocol {
+            kind: ProtocolKind::of(it.protocol.schema().name()),
+            dialect: it.dialect.clone().map(Arc::new),
+        });
+        let types = types(&folder, protocol.as_ref(), &mut problems)?;
         match contents {
             Some(FamilyFile {
                 schema,
                 protocol,
-                on_open,
+                dialect,
                 facts,
                 checkpoint,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
-                on_open,
+                dialect,
                 facts: Arc::new(facts),
                 types,
                 checkpoint,
@@ -228,7 +229,7 @@ impl Connect for Family {
 struct FamilyFile {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
-    on_open: Vec<String>,
+    dialect: Option<Dialect>,
     facts: FactSources,
     checkpoint: Option<CliRollback>,
 }
@@ -239,8 +240,7 @@ impl FamilyFile {
         let mut text = |key| top.required_text(key, problems);
         let (name, desc) = (text("name"), text("desc"));
         let dialect = dialect(top, problems);
-        let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
-        let protocol = protocol(top, dialect, problems);
+        let protocol = protocol(top, dialect.clone(), problems);
         let read = |path: &str| folder.read(path);
         let protocol_kind = protocol
             .as_ref()
@@ -268,7 +268,7 @@ impl FamilyFile {
         Some(Self {
             schema,
             protocol,
-            on_open: on_open.unwrap_or_default(),
+            dialect,
             facts,
             checkpoint,
         })
@@ -328,7 +328,7 @@ fn protocol(
 /// The types in `types/`, one per file.
 fn types(
     folder: &Folder,
-    protocol_kind: Option<ProtocolKind>,
+    protocol: Option<&FamilyProtocol>,
     problems: &mut Problems,
 ) -> Result<Vec<DeclaredType>> {
     let mut types: Vec<DeclaredType> = Vec::new();
@@ -342,7 +342,7 @@ fn types(
         };
         let top = file.top();
         let read = |path: &str| folder.read(path);
-        let Some(kind) = DeclaredType::read(&top, protocol_kind, &read, problems) else {
+        let Some(kind) = DeclaredType::read(&top, protocol, &read, problems) else {
             continue;
         };
         if kind.schema().name() != stem {

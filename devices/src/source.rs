@@ -19,7 +19,7 @@ use document::{Query, RowFilter};
 use output::Output;
 
 pub(crate) use answers::Answers;
-pub(crate) use protocol_kind::ProtocolKind;
+pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
 pub(crate) use row::Row;
 
 /// A source of rows.

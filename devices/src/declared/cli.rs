@@ -1,31 +1,75 @@
 //! The form for command lines: configuration lines, typed in one configuration session unless one is refused.
 
-use devgate_schemas::{Name, Resource, TypeSchema};
-use devgate_transports::Context;
+use std::sync::Arc;
+
+use devgate_schemas::{Name, Resource, TypeSchema, Value};
+use devgate_transports::{Context, Dialect};
 
 use super::crud::{ChangeKind, ChangeScope, Crud};
 use crate::command_line::session;
 use crate::commit_check::check_lines;
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::line::{self, Line};
-use crate::template::{Medium, Template};
+use crate::line::{self, Line, LineProblem};
+use crate::template::{Escape, Medium, Template};
 use crate::{Change, Error, Result};
 
 /// The lines that change a resource.
 #[derive(Debug)]
-pub(super) struct Cli(Crud<WithLocation<Template>>);
+pub(super) struct Cli {
+    crud: Crud<WithLocation<Template>>,
+    /// The attributes whose values may have several lines.
+    texts: Vec<String>,
+    dialect: Option<Arc<Dialect>>,
+}
 
 impl Cli {
+    /// Its keys beside those of every form.
+    pub(super) const KEYS: [&str; 1] = ["texts"];
+
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
+        dialect: Option<Arc<Dialect>>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        Crud::read(top, schema, problems, |file_node, names, problems| {
+        let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
             check_lines(file_node, problems);
-            file_node.template(names, problems)
+            let source = file_node.text(problems)?;
+            file_node.escaping_template(source, names, Escape::Line, problems)
+        });
+        let texts = top.get("texts");
+        if let Some(texts) = &texts
+            && dialect
+                .as_ref()
+                .is_none_or(|dialect| dialect.text.is_empty())
+        {
+            let message = "the family's dialect has no `text`: expected the lines that open a \
+                           text of several lines, and what ends it";
+            problems.push(texts.problem(message));
+        }
+        let mut names = Vec::new();
+        for file_node in texts.iter().flat_map(FileNode::items) {
+            if let Some(name) = file_node.text(problems)
+                && file_node.is_attribute(schema, name, problems)
+            {
+                names.push(name.to_owned());
+            }
+        }
+        Some(Self {
+            crud: crud?,
+            texts: names,
+            dialect,
         })
-        .map(Self)
+    }
+
+    /// How the values of an attribute are written.
+    pub(super) fn medium(&self, attribute: &str) -> Medium {
+        let dialect = self.dialect.as_ref();
+        match dialect.and_then(|dialect| dialect.literal) {
+            _ if self.texts.iter().any(|text| text == attribute) => Medium::Text,
+            Some(_) => Medium::LiteralCommandLine,
+            None => Medium::CommandLine,
+        }
     }
 
     /// The lines for a change. Nothing is sent.
@@ -35,19 +79,51 @@ impl Cli {
         name: &Name,
         change: &Change,
     ) -> Result<Vec<Line>> {
-        let template = self.0.for_change(schema, change)?;
-        let values = ChangeScope::of(schema, name, change, Medium::CommandLine)?;
+        let template = self.crud.for_change(schema, change)?;
+        let medium = |attribute: &str| self.medium(attribute);
+        let values = ChangeScope::of(schema, name, change, medium)?;
         let failed = |error| template.failure(schema, error);
         let text = template.value.render(&values.scope).map_err(failed)?;
-        Line::all(&text, &values.secrets).map_err(|line| {
-            let message = format!("line {line} of what it makes is indented like no line above it");
-            Error::Data(template.location.problem(message))
+        let lines = Line::all(&text, &values.secrets, self.dialect.as_deref());
+        lines.map_err(|problem| {
+            let title = || format!("{}[{name}]", schema.name());
+            self.blamed(&problem, change, title)
+                .unwrap_or_else(|| Error::Data(template.location.problem(problem.to_string())))
         })
+    }
+
+    /// The error in a desired value that makes no line, if it is a value's.
+    fn blamed(
+        &self,
+        problem: &LineProblem,
+        change: &Change,
+        title: impl Fn() -> String,
+    ) -> Option<Error> {
+        let should = change.should.as_ref()?;
+        let held = |is_wrong: &dyn Fn(&str) -> bool| {
+            let text = |name: &String| should.get(name).and_then(Value::as_str);
+            let mut texts = self.texts.iter();
+            texts.find(|name| text(name).is_some_and(is_wrong)).cloned()
+        };
+        match problem {
+            LineProblem::EndWithin(_, end) => Some(Error::TextEnd {
+                title: title(),
+                attribute: held(&|text| text.lines().any(|line| end.is_in(line)))?,
+                end: end.as_str().to_owned(),
+            }),
+            LineProblem::QuestionMark(_) => Some(Error::Unwritable {
+                title: title(),
+                attribute: held(&|text| text.contains('?'))?,
+                character: '?',
+                medium: Medium::Text.name(),
+            }),
+            LineProblem::Indentation(_) | LineProblem::NoText(_) => None,
+        }
     }
 
     /// Whether an update is independent of the current state.
     pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.0.is_stateless(schema, should)
+        self.crud.is_stateless(schema, should)
     }
 
     /// Applies changes. A resource whose lines are refused fails; the others continue. Nothing is sent

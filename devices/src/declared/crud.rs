@@ -97,7 +97,7 @@ impl ReferencedNames for WithLocation<Template> {
 }
 
 impl ChangeScope {
-    /// The scope of a change that is written as `medium`.
+    /// The scope of a change; `medium` says how each attribute is written.
     ///
     /// # Errors
     /// Fails when a desired value holds a character that cannot be written there.
@@ -105,7 +105,7 @@ impl ChangeScope {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        medium: Medium,
+        medium: impl Fn(&str) -> Medium,
     ) -> Result<Self> {
         let is = change.is.resource().filter(|is| is.is_present());
         let should = change.should.as_ref().filter(|should| should.is_present());
@@ -119,12 +119,12 @@ impl ChangeScope {
             other => other,
         };
         let mut secrets = Secrets::default();
-        let scope = Scope::of_change(schema, is, should, medium, &mut secrets);
+        let scope = Scope::of_change(schema, is, should, &medium, &mut secrets);
         let scope = scope.map_err(|(attribute, character)| Error::Unwritable {
             title: format!("{}[{name}]", schema.name()),
+            medium: medium(&attribute).name(),
             attribute,
             character,
-            medium: medium.name(),
         })?;
         Ok(Self { scope, secrets })
     }

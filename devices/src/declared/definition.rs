@@ -148,7 +148,9 @@ impl Definition {
             // A value that cannot be written stays unchanged and is refused later: no filter may hide it.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
-                Some(value) if self.form.medium().unwritable_character(value).is_some() => continue,
+                Some(value) if self.form.medium(name).unwritable_character(value).is_some() => {
+                    continue;
+                }
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);

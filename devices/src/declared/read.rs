@@ -12,7 +12,7 @@ use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::source::{ProtocolKind, Source};
+use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
@@ -47,17 +47,21 @@ impl DeclaredType {
     /// the text of another file of the family.
     pub(crate) fn read(
         top: &FileNode<'_>,
-        protocol_kind: Option<ProtocolKind>,
+        protocol: Option<&FamilyProtocol>,
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
         let forms = FORMS.map(|(key, _)| key);
         top.only(&[&KEYS[..], &forms[..]].concat(), problems);
         let schema = schema(top, problems);
-        let form = form(top, protocol_kind, problems);
+        let form = form(top, protocol.map(|protocol| protocol.kind), problems);
         if let Some((protocol_kind, file_node)) = &form {
             let mut keys = vec!["get", "create", "update", "delete"];
-            keys.extend((*protocol_kind == ProtocolKind::Rest).then_some("join"));
+            match protocol_kind {
+                ProtocolKind::Commands => keys.extend(Cli::KEYS),
+                ProtocolKind::Rest => keys.push("join"),
+                ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
+            }
             file_node.only(&keys, problems);
         }
         let schema = schema?;
@@ -72,7 +76,7 @@ impl DeclaredType {
         }
         let mut canonical = Vec::new();
         for (name, file_node) in pairs(top.get("canonicalize"), problems) {
-            if known_attribute(&schema, name, &file_node, problems) {
+            if file_node.is_attribute(&schema, name, problems) {
                 if schema.attributes()[name].sensitive {
                     problems
                         .push(file_node.problem("a secret cannot be brought into another form"));
@@ -91,7 +95,9 @@ impl DeclaredType {
         let depth = get.iter().flatten().map(|get| get.source.depth()).next();
         let form = match protocol_kind {
             ProtocolKind::Commands | ProtocolKind::ReadOnly => {
-                Cli::read(&file_node, &schema, problems).map(|cli| Form::Cli(Box::new(cli)))
+                let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
+                let cli = Cli::read(&file_node, &schema, dialect, problems);
+                cli.map(|cli| Form::Cli(Box::new(cli)))
             }
             ProtocolKind::Rest => Rest::read(&file_node, &schema, problems).map(Form::data),
             ProtocolKind::Netconf => {
@@ -123,7 +129,7 @@ impl GetSection {
         let names = source.names();
         let mut expressions: Vec<(String, WithLocation<Expression>)> = Vec::new();
         for (name, file_node) in pairs(resource.clone(), problems) {
-            if known_attribute(schema, name, &file_node, problems) {
+            if file_node.is_attribute(schema, name, problems) {
                 let expression = file_node.expression(&names, problems);
                 expressions.extend(expression.map(|expression| (name.to_owned(), expression)));
             }
@@ -211,22 +217,4 @@ fn pairs<'a>(
     problems: &mut Problems,
 ) -> Vec<(&'a str, FileNode<'a>)> {
     file_node.map_or_else(Vec::new, |file_node| file_node.pairs(problems))
-}
-
-fn known_attribute(
-    schema: &TypeSchema,
-    name: &str,
-    file_node: &FileNode<'_>,
-    problems: &mut Problems,
-) -> bool {
-    let known = schema.attributes().contains_key(name);
-    if !known {
-        let names = schema.attributes().keys().map(String::as_str);
-        let hint = devgate_schemas::suggest(name, names);
-        problems.push(file_node.problem(format!(
-            "`{}` has no attribute `{name}`{hint}",
-            schema.name()
-        )));
-    }
-    known
 }
