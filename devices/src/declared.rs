@@ -16,6 +16,8 @@ mod read;
 mod rest;
 mod rows;
 #[cfg(test)]
+mod singleton_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod text_tests;

@@ -1,6 +1,6 @@
 //! How a resource is created, updated and deleted, and the scope of a change.
 
-use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_schemas::{Attribute, Behaviour, Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
 use crate::file_node::{FileNode, Problems, WithLocation};
@@ -10,7 +10,8 @@ use crate::{Change, Error, Result};
 /// How a resource is created, updated and deleted, in a form's own way.
 #[derive(Debug)]
 pub(super) struct Crud<T> {
-    create: T,
+    /// `None` if a resource cannot be made, or only be read.
+    create: Option<T>,
     /// `None` if `create` also updates.
     update: Option<T>,
     /// `None` if a resource cannot be removed.
@@ -47,10 +48,24 @@ impl<T> Crud<T> {
     ) -> Option<Self> {
         let mut names: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
         names.extend(["is", "should"]);
-        let create = top.required("create", problems);
-        let create = create.and_then(|file_node| read(&file_node, &names, problems));
-        let mut other = |key| top.optional(key, |file_node| read(file_node, &names, problems));
-        let (update, delete) = (other("update"), other("delete"));
+        let mut section = |key| top.optional(key, |file_node| read(file_node, &names, problems));
+        let (create, update, delete) = (section("create"), section("update"), section("delete"));
+        if top.get("create").is_none() {
+            let can_be_set = |(name, attribute): &(&String, &Attribute)| {
+                let behaviour = attribute.behaviour;
+                name.as_str() != "ensure"
+                    && !matches!(behaviour, Behaviour::ReadOnly | Behaviour::Namevar)
+            };
+            if let Some((name, _)) = schema.attributes().iter().find(can_be_set) {
+                problems.push(top.problem(format!(
+                    "missing key `create`: `{name}` can be set; expected `behaviour: read_only` \
+                     for each attribute of a type that only reads"
+                )));
+            }
+            if let Some(update) = top.get("update") {
+                problems.push(update.problem("there is no `create`: expected both, or neither"));
+            }
+        }
         if schema.is_ensurable() && top.get("delete").is_none() {
             problems.push(top.problem("missing key `delete`: the type has `ensure`"));
         }
@@ -61,14 +76,21 @@ impl<T> Crud<T> {
         })
     }
 
+    /// The definition of an update, or of a new resource.
+    fn written(&self, kind: ChangeKind) -> Option<&T> {
+        let update = self.update.as_ref().filter(|_| kind == ChangeKind::Update);
+        update.or(self.create.as_ref())
+    }
+
     /// The definition for a change.
     ///
     /// # Errors
     /// Fails when the resource cannot be removed.
     pub(super) fn for_change(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
         match ChangeKind::of(change) {
-            ChangeKind::Create => Ok(&self.create),
-            ChangeKind::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
+            kind @ (ChangeKind::Create | ChangeKind::Update) => self
+                .written(kind)
+                .ok_or_else(|| Error::Unsupported(format!("`{}` can only be read", schema.name()))),
             ChangeKind::Delete => self.delete.as_ref().ok_or_else(|| {
                 Error::Unsupported(format!(
                     "`{}` cannot be removed, only changed",
@@ -82,10 +104,12 @@ impl<T> Crud<T> {
 impl<T: ReferencedNames> Crud<T> {
     /// Whether an update is independent of the current state: it references only desired values.
     pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        let names = self.update.as_ref().unwrap_or(&self.create).names();
-        names.iter().all(|name| {
-            let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
-            name != "is" && (is_desired || !schema.attributes().contains_key(name))
+        let names = self.written(ChangeKind::Update).map(T::names);
+        names.is_some_and(|names| {
+            names.iter().all(|name| {
+                let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
+                name != "is" && (is_desired || !schema.attributes().contains_key(name))
+            })
         })
     }
 }
