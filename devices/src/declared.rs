@@ -8,6 +8,9 @@ mod data_form;
 mod data_tests;
 mod definition;
 mod form;
+mod line_templates;
+#[cfg(test)]
+mod line_templates_tests;
 mod merged_rows;
 mod netconf;
 mod ovsdb;

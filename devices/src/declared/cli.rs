@@ -5,18 +5,18 @@ use std::sync::Arc;
 use devgate_schemas::{Name, Resource, TypeSchema, Value};
 use devgate_transports::{Context, Dialect};
 
-use super::crud::{ChangeKind, ChangeScope, Crud};
+use super::crud::{ChangeKind, ChangeScope, Crud, change_names};
+use super::line_templates::LineTemplates;
 use crate::command_line::session;
-use crate::commit_check::check_lines;
-use crate::file_node::{FileNode, Problems, WithLocation};
+use crate::file_node::{FileNode, Problems};
 use crate::line::{self, Line, LineProblem};
-use crate::template::{Escape, Medium, Template};
+use crate::template::Medium;
 use crate::{Change, Error, Result};
 
 /// The lines that change a resource.
 #[derive(Debug)]
 pub(super) struct Cli {
-    crud: Crud<WithLocation<Template>>,
+    crud: Crud<LineTemplates>,
     /// The attributes whose values may have several lines.
     texts: Vec<String>,
     dialect: Option<Arc<Dialect>>,
@@ -24,7 +24,7 @@ pub(super) struct Cli {
 
 impl Cli {
     /// Its keys beside those of every form.
-    pub(super) const KEYS: [&str; 1] = ["texts"];
+    pub(super) const KEYS: [&str; 3] = ["texts", "mode", "lines"];
 
     pub(super) fn read(
         top: &FileNode<'_>,
@@ -32,11 +32,24 @@ impl Cli {
         dialect: Option<Arc<Dialect>>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
-            check_lines(file_node, problems);
-            let source = file_node.text(problems)?;
-            file_node.escaping_template(source, names, Escape::Line, problems)
-        });
+        let crud = match top.get("lines") {
+            None => {
+                if let Some(mode) = top.get("mode") {
+                    problems.push(mode.problem("`mode` belongs to `lines`, which is missing"));
+                }
+                Crud::read(top, schema, problems, LineTemplates::read)
+            }
+            Some(lines) => {
+                if let Some(create) = top.get("create") {
+                    problems.push(create.problem("`create` and `lines` exclude each other"));
+                }
+                let (mode, names) = (top.get("mode"), change_names(schema));
+                let lines =
+                    LineTemplates::read_short(&lines, mode.as_ref(), schema, &names, problems);
+                let lines = lines.map(Some);
+                Crud::with_create(lines, top, schema, problems, LineTemplates::read)
+            }
+        };
         let texts = top.get("texts");
         if let Some(texts) = &texts
             && dialect
@@ -79,16 +92,15 @@ impl Cli {
         name: &Name,
         change: &Change,
     ) -> Result<Vec<Line>> {
-        let template = self.crud.for_change(schema, change)?;
+        let templates = self.crud.for_change(schema, change)?;
         let medium = |attribute: &str| self.medium(attribute);
         let values = ChangeScope::of(schema, name, change, medium)?;
-        let failed = |error| template.failure(schema, error);
-        let text = template.value.render(&values.scope).map_err(failed)?;
+        let text = templates.render(schema, &values.scope)?;
         let lines = Line::all(&text, &values.secrets, self.dialect.as_deref());
         lines.map_err(|problem| {
             let title = || format!("{}[{name}]", schema.name());
             self.blamed(&problem, change, title)
-                .unwrap_or_else(|| Error::Data(template.location.problem(problem.to_string())))
+                .unwrap_or_else(|| templates.error(problem.to_string()))
         })
     }
 

@@ -38,19 +38,37 @@ pub(super) struct ChangeScope {
     pub(super) secrets: Secrets,
 }
 
+/// The names that expressions and templates of a change see.
+pub(super) fn change_names(schema: &TypeSchema) -> Vec<&str> {
+    let attributes = schema.attributes().keys().map(String::as_str);
+    attributes.chain(["is", "should"]).collect()
+}
+
 impl<T> Crud<T> {
-    /// Reads `create`, `update` and `delete`, each over these names.
+    /// Reads `create`, `update` and `delete`, each over the names of a change.
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
         problems: &mut Problems,
         mut read: impl FnMut(&FileNode<'_>, &[&str], &mut Problems) -> Option<T>,
     ) -> Option<Self> {
-        let mut names: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
-        names.extend(["is", "should"]);
+        let names = change_names(schema);
+        let create = top.optional("create", |file_node| read(file_node, &names, problems));
+        Self::with_create(create, top, schema, problems, read)
+    }
+
+    /// Reads `update` and `delete` beside a `create` that has been read: `Some(None)` if there is none.
+    pub(super) fn with_create(
+        create: Option<Option<T>>,
+        top: &FileNode<'_>,
+        schema: &TypeSchema,
+        problems: &mut Problems,
+        mut read: impl FnMut(&FileNode<'_>, &[&str], &mut Problems) -> Option<T>,
+    ) -> Option<Self> {
+        let names = change_names(schema);
         let mut section = |key| top.optional(key, |file_node| read(file_node, &names, problems));
-        let (create, update, delete) = (section("create"), section("update"), section("delete"));
-        if top.get("create").is_none() {
+        let (update, delete) = (section("update"), section("delete"));
+        if matches!(create, Some(None)) {
             let can_be_set = |(name, attribute): &(&String, &Attribute)| {
                 let behaviour = attribute.behaviour;
                 name.as_str() != "ensure"
