@@ -144,10 +144,7 @@ fn read(form: &str, protocol_kind: ProtocolKind) -> (Option<DeclaredType>, Probl
     let file = YamlFile::parse("user.yaml", &format!("{USER}{form}")).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let protocol = FamilyProtocol {
-        kind: protocol_kind,
-        dialect: None,
-    };
+    let protocol = FamilyProtocol::without_dialect(protocol_kind);
     let kind = DeclaredType::read(&file.top(), Some(&protocol), &read, &mut problems);
     (kind, problems)
 }

@@ -45,10 +45,7 @@ cli:
 fn read(text: &str) -> (Option<DeclaredType>, Vec<String>) {
     let file = YamlFile::parse("port.yaml", text).expect("it is YAML");
     let mut problems = Problems::new();
-    let protocol = FamilyProtocol {
-        kind: ProtocolKind::Commands,
-        dialect: None,
-    };
+    let protocol = FamilyProtocol::without_dialect(ProtocolKind::Commands);
     let read = |_: &str| Ok(String::new());
     let kind = DeclaredType::read(&file.top(), Some(&protocol), &read, &mut problems);
     (kind, problems.iter().map(ToString::to_string).collect())

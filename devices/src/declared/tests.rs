@@ -47,10 +47,7 @@ fn vlan() -> DeclaredType {
     let file = YamlFile::parse("vlan.yaml", VLAN).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let protocol = FamilyProtocol {
-        kind: ProtocolKind::Commands,
-        dialect: None,
-    };
+    let protocol = FamilyProtocol::without_dialect(ProtocolKind::Commands);
     let kind = DeclaredType::read(&file.top(), Some(&protocol), &read, &mut problems);
     assert_eq!(problems, []);
     kind.expect("nothing is wrong")

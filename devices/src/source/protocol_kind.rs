@@ -14,6 +14,16 @@ pub(crate) struct FamilyProtocol {
     pub(crate) dialect: Option<Arc<Dialect>>,
 }
 
+#[cfg(test)]
+impl FamilyProtocol {
+    pub(crate) fn without_dialect(kind: ProtocolKind) -> Self {
+        Self {
+            kind,
+            dialect: None,
+        }
+    }
+}
+
 /// How a family's protocol reads and writes data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProtocolKind {
