@@ -17,6 +17,7 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
+use crate::command_line::check_command;
 use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
@@ -247,6 +248,9 @@ impl FamilyFile {
             .map(|it| ProtocolKind::of(it.schema().name()));
         let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::Commands);
         let facts = top.get("facts");
+        for source in facts.iter().flat_map(FileNode::items) {
+            check_command(&source, dialect.as_ref(), problems);
+        }
         let facts =
             facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
         let facts = facts.unwrap_or_default();

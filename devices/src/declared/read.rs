@@ -12,6 +12,7 @@ use super::netconf::Netconf;
 use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
+use crate::command_line::check_command;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
@@ -99,6 +100,8 @@ impl DeclaredType {
         let get: Vec<Option<GetSection>> = get
             .map(|file_node| {
                 check_namevars(&file_node, &schema, singleton.is_some(), problems);
+                let dialect = protocol.and_then(|protocol| protocol.dialect.as_deref());
+                check_command(&file_node, dialect, problems);
                 GetSection::read(&file_node, protocol_kind, &schema, read, problems)
             })
             .collect();

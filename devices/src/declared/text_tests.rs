@@ -180,18 +180,18 @@ fn what_cannot_be_typed_is_refused_with_the_attribute() {
 }
 
 #[test]
-fn a_question_mark_is_typed_where_the_dialect_has_a_key_for_it() {
-    let dialect = DIALECT.replace("{\"text\"", "{\"literal\": \"ctrl-v\", \"text\"");
-    let (kind, _) = read(&dialect);
-    let kind = kind.expect("nothing is wrong");
-    let (name, mut change) = change(&kind, "note", "why?");
-    let should = change.should.as_mut().expect("it is wanted");
-    should.set("text", Value::from("a"));
-    let lines = kind.render(&name, &change, SecretVisibility::Redacted);
-    assert_eq!(
-        lines.expect("lines").last().map(String::as_str),
-        Some("note why?")
-    );
+fn a_question_mark_is_typed_where_the_dialect_has_a_key_for_it_or_needs_none() {
+    for key in ["ctrl-v", "none"] {
+        let with_key = format!(r#"{{"literal": "{key}", "text""#);
+        let (kind, _) = read(&DIALECT.replace(r#"{"text""#, &with_key));
+        let kind = kind.expect("nothing is wrong");
+        let (name, mut change) = change(&kind, "note", "why?");
+        let should = change.should.as_mut().expect("it is wanted");
+        should.set("text", Value::from("a"));
+        let lines = kind.render(&name, &change, SecretVisibility::Redacted);
+        let lines = lines.expect("lines");
+        assert_eq!(lines.last().map(String::as_str), Some("note why?"), "{key}");
+    }
 }
 
 #[test]

@@ -127,6 +127,9 @@ pub enum LiteralKey {
     /// Ctrl-V.
     #[serde(rename = "ctrl-v")]
     CtrlV,
+    /// None: every character is one of the line.
+    #[serde(rename = "none")]
+    NotNeeded,
 }
 
 /// The end of a typed line.
@@ -197,7 +200,7 @@ impl Dialect {
     /// Returns the keys that type a line at a prompt.
     pub(crate) fn keys(&self, line: &str) -> String {
         match self.literal {
-            None => line.to_owned(),
+            None | Some(LiteralKey::NotNeeded) => line.to_owned(),
             Some(LiteralKey::CtrlV) => line.replace('?', "\u{16}?"),
         }
     }
