@@ -340,10 +340,12 @@ fn a_proxy_that_carries_nothing_is_replaced_by_another_of_its_pool() {
 fn a_proxy_with_room_for_one_session_serves_all_that_leave_another() {
     let (mut site, device) = (Site::new(), Device::lease());
     let silent = SilentProxy::start(Habit::Silent);
-    site.project.add_entry(json!({"name": "silent", "config": {"transport": "ssh", "ssh": {
-        "host": "127.0.0.1", "port": silent.port, "user": "any", "password": "any",
-        "host-key-check": false, "load-config": false,
-    }}}));
+    site.project.add_entry(
+        json!({"name": "silent", "config": {"transport": "ssh", "ssh": {
+            "host": "127.0.0.1", "port": silent.port, "user": "any", "password": "any",
+            "host-key-check": false, "load-config": false,
+        }}}),
+    );
     site.proxy("h1", json!({ "concurrency": 1 }));
     let names: Vec<String> = (0..8).map(|number| format!("r{number}")).collect();
     for name in &names {

@@ -59,6 +59,18 @@ fn what_a_type_reads_it_can_write_again() {
 }
 
 #[test]
+fn a_rendered_change_has_canonical_values_as_in_a_run() {
+    let project = Project::new();
+    let is = json!({ "trunk_vlans": "3,1-2", "description": "a" });
+    let should = json!({ "title": "gi0/3", "trunk_vlans": "1,2,3", "description": "b" });
+    let render = format!("resource render practice practice_interface --is {is} --should {should}");
+    assert_eq!(
+        project.devgate(&render).succeeded().stdout,
+        "interface GigabitEthernet0/3\n description b\n"
+    );
+}
+
+#[test]
 fn names_that_nobody_knows_are_reported() {
     let project = Project::new();
     for (arguments, name) in [

@@ -8,6 +8,9 @@ mod data_form;
 mod data_tests;
 mod definition;
 mod form;
+mod line_templates;
+#[cfg(test)]
+mod line_templates_tests;
 mod merged_rows;
 mod netconf;
 mod ovsdb;
@@ -16,6 +19,10 @@ mod read;
 mod rest;
 mod rows;
 #[cfg(test)]
+mod singleton_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;
 
 pub(crate) use provider::DeclaredType;

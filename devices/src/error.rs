@@ -79,6 +79,17 @@ pub enum Error {
         medium: &'static str,
     },
 
+    /// A desired text holds what ends it on the device.
+    #[error("`{attribute}` of {title} holds `{end}`, which ends the text: nothing was sent")]
+    TextEnd {
+        /// The resource.
+        title: String,
+        /// The attribute.
+        attribute: String,
+        /// What ends a text there.
+        end: String,
+    },
+
     /// A change needs an attribute that is neither desired nor present on the device.
     #[error("`{0}` is missing, and this change needs it: set it")]
     Missing(String),

@@ -17,11 +17,12 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
+use crate::command_line::check_command;
 use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{ProtocolKind, has_command_line};
+use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
@@ -208,10 +209,11 @@ impl Family {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
-        let protocol_kind = contents
-            .as_ref()
-            .map(|it| ProtocolKind::of(it.protocol.schema().name()));
-        let types = types(&folder, protocol_kind, &mut problems)?;
+        let protocol = contents.as_ref().map(|it| FamilyProtocol {
+            kind: ProtocolKind::of(it.protocol.schema().name()),
+            dialect: it.dialect.clone().map(Arc::new),
+        });
+        let types = types(&folder, protocol.as_ref(), &mut problems)?;
         match contents {
             Some(FamilyFile {
                 schema,
@@ -271,6 +273,9 @@ impl FamilyFile {
             .map(|it| ProtocolKind::of(it.schema().name()));
         let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::Commands);
         let facts = top.get("facts");
+        for source in facts.iter().flat_map(FileNode::items) {
+            check_command(&source, dialect.as_ref(), problems);
+        }
         let facts =
             facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
         let facts = facts.unwrap_or_default();
@@ -357,7 +362,7 @@ fn protocol(
 /// The types in `types/`, one per file.
 fn types(
     folder: &Folder,
-    protocol_kind: Option<ProtocolKind>,
+    protocol: Option<&FamilyProtocol>,
     problems: &mut Problems,
 ) -> Result<Vec<DeclaredType>> {
     let mut types: Vec<DeclaredType> = Vec::new();
@@ -371,7 +376,7 @@ fn types(
         };
         let top = file.top();
         let read = |path: &str| folder.read(path);
-        let Some(kind) = DeclaredType::read(&top, protocol_kind, &read, problems) else {
+        let Some(kind) = DeclaredType::read(&top, protocol, &read, problems) else {
             continue;
         };
         if kind.schema().name() != stem {

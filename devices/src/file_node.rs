@@ -182,6 +182,22 @@ impl<'a> FileNode<'a> {
         }
     }
 
+    /// Whether this node's name is an attribute of a type; if it is not, that is reported.
+    pub(crate) fn is_attribute(
+        &self,
+        schema: &TypeSchema,
+        name: &str,
+        problems: &mut Problems,
+    ) -> bool {
+        let is_known = schema.attributes().contains_key(name);
+        if !is_known {
+            let hint = suggest(name, schema.attributes().keys().map(String::as_str));
+            let message = format!("`{}` has no attribute `{name}`{hint}", schema.name());
+            problems.push(self.problem(message));
+        }
+        is_known
+    }
+
     fn mapping(&self, problems: &mut Problems) -> Option<&'a Mapping> {
         let mapping = self.node.as_mapping();
         if mapping.is_none() {

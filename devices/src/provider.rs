@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use devgate_schemas::{Name, Resource, ResourceProblem, TypeSchema};
+use devgate_schemas::{Hash, Name, Resource, ResourceProblem, TypeSchema};
 use devgate_transports::Context;
 
 use crate::{Error, Result};
@@ -56,6 +56,41 @@ pub trait ResourceType: Debug + Send + Sync {
     fn check(&self, name: &Name, should: &Resource) -> Result<()> {
         let _ = (name, should);
         Ok(())
+    }
+
+    /// Makes the change to a desired resource as a run does: the values of both states are in canonical form,
+    /// and their secrets are wrapped. `is` has the attributes of a resource that is present; it has the desired
+    /// resource's name. The canonical name may be another one than `name`.
+    ///
+    /// # Errors
+    /// Fails with the first value that has no canonical form.
+    fn canonical_change(
+        &self,
+        name: &Name,
+        is: Option<Hash>,
+        mut should: Resource,
+    ) -> Result<(Name, Change)> {
+        let canonical = |resource: &mut Resource| {
+            let problem = self.canonical(resource).into_iter().next();
+            problem.map_or(Ok(()), |problem| Err(Error::Row(problem.message)))
+        };
+        canonical(&mut should)?;
+        let name = Name::new(name.title(), self.schema().namevars_of(&should));
+        let is = match is {
+            None => CurrentState::Absent,
+            Some(given) => {
+                let mut is = Resource::from(name.namevars().clone());
+                for (attribute, value) in given {
+                    is.set(&attribute.to_string(), value);
+                }
+                let row = self.schema().read_row(is);
+                let mut is = row.map_err(|error| Error::Row(error.to_string()))?.resource;
+                canonical(&mut is)?;
+                CurrentState::Present(is)
+            }
+        };
+        let should = should.is_present().then_some(should);
+        Ok((name, Change { is, should }))
     }
 
     /// Returns the configuration lines that `set` would send for a change, for display.

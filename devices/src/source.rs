@@ -19,8 +19,8 @@ use document::{Query, RowFilter};
 use output::Output;
 
 pub(crate) use answers::Answers;
-pub(crate) use protocol_kind::ProtocolKind;
 pub use protocol_kind::has_command_line;
+pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
 pub(crate) use row::Row;
 
 /// A source of rows.

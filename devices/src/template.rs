@@ -17,7 +17,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 
-pub(crate) use scope::{Escape, Medium, Revealed, Scope, Secrets};
+pub(crate) use scope::{Escape, Medium, Revealed, Scope, Secrets, VALUE_LINE_END};
 
 /// A compiled expression.
 pub(crate) struct Expression(minijinja::Expression<'static, 'static>);
@@ -119,7 +119,7 @@ impl Template {
                 Escape::Path if Secrets::are_in(&value.to_string()) => {
                     refused("a secret does not belong in a path")
                 }
-                Escape::Path | Escape::Xml => {
+                Escape::Line | Escape::Path | Escape::Xml => {
                     Ok(output.write_str(&escape.escaped(&value.to_string()))?)
                 }
             }

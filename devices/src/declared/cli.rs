@@ -1,31 +1,88 @@
 //! The form for command lines: configuration lines, typed in one configuration session unless one is refused.
 
-use devgate_schemas::{Name, Resource, TypeSchema};
-use devgate_transports::Context;
+use std::sync::Arc;
 
-use super::crud::{ChangeKind, ChangeScope, Crud};
+use devgate_schemas::{Name, Resource, TypeSchema, Value};
+use devgate_transports::{Context, Dialect};
+
+use super::crud::{ChangeKind, ChangeScope, Crud, change_names};
+use super::line_templates::LineTemplates;
 use crate::command_line::session;
-use crate::commit_check::check_lines;
-use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::line::{self, Line};
-use crate::template::{Medium, Template};
+use crate::file_node::{FileNode, Problems};
+use crate::line::{self, Line, LineProblem};
+use crate::template::Medium;
 use crate::{Change, Error, Result};
 
 /// The lines that change a resource.
 #[derive(Debug)]
-pub(super) struct Cli(Crud<WithLocation<Template>>);
+pub(super) struct Cli {
+    crud: Crud<LineTemplates>,
+    /// The attributes whose values may have several lines.
+    texts: Vec<String>,
+    dialect: Option<Arc<Dialect>>,
+}
 
 impl Cli {
+    /// Its keys beside those of every form.
+    pub(super) const KEYS: [&str; 3] = ["texts", "mode", "lines"];
+
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
+        dialect: Option<Arc<Dialect>>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        Crud::read(top, schema, problems, |file_node, names, problems| {
-            check_lines(file_node, problems);
-            file_node.template(names, problems)
+        let crud = match top.get("lines") {
+            None => {
+                if let Some(mode) = top.get("mode") {
+                    problems.push(mode.problem("`mode` belongs to `lines`, which is missing"));
+                }
+                Crud::read(top, schema, problems, LineTemplates::read)
+            }
+            Some(lines) => {
+                if let Some(create) = top.get("create") {
+                    problems.push(create.problem("`create` and `lines` exclude each other"));
+                }
+                let (mode, names) = (top.get("mode"), change_names(schema));
+                let lines =
+                    LineTemplates::read_short(&lines, mode.as_ref(), schema, &names, problems);
+                let lines = lines.map(Some);
+                Crud::with_create(lines, top, schema, problems, LineTemplates::read)
+            }
+        };
+        let texts = top.get("texts");
+        if let Some(texts) = &texts
+            && dialect
+                .as_ref()
+                .is_none_or(|dialect| dialect.text.is_empty())
+        {
+            let message = "the family's dialect has no `text`: expected the lines that open a \
+                           text of several lines, and what ends it";
+            problems.push(texts.problem(message));
+        }
+        let mut names = Vec::new();
+        for file_node in texts.iter().flat_map(FileNode::items) {
+            if let Some(name) = file_node.text(problems)
+                && file_node.is_attribute(schema, name, problems)
+            {
+                names.push(name.to_owned());
+            }
+        }
+        Some(Self {
+            crud: crud?,
+            texts: names,
+            dialect,
         })
-        .map(Self)
+    }
+
+    /// How the values of an attribute are written.
+    pub(super) fn medium(&self, attribute: &str) -> Medium {
+        let dialect = self.dialect.as_ref();
+        match dialect.and_then(|dialect| dialect.literal) {
+            _ if self.texts.iter().any(|text| text == attribute) => Medium::Text,
+            Some(_) => Medium::LiteralCommandLine,
+            None => Medium::CommandLine,
+        }
     }
 
     /// The lines for a change. Nothing is sent.
@@ -35,19 +92,50 @@ impl Cli {
         name: &Name,
         change: &Change,
     ) -> Result<Vec<Line>> {
-        let template = self.0.for_change(schema, change)?;
-        let values = ChangeScope::of(schema, name, change, Medium::CommandLine)?;
-        let failed = |error| template.failure(schema, error);
-        let text = template.value.render(&values.scope).map_err(failed)?;
-        Line::all(&text, &values.secrets).map_err(|line| {
-            let message = format!("line {line} of what it makes is indented like no line above it");
-            Error::Data(template.location.problem(message))
+        let templates = self.crud.for_change(schema, change)?;
+        let medium = |attribute: &str| self.medium(attribute);
+        let values = ChangeScope::of(schema, name, change, medium)?;
+        let text = templates.render(schema, &values.scope)?;
+        let lines = Line::all(&text, &values.secrets, self.dialect.as_deref());
+        lines.map_err(|problem| {
+            let title = || format!("{}[{name}]", schema.name());
+            self.blamed(&problem, change, title)
+                .unwrap_or_else(|| templates.error(problem.to_string()))
         })
+    }
+
+    /// The error in a desired value that makes no line, if it is a value's.
+    fn blamed(
+        &self,
+        problem: &LineProblem,
+        change: &Change,
+        title: impl Fn() -> String,
+    ) -> Option<Error> {
+        let should = change.should.as_ref()?;
+        let held = |is_wrong: &dyn Fn(&str) -> bool| {
+            let text = |name: &String| should.get(name).and_then(Value::as_str);
+            let mut texts = self.texts.iter();
+            texts.find(|name| text(name).is_some_and(is_wrong)).cloned()
+        };
+        match problem {
+            LineProblem::EndWithin(_, end) => Some(Error::TextEnd {
+                title: title(),
+                attribute: held(&|text| text.lines().any(|line| end.is_in(line)))?,
+                end: end.as_str().to_owned(),
+            }),
+            LineProblem::QuestionMark(_) => Some(Error::Unwritable {
+                title: title(),
+                attribute: held(&|text| text.contains('?'))?,
+                character: '?',
+                medium: Medium::Text.name(),
+            }),
+            LineProblem::Indentation(_) | LineProblem::NoText(_) => None,
+        }
     }
 
     /// Whether an update is independent of the current state.
     pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.0.is_stateless(schema, should)
+        self.crud.is_stateless(schema, should)
     }
 
     /// Applies changes. A resource whose lines are refused fails; the others continue. Nothing is sent

@@ -1,6 +1,6 @@
 //! How a resource is created, updated and deleted, and the scope of a change.
 
-use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_schemas::{Attribute, Behaviour, Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
 use crate::file_node::{FileNode, Problems, WithLocation};
@@ -10,7 +10,8 @@ use crate::{Change, Error, Result};
 /// How a resource is created, updated and deleted, in a form's own way.
 #[derive(Debug)]
 pub(super) struct Crud<T> {
-    create: T,
+    /// `None` if a resource cannot be made, or only be read.
+    create: Option<T>,
     /// `None` if `create` also updates.
     update: Option<T>,
     /// `None` if a resource cannot be removed.
@@ -37,20 +38,52 @@ pub(super) struct ChangeScope {
     pub(super) secrets: Secrets,
 }
 
+/// The names that expressions and templates of a change see.
+pub(super) fn change_names(schema: &TypeSchema) -> Vec<&str> {
+    let attributes = schema.attributes().keys().map(String::as_str);
+    attributes.chain(["is", "should"]).collect()
+}
+
 impl<T> Crud<T> {
-    /// Reads `create`, `update` and `delete`, each over these names.
+    /// Reads `create`, `update` and `delete`, each over the names of a change.
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
         problems: &mut Problems,
         mut read: impl FnMut(&FileNode<'_>, &[&str], &mut Problems) -> Option<T>,
     ) -> Option<Self> {
-        let mut names: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
-        names.extend(["is", "should"]);
-        let create = top.required("create", problems);
-        let create = create.and_then(|file_node| read(&file_node, &names, problems));
-        let mut other = |key| top.optional(key, |file_node| read(file_node, &names, problems));
-        let (update, delete) = (other("update"), other("delete"));
+        let names = change_names(schema);
+        let create = top.optional("create", |file_node| read(file_node, &names, problems));
+        Self::with_create(create, top, schema, problems, read)
+    }
+
+    /// Reads `update` and `delete` beside a `create` that has been read: `Some(None)` if there is none.
+    pub(super) fn with_create(
+        create: Option<Option<T>>,
+        top: &FileNode<'_>,
+        schema: &TypeSchema,
+        problems: &mut Problems,
+        mut read: impl FnMut(&FileNode<'_>, &[&str], &mut Problems) -> Option<T>,
+    ) -> Option<Self> {
+        let names = change_names(schema);
+        let mut section = |key| top.optional(key, |file_node| read(file_node, &names, problems));
+        let (update, delete) = (section("update"), section("delete"));
+        if matches!(create, Some(None)) {
+            let can_be_set = |(name, attribute): &(&String, &Attribute)| {
+                let behaviour = attribute.behaviour;
+                name.as_str() != "ensure"
+                    && !matches!(behaviour, Behaviour::ReadOnly | Behaviour::Namevar)
+            };
+            if let Some((name, _)) = schema.attributes().iter().find(can_be_set) {
+                problems.push(top.problem(format!(
+                    "missing key `create`: `{name}` can be set; expected `behaviour: read_only` \
+                     for each attribute of a type that only reads"
+                )));
+            }
+            if let Some(update) = top.get("update") {
+                problems.push(update.problem("there is no `create`: expected both, or neither"));
+            }
+        }
         if schema.is_ensurable() && top.get("delete").is_none() {
             problems.push(top.problem("missing key `delete`: the type has `ensure`"));
         }
@@ -61,14 +94,21 @@ impl<T> Crud<T> {
         })
     }
 
+    /// The definition of an update, or of a new resource.
+    fn written(&self, kind: ChangeKind) -> Option<&T> {
+        let update = self.update.as_ref().filter(|_| kind == ChangeKind::Update);
+        update.or(self.create.as_ref())
+    }
+
     /// The definition for a change.
     ///
     /// # Errors
     /// Fails when the resource cannot be removed.
     pub(super) fn for_change(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
         match ChangeKind::of(change) {
-            ChangeKind::Create => Ok(&self.create),
-            ChangeKind::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
+            kind @ (ChangeKind::Create | ChangeKind::Update) => self
+                .written(kind)
+                .ok_or_else(|| Error::Unsupported(format!("`{}` can only be read", schema.name()))),
             ChangeKind::Delete => self.delete.as_ref().ok_or_else(|| {
                 Error::Unsupported(format!(
                     "`{}` cannot be removed, only changed",
@@ -82,10 +122,12 @@ impl<T> Crud<T> {
 impl<T: ReferencedNames> Crud<T> {
     /// Whether an update is independent of the current state: it references only desired values.
     pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        let names = self.update.as_ref().unwrap_or(&self.create).names();
-        names.iter().all(|name| {
-            let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
-            name != "is" && (is_desired || !schema.attributes().contains_key(name))
+        let names = self.written(ChangeKind::Update).map(T::names);
+        names.is_some_and(|names| {
+            names.iter().all(|name| {
+                let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
+                name != "is" && (is_desired || !schema.attributes().contains_key(name))
+            })
         })
     }
 }
@@ -97,7 +139,7 @@ impl ReferencedNames for WithLocation<Template> {
 }
 
 impl ChangeScope {
-    /// The scope of a change that is written as `medium`.
+    /// The scope of a change; `medium` says how each attribute is written.
     ///
     /// # Errors
     /// Fails when a desired value holds a character that cannot be written there.
@@ -105,7 +147,7 @@ impl ChangeScope {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        medium: Medium,
+        medium: impl Fn(&str) -> Medium,
     ) -> Result<Self> {
         let is = change.is.resource().filter(|is| is.is_present());
         let should = change.should.as_ref().filter(|should| should.is_present());
@@ -119,12 +161,12 @@ impl ChangeScope {
             other => other,
         };
         let mut secrets = Secrets::default();
-        let scope = Scope::of_change(schema, is, should, medium, &mut secrets);
+        let scope = Scope::of_change(schema, is, should, &medium, &mut secrets);
         let scope = scope.map_err(|(attribute, character)| Error::Unwritable {
             title: format!("{}[{name}]", schema.name()),
+            medium: medium(&attribute).name(),
             attribute,
             character,
-            medium: medium.name(),
         })?;
         Ok(Self { scope, secrets })
     }

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::DeclaredType;
 use crate::fake::EventLog;
 use crate::file_node::{Problems, YamlFile};
-use crate::source::ProtocolKind;
+use crate::source::{FamilyProtocol, ProtocolKind};
 use crate::{Change, Changes, CurrentState, ResourceFilter, ResourceType, SecretVisibility};
 
 /// A device with documents. It refuses requests whose body contains a word. With `is_atomic`, it accepts or
@@ -144,7 +144,8 @@ fn read(form: &str, protocol_kind: ProtocolKind) -> (Option<DeclaredType>, Probl
     let file = YamlFile::parse("user.yaml", &format!("{USER}{form}")).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let kind = DeclaredType::read(&file.top(), Some(protocol_kind), &read, &mut problems);
+    let protocol = FamilyProtocol::without_dialect(protocol_kind);
+    let kind = DeclaredType::read(&file.top(), Some(&protocol), &read, &mut problems);
     (kind, problems)
 }
 

@@ -16,6 +16,8 @@ use crate::{Error, ResourceFilter, Result};
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) schema: TypeSchema,
+    /// The name of the only resource, if there is exactly one.
+    pub(super) singleton: Option<String>,
     /// Builds the title of a row, if the type has several namevars.
     pub(super) title: Option<WithLocation<Template>>,
     /// The canonical form of each attribute's values.
@@ -23,6 +25,9 @@ pub(super) struct Definition {
     pub(super) get: Vec<GetSection>,
     pub(super) form: Form,
 }
+
+/// The attribute with the name of a singleton.
+pub(super) const SINGLETON_NAMEVAR: &str = "name";
 
 /// A source of rows, and how a row becomes a resource.
 #[derive(Debug)]
@@ -53,6 +58,9 @@ impl Definition {
     ) -> Result<Vec<Resource>> {
         // By title, which stands for the namevars: a table may have a hundred thousand routes.
         let mut found: IndexMap<String, MergedRows> = IndexMap::new();
+        if let Some(name) = &self.singleton {
+            found.insert(name.clone(), MergedRows::new(0, Self::named(name)));
+        }
         for (source, get) in self.get.iter().enumerate() {
             let namevars = self.namevar_expressions(get);
             for row in get
@@ -60,6 +68,9 @@ impl Definition {
                 .rows(answers, &|row| self.may_match(&namevars, row, which))?
             {
                 let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
+                if let Some(name) = &self.singleton {
+                    resource.set(SINGLETON_NAMEVAR, Value::from(name.as_str()));
+                }
                 if let Some(problem) = self
                     .canonicalize(&mut resource, |_| true)
                     .into_iter()
@@ -85,6 +96,13 @@ impl Definition {
             }
         }
         Ok(found.into_values().flat_map(MergedRows::all).collect())
+    }
+
+    /// A singleton of which the device says nothing.
+    fn named(name: &str) -> Resource {
+        let mut resource = Resource::new();
+        resource.set(SINGLETON_NAMEVAR, Value::from(name));
+        resource
     }
 
     /// The expressions of a source's namevars, and the names that each references.
@@ -148,7 +166,9 @@ impl Definition {
             // A value that cannot be written stays unchanged and is refused later: no filter may hide it.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
-                Some(value) if self.form.medium().unwritable_character(value).is_some() => continue,
+                Some(value) if self.form.medium(name).unwritable_character(value).is_some() => {
+                    continue;
+                }
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);

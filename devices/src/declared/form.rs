@@ -6,7 +6,7 @@ use super::cli::Cli;
 use super::crud::ChangeScope;
 use super::data_form::DataForm;
 use crate::template::Medium;
-use crate::{Change, CurrentState, Result, SecretVisibility};
+use crate::{Change, CurrentState, Error, Result, SecretVisibility};
 
 /// How changes are applied.
 #[derive(Debug)]
@@ -22,9 +22,10 @@ impl Form {
         Self::Data(Box::new(form))
     }
 
-    pub(super) fn medium(&self) -> Medium {
+    /// How the values of an attribute are written.
+    pub(super) fn medium(&self, attribute: &str) -> Medium {
         match self {
-            Self::Cli(_) => Medium::CommandLine,
+            Self::Cli(cli) => cli.medium(attribute),
             Self::Data(form) => form.medium(),
         }
     }
@@ -58,10 +59,14 @@ impl Form {
         };
         let create = change(CurrentState::Absent);
         // A value that cannot be written fails in both cases.
-        ChangeScope::of(schema, name, &create, self.medium())?;
+        ChangeScope::of(schema, name, &create, |attribute| self.medium(attribute))?;
         let Err(error) = self.lines(schema, name, &create, SecretVisibility::Redacted) else {
             return Ok(());
         };
+        // So does one that ends its text.
+        if matches!(error, Error::Unwritable { .. } | Error::TextEnd { .. }) {
+            return Err(error);
+        }
         let is_stateless = match self {
             Self::Cli(cli) => cli.is_stateless(schema, should),
             Self::Data(form) => form.is_stateless(schema, should),

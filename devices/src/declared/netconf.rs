@@ -46,7 +46,8 @@ impl Netconf {
         change: &Change,
     ) -> Result<(&WithLocation<Template>, String, Secrets)> {
         let template = self.crud.for_change(schema, change)?;
-        let ChangeScope { scope, secrets } = ChangeScope::of(schema, name, change, Medium::Xml)?;
+        let ChangeScope { scope, secrets } =
+            ChangeScope::of(schema, name, change, |_| Medium::Xml)?;
         let text = template.value.render(&scope);
         let text = text.map_err(|error| template.failure(schema, error))?;
         Ok((template, text, secrets))

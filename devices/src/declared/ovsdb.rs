@@ -154,7 +154,7 @@ impl DataForm for Ovsdb {
         number: usize,
     ) -> Result<DataRequest> {
         let templates = self.0.for_change(schema, change)?;
-        let mut values = ChangeScope::of(schema, name, change, Medium::Data)?;
+        let mut values = ChangeScope::of(schema, name, change, |_| Medium::Data)?;
         for own in templates
             .iter()
             .filter_map(|template| template.name.as_ref())

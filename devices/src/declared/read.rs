@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use devgate_schemas::{Hash, TypeSchema, Value};
+use serde_json::json;
 
 use super::cli::Cli;
-use super::definition::{Definition, GetSection};
+use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
 use super::netconf::Netconf;
 use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
+use crate::command_line::check_command;
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::source::{ProtocolKind, Source};
+use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "desc",
     "example",
@@ -29,6 +31,7 @@ const KEYS: [&str; 12] = [
     "autonotify",
     "title",
     "canonicalize",
+    "singleton",
 ];
 
 /// The features that every declared type has without naming them.
@@ -47,20 +50,30 @@ impl DeclaredType {
     /// the text of another file of the family.
     pub(crate) fn read(
         top: &FileNode<'_>,
-        protocol_kind: Option<ProtocolKind>,
+        protocol: Option<&FamilyProtocol>,
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
         let forms = FORMS.map(|(key, _)| key);
         top.only(&[&KEYS[..], &forms[..]].concat(), problems);
-        let schema = schema(top, problems);
-        let form = form(top, protocol_kind, problems);
+        let singleton = top.get("singleton");
+        let singleton =
+            singleton.and_then(|file_node| Some((file_node.text(problems)?, file_node)));
+        let schema = schema(top, singleton.as_ref().map(|(name, _)| *name), problems);
+        let form = form(top, protocol.map(|protocol| protocol.kind), problems);
         if let Some((protocol_kind, file_node)) = &form {
             let mut keys = vec!["get", "create", "update", "delete"];
-            keys.extend((*protocol_kind == ProtocolKind::Rest).then_some("join"));
+            match protocol_kind {
+                ProtocolKind::Commands => keys.extend(Cli::KEYS),
+                ProtocolKind::Rest => keys.push("join"),
+                ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
+            }
             file_node.only(&keys, problems);
         }
         let schema = schema?;
+        if singleton.is_some() {
+            check_singleton(top, form.as_ref().map(|(_, form)| form), &schema, problems);
+        }
         let attributes: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
         let title = top
             .get("title")
@@ -72,7 +85,7 @@ impl DeclaredType {
         }
         let mut canonical = Vec::new();
         for (name, file_node) in pairs(top.get("canonicalize"), problems) {
-            if known_attribute(&schema, name, &file_node, problems) {
+            if file_node.is_attribute(&schema, name, problems) {
                 if schema.attributes()[name].sensitive {
                     problems
                         .push(file_node.problem("a secret cannot be brought into another form"));
@@ -85,13 +98,20 @@ impl DeclaredType {
         let get = file_node.required("get", problems);
         let get = get.iter().flat_map(FileNode::items);
         let get: Vec<Option<GetSection>> = get
-            .map(|file_node| GetSection::read(&file_node, protocol_kind, &schema, read, problems))
+            .map(|file_node| {
+                check_namevars(&file_node, &schema, singleton.is_some(), problems);
+                let dialect = protocol.and_then(|protocol| protocol.dialect.as_deref());
+                check_command(&file_node, dialect, problems);
+                GetSection::read(&file_node, protocol_kind, &schema, read, problems)
+            })
             .collect();
         let get: Option<Vec<GetSection>> = get.into_iter().collect();
         let depth = get.iter().flatten().map(|get| get.source.depth()).next();
         let form = match protocol_kind {
             ProtocolKind::Commands | ProtocolKind::ReadOnly => {
-                Cli::read(&file_node, &schema, problems).map(|cli| Form::Cli(Box::new(cli)))
+                let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
+                let cli = Cli::read(&file_node, &schema, dialect, problems);
+                cli.map(|cli| Form::Cli(Box::new(cli)))
             }
             ProtocolKind::Rest => Rest::read(&file_node, &schema, problems).map(Form::data),
             ProtocolKind::Netconf => {
@@ -101,6 +121,7 @@ impl DeclaredType {
         };
         Some(Self(Arc::new(Definition {
             schema,
+            singleton: singleton.map(|(name, _)| name.to_owned()),
             title,
             canonical,
             get: get?,
@@ -122,24 +143,39 @@ impl GetSection {
         let source = source?;
         let names = source.names();
         let mut expressions: Vec<(String, WithLocation<Expression>)> = Vec::new();
-        for (name, file_node) in pairs(resource.clone(), problems) {
-            if known_attribute(schema, name, &file_node, problems) {
+        for (name, file_node) in pairs(resource, problems) {
+            if file_node.is_attribute(schema, name, problems) {
                 let expression = file_node.expression(&names, problems);
                 expressions.extend(expression.map(|expression| (name.to_owned(), expression)));
-            }
-        }
-        for namevar in schema.namevars() {
-            if let Some(resource) = &resource
-                && resource.get(namevar).is_none()
-            {
-                problems
-                    .push(resource.problem(format!("missing key `{namevar}`: it is a namevar")));
             }
         }
         Some(Self {
             source,
             resource: expressions,
         })
+    }
+}
+
+/// Reports the namevars that rows do not give, or must not give because there is one resource.
+fn check_namevars(
+    top: &FileNode<'_>,
+    schema: &TypeSchema,
+    is_singleton: bool,
+    problems: &mut Problems,
+) {
+    let Some(resource) = top.get("resource") else {
+        return;
+    };
+    for namevar in schema.namevars() {
+        match resource.get(namevar) {
+            None if !is_singleton => {
+                problems.push(resource.problem(format!("missing key `{namevar}`: it is a namevar")))
+            }
+            Some(given) if is_singleton => {
+                problems.push(given.problem("`singleton` names the only resource: leave it out"));
+            }
+            None | Some(_) => {}
+        }
     }
 }
 
@@ -168,12 +204,19 @@ fn form<'a>(
 }
 
 /// Returns the type's schema: the file without the keys that do not belong to the schema.
-fn schema(top: &FileNode<'_>, problems: &mut Problems) -> Option<TypeSchema> {
+fn schema(
+    top: &FileNode<'_>,
+    singleton: Option<&str>,
+    problems: &mut Problems,
+) -> Option<TypeSchema> {
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize"] {
+    for key in ["title", "canonicalize", "singleton"] {
         definition.remove(key);
+    }
+    if let Some(name) = singleton {
+        add_name(&mut definition, name);
     }
     for (key, _) in FORMS {
         definition.remove(key);
@@ -185,6 +228,54 @@ fn schema(top: &FileNode<'_>, problems: &mut Problems) -> Option<TypeSchema> {
             top.schema_problems(&found, problems);
             None
         }
+    }
+}
+
+/// Adds the only name that a singleton has.
+fn add_name(definition: &mut Hash, name: &str) {
+    // The schema's own parser reports what is no mapping.
+    let Some(Value::Hash(attributes)) = definition.get("attributes") else {
+        return;
+    };
+    let named = json!({
+        "type": format!("Enum['{name}']"),
+        "behaviour": "namevar",
+        "default": name,
+        "desc": format!("There is one, `{name}`."),
+    });
+    let mut all = Hash::new();
+    all.insert(SINGLETON_NAMEVAR, Value::from(named));
+    for (key, value) in attributes.iter() {
+        all.insert(key.clone(), value.clone());
+    }
+    definition.insert("attributes", Value::Hash(all));
+}
+
+/// Reports what a type cannot have if it has exactly one resource, which is always there.
+fn check_singleton(
+    top: &FileNode<'_>,
+    form: Option<&FileNode<'_>>,
+    schema: &TypeSchema,
+    problems: &mut Problems,
+) {
+    let mut report = |path: &[&str], message: &str| {
+        let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+        problems.push(top.nearest(&path).problem(message));
+    };
+    let attributes = top.get("attributes");
+    let named = attributes.and_then(|attributes| attributes.get(SINGLETON_NAMEVAR));
+    for namevar in schema.namevars() {
+        if namevar != SINGLETON_NAMEVAR || named.is_some() {
+            let message = "`singleton` names the only resource: leave this namevar out";
+            report(&["attributes", namevar], message);
+        }
+    }
+    if schema.is_ensurable() {
+        let message = "a singleton is always there: leave `ensure` out";
+        report(&["attributes", "ensure"], message);
+    }
+    if let Some(delete) = form.and_then(|form| form.get("delete")) {
+        problems.push(delete.problem("a singleton cannot be removed: leave `delete` out"));
     }
 }
 
@@ -211,22 +302,4 @@ fn pairs<'a>(
     problems: &mut Problems,
 ) -> Vec<(&'a str, FileNode<'a>)> {
     file_node.map_or_else(Vec::new, |file_node| file_node.pairs(problems))
-}
-
-fn known_attribute(
-    schema: &TypeSchema,
-    name: &str,
-    file_node: &FileNode<'_>,
-    problems: &mut Problems,
-) -> bool {
-    let known = schema.attributes().contains_key(name);
-    if !known {
-        let names = schema.attributes().keys().map(String::as_str);
-        let hint = devgate_schemas::suggest(name, names);
-        problems.push(file_node.problem(format!(
-            "`{}` has no attribute `{name}`{hint}",
-            schema.name()
-        )));
-    }
-    known
 }

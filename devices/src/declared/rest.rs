@@ -93,7 +93,7 @@ impl DataForm for Rest {
         _: usize,
     ) -> Result<DataRequest> {
         let template = self.crud.for_change(schema, change)?;
-        let values = ChangeScope::of(schema, name, change, Medium::Data)?;
+        let values = ChangeScope::of(schema, name, change, |_| Medium::Data)?;
         let path = template.path.value.render(&values.scope);
         let body = template.body.as_ref();
         let body = body.map(|body| body.value(&values.scope, &values.secrets));

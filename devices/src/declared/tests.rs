@@ -6,7 +6,7 @@ use devgate_transports::{Context, Mode, Resources, RetryBudget};
 use super::DeclaredType;
 use crate::fake::{EventLog, FakeSession};
 use crate::file_node::{Problems, YamlFile};
-use crate::source::ProtocolKind;
+use crate::source::{FamilyProtocol, ProtocolKind};
 use crate::{Change, CurrentState, InSync, ResourceType, Result, SecretVisibility};
 
 const VLAN: &str = "
@@ -47,8 +47,8 @@ fn vlan() -> DeclaredType {
     let file = YamlFile::parse("vlan.yaml", VLAN).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let protocol_kind = Some(ProtocolKind::Commands);
-    let kind = DeclaredType::read(&file.top(), protocol_kind, &read, &mut problems);
+    let protocol = FamilyProtocol::without_dialect(ProtocolKind::Commands);
+    let kind = DeclaredType::read(&file.top(), Some(&protocol), &read, &mut problems);
     assert_eq!(problems, []);
     kind.expect("nothing is wrong")
 }

@@ -5,7 +5,7 @@
 //! - `desc`: what the case shows.
 //! - `type`: the resource type; without it, the case tests the family's facts.
 //! - `changes`: a list of `{title, is, should}`. Without `is` the resource is absent, and without `should`
-//!   it is removed. Without `changes`, the case tests the result of `get`.
+//!   it is removed. Both are brought into canonical form, as in a run. Without `changes`, the case tests the result of `get`.
 //! - `session`: the subject of a recorded session; the case tests the facts and the resources of every type
 //!   in it.
 //!
@@ -16,7 +16,7 @@
 use std::path::Path;
 
 use devgate_schemas::yaml::Node;
-use devgate_schemas::{Hash, InvalidResource, Resource, Value, suggest};
+use devgate_schemas::{Hash, InvalidResource, Value, suggest};
 use serde_json::json;
 
 use super::folder::Folder;
@@ -24,7 +24,7 @@ use super::recording::file_of;
 use super::{Family, Recording};
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems};
-use crate::{Change, CurrentState, Error, ResourceType, Result, SecretVisibility};
+use crate::{Error, ResourceType, Result, SecretVisibility};
 
 /// The result of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,24 +240,24 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<S
             .get("title")
             .and_then(|file_node| file_node.node().as_str())
             .unwrap_or_default();
-        let (name, should) = match hash("should") {
-            Some(should) => {
-                let (name, should) = schema.desire(Some(title), should).map_err(invalid)?;
-                (name, Some(should))
-            }
-            None => {
-                let mut absent = Hash::new();
-                if schema.is_ensurable() {
-                    absent.insert("ensure", Value::from("absent"));
-                }
-                (schema.desire(Some(title), absent).map_err(invalid)?.0, None)
-            }
-        };
-        let is = match hash("is") {
-            None => CurrentState::Absent,
-            Some(is) => CurrentState::Present(Resource::from(is)),
-        };
-        match kind.render(&name, &Change { is, should }, SecretVisibility::Redacted) {
+        let should = hash("should");
+        let is_removal = should.is_none();
+        let should = should.unwrap_or_else(|| {
+            let absent = schema
+                .is_ensurable()
+                .then(|| ("ensure", Value::from("absent")));
+            absent.into_iter().collect()
+        });
+        let (name, should) = schema.desire(Some(title), should).map_err(invalid)?;
+        let rendered =
+            kind.canonical_change(&name, hash("is"), should)
+                .and_then(|(name, mut change)| {
+                    if is_removal {
+                        change.should = None;
+                    }
+                    kind.render(&name, &change, SecretVisibility::Redacted)
+                });
+        match rendered {
             Ok(rendered) => lines.extend(rendered),
             Err(error) => return Ok(Err(error)),
         }

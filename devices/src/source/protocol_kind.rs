@@ -1,6 +1,28 @@
 //! The kinds of protocols, as far as the definitions of a family depend on them.
 
+use std::sync::Arc;
+
+use devgate_transports::Dialect;
+
 use crate::template::Escape;
+
+/// What the types of a family must know of its protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct FamilyProtocol {
+    pub(crate) kind: ProtocolKind,
+    /// The dialect of its command line, if devgate types on one.
+    pub(crate) dialect: Option<Arc<Dialect>>,
+}
+
+#[cfg(test)]
+impl FamilyProtocol {
+    pub(crate) fn without_dialect(kind: ProtocolKind) -> Self {
+        Self {
+            kind,
+            dialect: None,
+        }
+    }
+}
 
 /// How a family's protocol reads and writes data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

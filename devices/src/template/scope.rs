@@ -26,11 +26,18 @@ pub(crate) struct Revealed {
 
 const PLACEHOLDER: (char, char) = ('\u{1}', '\u{2}');
 
+/// A line end of a value in the output of a template of lines. No value may contain it.
+pub(crate) const VALUE_LINE_END: char = '\u{3}';
+
 /// The medium of values. Each medium allows different characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
     /// Typed on a command line, which acts on control characters and shows help at `?`.
     CommandLine,
+    /// Typed on a command line on which a key makes `?` a character.
+    LiteralCommandLine,
+    /// Typed on a command line as a text of several lines.
+    Text,
     /// Written as data, which allows all characters except those of placeholders.
     Data,
     /// Written as XML (1.0, 2.2).
@@ -42,6 +49,8 @@ pub(crate) enum Medium {
 pub(crate) enum Escape {
     /// Not escaped.
     None,
+    /// Escaped as part of a line: a line end in a value does not begin a line of the template.
+    Line,
     /// Escaped as part of a URL's path (RFC 3986, 2.1).
     Path,
     /// Escaped as text or attribute of XML.
@@ -65,13 +74,13 @@ impl Scope {
         schema: &TypeSchema,
         is: Option<&Resource>,
         should: Option<&Resource>,
-        medium: Medium,
+        medium: impl Fn(&str) -> Medium,
         secrets: &mut Secrets,
     ) -> Result<Self, (String, char)> {
         let names = || schema.attributes().keys();
         for name in names() {
             if let Some(character) =
-                should.and_then(|should| medium.unwritable_character(should.get(name)?))
+                should.and_then(|should| medium(name).unwritable_character(should.get(name)?))
             {
                 return Err((name.clone(), character));
             }
@@ -79,7 +88,7 @@ impl Scope {
         let mut attributes_of = |resource: Option<&Resource>| -> Vec<(String, JinjaValue)> {
             let value = |name: &str| resource.and_then(|resource| resource.get(name));
             names()
-                .map(|name| (name.clone(), secrets.jinja_value(value(name), medium)))
+                .map(|name| (name.clone(), secrets.jinja_value(value(name), medium(name))))
                 .collect()
         };
         let (current, desired) = (attributes_of(is), attributes_of(should));
@@ -194,18 +203,26 @@ impl Secrets {
     fn jinja_value(&mut self, value: Option<&Value>, medium: Medium) -> JinjaValue {
         match value {
             None | Some(Value::Undef) => JinjaValue::from(()),
-            // An empty secret counts as no secret: templates test it like an empty text.
-            Some(Value::Sensitive(secret)) if rendered(secret.reveal()).is_empty() => {
-                JinjaValue::from("")
-            }
-            Some(Value::Sensitive(secret)) => {
-                let known = self.0.iter().position(|known| known == secret);
-                let number = known.unwrap_or_else(|| {
-                    self.0.push(secret.clone());
-                    self.0.len() - 1
-                });
-                JinjaValue::from(format!("{}{number}{}", PLACEHOLDER.0, PLACEHOLDER.1))
-            }
+            Some(Value::Sensitive(secret)) => match rendered(secret.reveal()) {
+                // An empty secret counts as no secret: templates test it like an empty text.
+                text if text.is_empty() => JinjaValue::from(""),
+                // Each line is a secret, because each is typed by itself.
+                text if medium == Medium::Text && text.contains('\n') => {
+                    let secret = |line| self.jinja_value(Some(&line), medium).to_string();
+                    let lines = text
+                        .split('\n')
+                        .map(|line| Value::from(line).into_sensitive());
+                    JinjaValue::from(lines.map(secret).collect::<Vec<_>>().join("\n"))
+                }
+                _ => {
+                    let known = self.0.iter().position(|known| known == secret);
+                    let number = known.unwrap_or_else(|| {
+                        self.0.push(secret.clone());
+                        self.0.len() - 1
+                    });
+                    JinjaValue::from(format!("{}{number}{}", PLACEHOLDER.0, PLACEHOLDER.1))
+                }
+            },
             // A desired value with such characters is refused earlier. A device's value must not create new
             // lines either.
             Some(Value::String(text)) => JinjaValue::from(medium.sanitized(text)),
@@ -232,7 +249,7 @@ impl Medium {
     /// Returns the medium's name for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::CommandLine => "a command line",
+            Self::CommandLine | Self::LiteralCommandLine | Self::Text => "a command line",
             Self::Data => "this form",
             Self::Xml => "XML",
         }
@@ -261,7 +278,8 @@ impl Medium {
     /// Whether a character has a special effect in this medium.
     fn is_harmful(self, character: char) -> bool {
         match self {
-            Self::CommandLine => character.is_control(),
+            Self::CommandLine | Self::LiteralCommandLine => character.is_control(),
+            Self::Text => character.is_control() && character != '\n',
             Self::Data => [PLACEHOLDER.0, PLACEHOLDER.1].contains(&character),
             Self::Xml => {
                 let is_control = character < ' ' && !"\t\n\r".contains(character);
@@ -281,6 +299,7 @@ impl Escape {
     pub(crate) fn escaped(self, text: &str) -> String {
         match self {
             Self::None => text.to_owned(),
+            Self::Line => text.replace('\n', VALUE_LINE_END.encode_utf8(&mut [0; 4])),
             Self::Path => {
                 let mut escaped = String::with_capacity(text.len());
                 for byte in text.bytes() {

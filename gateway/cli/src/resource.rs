@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_devices::{Change, CurrentState, SecretVisibility};
+use devgate_devices::SecretVisibility;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
@@ -118,21 +118,8 @@ fn render(
         .schema()
         .desire(title.as_deref(), should)
         .map_err(|e| Failure::other(format!("--should: {e}")))?;
-    let is = match is {
-        None => CurrentState::Absent,
-        Some(is) => {
-            // Resources from a device always have their namevars.
-            let mut present = devgate_schemas::Resource::from(name.namevars().clone());
-            for (attribute, value) in hash("--is", is)? {
-                present.set(&attribute.to_string(), value);
-            }
-            CurrentState::Present(present)
-        }
-    };
-    let change = Change {
-        is,
-        should: should.is_present().then_some(should),
-    };
+    let is = is.map(|is| hash("--is", is)).transpose()?;
+    let (name, change) = kind.canonical_change(&name, is, should)?;
     let secrets = if show_sensitive {
         SecretVisibility::InClear
     } else {

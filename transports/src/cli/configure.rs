@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, TextEnd};
 use super::read::ExpectedPrompt;
 use super::run::failure;
 use super::state::{Cli, CliState};
@@ -160,11 +160,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 /// Fails with [`Error::Unsupported`] for a text without an end.
 fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, ExpectedPrompt)>> {
     let mut expected = Vec::new();
-    let mut open: Option<(&Line, String)> = None;
+    let mut open: Option<(&Line, TextEnd)> = None;
     for line in lines {
         let text = line.text();
         match &open {
-            Some((_, end)) if text.contains(end.as_str()) => {
+            Some((_, end)) if end.is_in(text) => {
                 open = None;
                 expected.push((line, ExpectedPrompt::Config));
             }
@@ -182,8 +182,9 @@ fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, E
     match open {
         None => Ok(expected),
         Some((line, end)) => Err(Error::Unsupported(format!(
-            "`{}` opens a text that no line ends with `{end}`: nothing was sent",
-            line.shown()
+            "`{}` opens a text that no line ends with `{}`: nothing was sent",
+            line.shown(),
+            end.as_str()
         ))),
     }
 }

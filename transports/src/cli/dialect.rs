@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use super::pattern::{LinePattern, Pattern};
+pub use super::text::{TerminatedText, TextEnd, TextOpening};
 
 /// The appearance and behaviour of a device's CLI: the `dialect` of a `family.yaml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -29,9 +30,10 @@ pub struct Dialect {
     /// Questions that commands and configuration lines ask, and the answers. Any other question is
     /// answered only if the answer was given with the command.
     pub confirm: Vec<Confirm>,
-    /// Configuration lines that open a multi-line text, such as a banner. The first group is the
-    /// terminator of the text.
-    pub text: Vec<Pattern>,
+    /// Configuration lines that open a multi-line text, such as a banner, and what ends it.
+    pub text: Vec<TextOpening>,
+    /// The key before a `?` that is not a request for help. Without it, a `?` at a prompt asks for help.
+    pub literal: Option<LiteralKey>,
     /// The command that saves the running configuration.
     pub save: Option<Save>,
     /// Lines in which the device reports that a command failed.
@@ -123,6 +125,17 @@ pub enum Save {
     },
 }
 
+/// The key that makes the next one a character of the line.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub enum LiteralKey {
+    /// Ctrl-V.
+    #[serde(rename = "ctrl-v")]
+    CtrlV,
+    /// None: every character is one of the line.
+    #[serde(rename = "none")]
+    NotNeeded,
+}
+
 /// The end of a typed line.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -191,13 +204,25 @@ impl Dialect {
         is_one_of(&self.harmless, command) && parts.all(|filter| is_one_of(&self.filters, filter))
     }
 
-    /// Returns the terminator of the text that this line opens, unless the line also contains it.
-    pub(crate) fn text_end(&self, line: &str) -> Option<String> {
-        self.text.iter().find_map(|pattern| {
-            let (at, end) = pattern.first_group(line)?;
-            let after = &line[at + end.len()..];
-            (!end.is_empty() && !after.contains(end)).then(|| end.to_owned())
-        })
+    /// Returns what ends the text that this line opens, and the beginning of the text in the line itself, which may
+    /// already be all of it.
+    pub fn text_opened_by<'l>(&self, line: &'l str) -> Option<(TextEnd, &'l str)> {
+        let mut openings = self.text.iter();
+        openings.find_map(|opening| opening.opened_by(line))
+    }
+
+    /// Returns what ends the text that this line opens, unless the line also contains it.
+    pub(crate) fn text_end(&self, line: &str) -> Option<TextEnd> {
+        let (end, begun) = self.text_opened_by(line)?;
+        (!end.is_in(begun)).then_some(end)
+    }
+
+    /// Returns the keys that type a line at a prompt.
+    pub(crate) fn keys(&self, line: &str) -> String {
+        match self.literal {
+            None | Some(LiteralKey::NotNeeded) => line.to_owned(),
+            Some(LiteralKey::CtrlV) => line.replace('?', "\u{16}?"),
+        }
     }
 }
 

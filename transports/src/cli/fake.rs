@@ -171,6 +171,7 @@ impl Fake {
     async fn read_line(&mut self, line: &mut DuplexStream) -> std::io::Result<String> {
         let mut typed = Vec::new();
         let mut column = self.prompt.len();
+        let mut is_literal = false;
         loop {
             let byte = match self.typed_ahead.pop_front() {
                 Some(byte) => byte,
@@ -180,6 +181,14 @@ impl Fake {
                 return Ok(String::from_utf8_lossy(&typed).into_owned());
             }
             let edits = [FakeEcho::Editor, FakeEcho::Redrawn, FakeEcho::Terminal];
+            let was_literal = std::mem::replace(&mut is_literal, byte == 0x16);
+            // Ctrl-V makes it a character. A text has no prompt, and no help.
+            if byte == b'?' && !was_literal && !self.prompt.is_empty() {
+                line.write_all(b"?\r\n  <cr>\r\n\r\n").await?;
+                line.write_all(&[self.prompt.as_bytes(), &typed].concat())
+                    .await?;
+                continue;
+            }
             if edits.contains(&self.echo) && byte < b' ' {
                 if byte == 0x08 && typed.pop().is_some() {
                     match self.echo {
@@ -250,15 +259,19 @@ impl Fake {
                 }
                 self.received.lock().expect("no poison").push(hidden);
             }
-            FakeStep::Text(end) => loop {
-                let typed = self.read_line(line).await?;
-                line.write_all(b"\r\n").await?;
-                let is_last = typed.contains(end);
-                self.received.lock().expect("no poison").push(typed);
-                if is_last {
-                    break;
+            FakeStep::Text(end) => {
+                let prompt = std::mem::take(&mut self.prompt);
+                loop {
+                    let typed = self.read_line(line).await?;
+                    line.write_all(b"\r\n").await?;
+                    let is_last = typed.contains(end);
+                    self.received.lock().expect("no poison").push(typed);
+                    if is_last {
+                        break;
+                    }
                 }
-            },
+                self.prompt = prompt;
+            }
             FakeStep::Prompt(prompt) => (*prompt).clone_into(&mut self.prompt),
             FakeStep::Close => return Err(std::io::ErrorKind::ConnectionReset.into()),
             FakeStep::Hang => std::future::pending().await,

@@ -59,6 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             settings,
             prompt: None,
             typed_at: None,
+            is_in_text: false,
             is_padded: false,
             output_start: None,
             echo: EchoState::Unknown,

@@ -60,6 +60,7 @@ mod read;
 mod run;
 pub(crate) mod screen;
 mod state;
+mod text;
 mod verdict;
 mod wait;
 

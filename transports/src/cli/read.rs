@@ -76,8 +76,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.is_padded = expect == ExpectedPrompt::Prompt && may_be_edge(end);
         let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
-        self.send(&[line.text(), blank, newline].concat(), wait)
-            .await?;
+        // A text is taken as it is, to its last line.
+        let keys = match self.is_in_text {
+            true => line.text().to_owned(),
+            false => dialect.keys(line.text()),
+        };
+        self.is_in_text = matches!(expect, ExpectedPrompt::TextOpened | ExpectedPrompt::Text);
+        self.send(&[&*keys, blank, newline].concat(), wait).await?;
         self.read_answer(
             wait,
             expect,

@@ -25,6 +25,8 @@ pub(crate) struct Cli<S> {
     pub(super) prompt: Option<Prompt>,
     /// The prompt at which the last command was typed: its echo follows it.
     pub(super) typed_at: Option<Prompt>,
+    /// Whether the last line opened a text of several lines, or is part of one.
+    pub(super) is_in_text: bool,
     /// Whether a blank was typed behind the last command.
     pub(super) is_padded: bool,
     /// The start of the current command's output in the screen's text, once known.

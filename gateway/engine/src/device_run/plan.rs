@@ -232,7 +232,9 @@ impl<'r> Planner<'r, '_> {
             Err(error) => {
                 let message = error.to_string();
                 let problem = match error {
-                    Error::Unwritable { attribute, .. } => ResourceProblem::of(&attribute, message),
+                    Error::Unwritable { attribute, .. } | Error::TextEnd { attribute, .. } => {
+                        ResourceProblem::of(&attribute, message)
+                    }
                     _ => ResourceProblem::of_all(message),
                 };
                 self.problems.push(declared.describe(&problem));

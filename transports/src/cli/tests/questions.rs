@@ -1,7 +1,7 @@
 //! Tests of questions within answers, which are answered only as configured, and of multi-line texts.
 
-use super::super::dialect::Dialect;
-use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, write};
+use super::super::dialect::{Dialect, LiteralKey};
+use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, test_dialect, write};
 use super::{interruption, r1};
 use crate::Error;
 use crate::Line;
@@ -206,6 +206,39 @@ async fn a_text_without_an_end_is_not_sent_and_one_that_is_refused_is_not_typed(
         received.lock().expect("no poison")[1..],
         ["configure terminal", "banner login @"]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_may_end_with_a_line_of_its_own_and_a_question_mark_is_typed_as_one() {
+    let bench = TestBench::default();
+    let help = write("Enter TEXT message. Type 'EOF' on its own line to end.\r\n");
+    let fake = router()
+        .on("banner login", &[help, FakeStep::Text("EOF")])
+        .on("description why?", &[]);
+    let received = fake.received();
+    let mut dialect = test_dialect();
+    let opening = serde_json::json!({ "opens": "^banner login$", "end": "EOF" });
+    dialect
+        .text
+        .push(serde_json::from_value(opening).expect("an opening"));
+    dialect.literal = Some(LiteralKey::CtrlV);
+    let mut cli = bench
+        .open(fake.start(), dialect, None)
+        .await
+        .expect("a session");
+    let text = [
+        "banner login",
+        "  Who are you?",
+        "",
+        "r1(config)#",
+        "EOF",
+        "description why?",
+        "hostname r1",
+    ];
+    let lines: Vec<Line> = text.map(Line::new).into();
+    cli.configure(&bench.ctx(), &lines).await.expect("applied");
+    let received = received.lock().expect("no poison");
+    assert_eq!(received[2..received.len() - 1], text);
 }
 
 /// Returns whether a key may be taken for consent: Return, a letter, a digit, a blank.
