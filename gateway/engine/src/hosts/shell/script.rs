@@ -236,6 +236,9 @@ fn lines(lines: &[&str]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -265,6 +268,28 @@ mod tests {
             let prefix = [word.to_owned()];
             assert!(Script::remove("/").command_line(&prefix).is_err(), "{word}");
         }
+    }
+
+    #[test]
+    fn a_task_runs_in_a_group_of_its_own_even_if_its_shell_does_not() {
+        let mut script = Script::run();
+        let text = r#"IFS= read -r l </proc/$$/stat; set -- "$1" "$2" "$3" ${l##*) }; printf "%s|" "$$" "$6" "$1" "$2""#;
+        let words = ["sh", "-c", text, "sh", "a  *", "b\nc", "d"].map(str::to_owned);
+        script.set_task(&words, &[], None, None);
+        // A child is in the group of its parent.
+        let mut child = Command::new("sh")
+            .args(script.argv(&[]).skip(1))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut stdin = child.stdin.take().expect("its input");
+        stdin.write_all(script.input.reveal()).expect("it reads");
+        drop(stdin);
+        let pid = child.id();
+        let output = child.wait_with_output().expect("it ends").stdout;
+        let expected = format!("{} {pid}\n{pid}|{pid}|a  *|b\nc|", script.mark);
+        assert_eq!(String::from_utf8_lossy(&output), expected);
     }
 
     #[test]
