@@ -13,6 +13,17 @@ use crate::error::{ForwardingObstacle, ForwardingRefused, Phase};
 use crate::terminal::{COLUMNS, ROWS};
 use crate::{Destination, Error, Result};
 
+/// How often a host may close a channel before it confirms the request on it.
+const EARLY_CLOSES: u32 = 20;
+
+/// The host's answer to a request on a channel.
+enum Answer {
+    Confirmed,
+    Refused,
+    /// The channel was closed instead.
+    Closed,
+}
+
 impl Ssh {
     /// Opens a terminal with a shell.
     ///
@@ -40,17 +51,44 @@ impl Ssh {
         })
     }
 
-    /// Starts a program on a new channel, without waiting for the confirmation that it has started.
+    /// Starts a program on a new channel. Only with Dropbear, this waits for the confirmation that it has started.
+    ///
+    /// Before its version 2025.87, Dropbear closes a channel whose request has not come when another program ends
+    /// (<https://github.com/mkj/dropbear/pull/326>). If the request comes then, the program may start, but it gets no
+    /// input, its output is lost, and nothing is confirmed. So the request is repeated on another channel, and input is
+    /// sent only to a confirmed program.
     ///
     /// # Errors
-    /// Fails with [`Error::NoMoreSessions`], [`Error::TimedOut`] or [`Error::Lost`].
+    /// Fails with [`Error::NoMoreSessions`], [`Error::TimedOut`] or [`Error::Lost`], and with
+    /// [`Error::ChannelRefused`] if Dropbear refuses the program.
     pub(crate) async fn program(&self, command: &str, deadline: Instant) -> Result<Channel<Msg>> {
-        let opening = async {
-            let channel = self.handle.channel_open_session().await?;
-            channel.exec(true, command).await?;
-            Ok(channel)
-        };
-        self.session(opening, deadline).await
+        let is_dropbear = self.is_dropbear();
+        for _ in 0..EARLY_CLOSES {
+            let opening = async {
+                let mut channel = self.handle.channel_open_session().await?;
+                channel.exec(true, command).await?;
+                let answer = match is_dropbear {
+                    true => answer(&mut channel, &mut Vec::new()).await?,
+                    false => Answer::Confirmed,
+                };
+                Ok((channel, answer))
+            };
+            match self.session(opening, deadline).await? {
+                (channel, Answer::Confirmed) => return Ok(channel),
+                (_, Answer::Refused) => break,
+                (_, Answer::Closed) => {}
+            }
+        }
+        Err(Error::ChannelRefused {
+            peer: self.peer.name().to_owned(),
+            what: "program".to_owned(),
+            message: self.peer.last_message(),
+            busy: false,
+        })
+    }
+
+    fn is_dropbear(&self) -> bool {
+        self.version().contains("dropbear")
     }
 
     /// Opens a channel to a subsystem. Returns `None` if the host does not provide it.
@@ -62,27 +100,28 @@ impl Ssh {
         name: &str,
         deadline: Instant,
     ) -> Result<Option<impl AsyncRead + AsyncWrite + Unpin + Send + use<>>> {
+        // As for programs.
+        let tries = if self.is_dropbear() { EARLY_CLOSES } else { 1 };
         let opening = async {
-            let mut channel = self.handle.channel_open_session().await?;
-            channel.request_subsystem(true, name).await?;
-            // Some subsystems send data before the host confirms the request.
-            let mut early = Vec::new();
-            loop {
-                match channel.wait().await {
-                    Some(ChannelMsg::Success) => {
+            for _ in 0..tries {
+                let mut channel = self.handle.channel_open_session().await?;
+                channel.request_subsystem(true, name).await?;
+                // Some subsystems send data before the host confirms the request.
+                let mut early = Vec::new();
+                match answer(&mut channel, &mut early).await? {
+                    Answer::Confirmed => {
                         let (rest, out) = split(channel.into_stream());
                         return Ok(Some(join(Cursor::new(early).chain(rest), out)));
                     }
-                    Some(ChannelMsg::Failure | ChannelMsg::Close) => {
+                    Answer::Refused => {
                         // The host leaves the channel open after a refusal.
                         channel.close().await?;
                         return Ok(None);
                     }
-                    Some(ChannelMsg::Data { data }) => early.extend_from_slice(&data),
-                    Some(_) => {}
-                    None => return Err(russh::Error::Disconnect),
+                    Answer::Closed => channel.close().await?,
                 }
             }
+            Ok(None)
         };
         self.session(opening, deadline).await
     }
@@ -200,6 +239,23 @@ impl Ssh {
                 limit: self.limit,
                 hint: String::new(),
             }),
+        }
+    }
+}
+
+/// Waits for the answer to a request, and keeps the data that come before it.
+async fn answer(
+    channel: &mut Channel<Msg>,
+    early: &mut Vec<u8>,
+) -> std::result::Result<Answer, russh::Error> {
+    loop {
+        match channel.wait().await {
+            Some(ChannelMsg::Success) => return Ok(Answer::Confirmed),
+            Some(ChannelMsg::Failure) => return Ok(Answer::Refused),
+            Some(ChannelMsg::Close) => return Ok(Answer::Closed),
+            Some(ChannelMsg::Data { data }) => early.extend_from_slice(&data),
+            Some(_) => {}
+            None => return Err(russh::Error::Disconnect),
         }
     }
 }

@@ -65,8 +65,8 @@ impl SshHost {
 
     /// Starts a program: a command line for the account's shell.
     ///
-    /// This does not wait for the host's confirmation that the program has started. Data for its standard input is
-    /// sent after the request, and a refusal is the first item of its output.
+    /// Except with Dropbear, this does not wait for the host's confirmation that the program has started. Data for its
+    /// standard input is sent after the request, and a refusal is the first item of its output.
     ///
     /// # Errors
     /// Fails with [`Error::NoMoreSessions`](crate::Error::NoMoreSessions) when this connection carries as many

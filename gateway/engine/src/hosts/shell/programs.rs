@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::access::{ShellAccess, Stdin};
-use super::running_script::{RunningScript, ScriptError};
+use super::running_script::{RunningScript, ScriptError, how_ended};
 use super::script::Script;
 use crate::hosts::settings::RunAs;
 use crate::process::Stream;
@@ -107,9 +107,12 @@ impl ShellPrograms {
                 [stdout, stderr].map(|output| output.text().trim().to_owned());
             match ended {
                 Ok(ssh_host::Exit::Code(0)) => Ok(output),
-                Ok(_) => Err(ScriptError::NotStarted(Failure::new(
+                Ok(exit) => Err(ScriptError::NotStarted(Failure::new(
                     "puppetlabs.tasks/remote-task-error",
-                    complaint,
+                    match complaint.is_empty() {
+                        true => format!("its shell did not do it: {}", how_ended(&exit)),
+                        false => complaint,
+                    },
                 ))),
                 Err(error) => Err(ScriptError::Lost(error)),
             }

@@ -297,15 +297,20 @@ fn no_mark_failure(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Fail
         || "nothing".to_owned(),
         |text| format!("{:?}", shortened(text, MAX_QUOTED)),
     );
-    let ended = match exit {
-        Exit::Code(code) => format!("it ended with exit code {code}"),
-        Exit::Signal(name) => format!("it was ended by SIG{name}"),
-        Exit::Unsaid => "it went on otherwise".to_owned(),
-    };
+    let ended = how_ended(exit);
     Failure::new(
         NO_MARK,
         format!("expected its shell to run what it was sent, but {ended}; it said {said}"),
     )
+}
+
+/// Says how a shell ended.
+pub(super) fn how_ended(exit: &Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("it ended with exit code {code}"),
+        Exit::Signal(name) => format!("it was ended by SIG{name}"),
+        Exit::Unsaid => "it went on otherwise".to_owned(),
+    }
 }
 
 impl From<UnquotableWord> for Failure {

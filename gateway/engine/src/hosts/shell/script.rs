@@ -38,29 +38,36 @@ const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";;
 /// word of the task's command line, `:` the first folder of its PATH, and `,FOLDER` a program `devgate` in a new folder.
 /// A line with MARK alone ends the list, and the rest is the task's input. Before it waits for these lines, the script
 /// prints the process group in which the task will run. When the lines end too early, nothing is run.
-const RUN: &str = r#"n=$0; set -f; d=; f=; v=; l=;
-kill -0 -$$ 2>/dev/null && g=$$ || g=$(ps -o pgid= -p $$ | tr -d " ");
+///
+/// The process group is never another's: that of Dropbear's commands contains the server of the connection. If the
+/// shell has no group of its own, the task starts in a new one. Where no program can make one, `-` is printed.
+const RUN: &str = r#"n=$0; set -f; d=; f=; v=; l=; g=$$; w=;
+if kill -0 -$$ 2>/dev/null; then :; elif command -v setsid >/dev/null 2>&1; then w=setsid;
+elif perl -e 1 2>/dev/null </dev/null; then w=perl; else g=-; fi;
 printf "%s %s\n" "$n" "$g";
 while IFS= read -r l; do case $l in "$n") d=1; break;;
 +*) if [ "$f" ]; then [ "$e" ] || { e=$(printf "\nx"); e=${e%x}; }; v=$v$e${l#+}; else v=${l#+}; f=1; fi;;
 =*) export "${l#=}=$v"; f=;; @) set -- "$@" "$v"; f=;;
 :) export PATH="$v:$PATH"; f=;;
 ,*) (umask 077; l=${l#,}; mkdir -p "$l" && printf "%s\n" "$v" >"$l/devgate" && chmod 700 "$l/devgate") 2>/dev/null; f=;;
-esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n"; exec "$@""#;
+esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n";
+[ "$w" ] && set -- sh -c "IFS=; set -f; exec $""@" "$n" "$@";
+case $w in setsid) exec setsid "$@";; perl) exec perl -e "setpgrp; exec @ARGV" "$@";; *) exec "$@";; esac"#;
 
-/// Ends what is left of a task: the processes of its process group or session ($1), and those that carry its mark ($2)
-/// in their environment. It sends SIGTERM first, and SIGKILL after so many tenths of a second ($3). Then it prints the
-/// processes that still live. Zombies count as gone, where /proc shows them.
+/// Ends what is left of a task: the process ($1) that leads it, those of its process group or session, which have the
+/// same number, and those that carry its mark ($2) in their environment. It sends SIGTERM first, and SIGKILL after so
+/// many tenths of a second ($3). Then it prints the processes that still live. Zombies count as gone, where /proc shows
+/// them.
 const END: &str = r#"g=$1; m=$2; t=$3;
 look() { a=; if [ -r /proc/self/stat ]; then
 for f in /proc/[0-9]*/stat; do { IFS= read -r l <"$f"; } 2>/dev/null || continue;
 p=${f#/proc/}; p=${p%/stat}; set -- ${l##*) };
 case $1 in Z|X) continue;; esac;
-if [ "$3" = "$g" ] || [ "$4" = "$g" ]; then a="$a $p"; fi; done;
+if [ "$p" = "$g" ] || [ "$3" = "$g" ] || [ "$4" = "$g" ]; then a="$a $p"; fi; done;
 for f in $(grep -l -F "DEVGATE_TASK=$m" /proc/[0-9]*/environ 2>/dev/null); do
 p=${f#/proc/}; p=${p%/environ}; IFS= read -r l <"/proc/$p/stat" || continue; set -- ${l##*) };
 case $1 in Z|X) continue;; esac; case " $a " in *" $p "*) ;; *) a="$a $p";; esac; done 2>/dev/null;
-elif kill -0 "-$g" 2>/dev/null; then a=" -$g"; fi; };
+elif kill -0 "-$g" 2>/dev/null; then a=" -$g"; elif kill -0 "$g" 2>/dev/null; then a=" $g"; fi; };
 nap() { sleep 0.1 2>/dev/null || sleep 1; };
 i=0; look; if [ "$a" ] && [ "$t" -gt 0 ]; then kill -s TERM $a 2>/dev/null; kill -s CONT $a 2>/dev/null;
 while [ "$a" ] && [ $i -lt "$t" ]; do nap; i=$((i+1)); look; done; fi;
@@ -229,6 +236,9 @@ fn lines(lines: &[&str]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -258,6 +268,28 @@ mod tests {
             let prefix = [word.to_owned()];
             assert!(Script::remove("/").command_line(&prefix).is_err(), "{word}");
         }
+    }
+
+    #[test]
+    fn a_task_runs_in_a_group_of_its_own_even_if_its_shell_does_not() {
+        let mut script = Script::run();
+        let text = r#"IFS= read -r l </proc/$$/stat; set -- "$1" "$2" "$3" ${l##*) }; printf "%s|" "$$" "$6" "$1" "$2""#;
+        let words = ["sh", "-c", text, "sh", "a  *", "b\nc", "d"].map(str::to_owned);
+        script.set_task(&words, &[], None, None);
+        // A child is in the group of its parent.
+        let mut child = Command::new("sh")
+            .args(script.argv(&[]).skip(1))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut stdin = child.stdin.take().expect("its input");
+        stdin.write_all(script.input.reveal()).expect("it reads");
+        drop(stdin);
+        let pid = child.id();
+        let output = child.wait_with_output().expect("it ends").stdout;
+        let expected = format!("{} {pid}\n{pid}|{pid}|a  *|b\nc|", script.mark);
+        assert_eq!(String::from_utf8_lossy(&output), expected);
     }
 
     #[test]
