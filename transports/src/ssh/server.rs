@@ -14,7 +14,7 @@ use russh::keys::{PrivateKey, PublicKey};
 use russh::server::{
     Auth, ChannelOpenHandle, Config, Handler, Msg, Response, Session, VerifiedPublicKey, run_stream,
 };
-use russh::{Channel, ChannelId, ChannelOpenFailure, MethodKind, MethodSet, Preferred};
+use russh::{Channel, ChannelId, ChannelOpenFailure, MethodKind, MethodSet, Preferred, SshId};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
@@ -43,6 +43,9 @@ pub(crate) struct ServerOptions {
     pub(crate) device: fn() -> Fake,
     /// The maximum number of channels in a connection.
     pub(crate) max_channels: usize,
+    /// Whether it calls itself Dropbear, and closes the first three channels of a connection instead of confirming a
+    /// program.
+    pub(crate) is_dropbear: bool,
 }
 
 /// One round of `keyboard-interactive`: the instructions, the questions, and whether answers are shown.
@@ -70,6 +73,8 @@ struct Client {
     open: HashMap<ChannelId, Option<Channel<Msg>>>,
     /// The number of question rounds so far.
     rounds_sent: usize,
+    /// The number of channels that are still closed instead of running a program.
+    to_close: usize,
 }
 
 impl Default for ServerOptions {
@@ -85,6 +90,7 @@ impl Default for ServerOptions {
             preferred: Preferred::default(),
             device: || Fake::new("r1#"),
             max_channels: usize::MAX,
+            is_dropbear: false,
         }
     }
 }
@@ -108,7 +114,13 @@ impl Server {
             methods: MethodSet::from(options.methods),
             preferred: options.preferred.clone(),
             auth_rejection_time: Duration::ZERO,
-            ..Config::default()
+            ..match options.is_dropbear {
+                true => Config {
+                    server_id: SshId::Standard("SSH-2.0-dropbear_2022.83".into()),
+                    ..Config::default()
+                },
+                false => Config::default(),
+            }
         });
         let counts = Arc::new(Counts::default());
         let (options, counting) = (Arc::new(options), Arc::clone(&counts));
@@ -120,6 +132,7 @@ impl Server {
                     counts: Arc::clone(&counting),
                     open: HashMap::new(),
                     rounds_sent: 0,
+                    to_close: if options.is_dropbear { 3 } else { 0 },
                 };
                 let (config, counts) = (Arc::clone(&config), Arc::clone(&counting));
                 tokio::spawn(async move {
@@ -322,6 +335,10 @@ impl Handler for Client {
         };
         if command == "refused" {
             return session.channel_failure(id);
+        }
+        if self.to_close > 0 {
+            self.to_close -= 1;
+            return session.close(id);
         }
         session.channel_success(id)?;
         tokio::spawn(programs::run(command, channel, session.handle()));

@@ -97,6 +97,22 @@ async fn programs_read_write_and_end() {
 }
 
 #[tokio::test]
+async fn a_program_that_dropbear_cuts_off_is_started_again_and_a_refused_one_is_not() {
+    let server = Server::start(ServerOptions {
+        is_dropbear: true,
+        ..ServerOptions::default()
+    })
+    .await;
+    let host = host(&server).await;
+    let ended = (String::new(), "bye\n".to_owned(), Exit::Code(7));
+    assert_eq!(run(&host, "exit 7").await, ended);
+    let refused = host.exec("refused").await.expect_err("refused");
+    assert!(matches!(refused, Error::ChannelRefused { .. }), "{refused}");
+    assert_eq!(server.connections(), 1);
+    host.close().await;
+}
+
+#[tokio::test]
 async fn an_unread_program_does_not_block_others() {
     let server = Server::start(ServerOptions::default()).await;
     let host = host(&server).await;

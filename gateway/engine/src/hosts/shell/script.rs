@@ -271,6 +271,10 @@ mod tests {
     }
 
     #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "spawn.rs gives each child a group of its own"
+    )]
     fn a_task_runs_in_a_group_of_its_own_even_if_its_shell_does_not() {
         let mut script = Script::run();
         let text = r#"IFS= read -r l </proc/$$/stat; set -- "$1" "$2" "$3" ${l##*) }; printf "%s|" "$$" "$6" "$1" "$2""#;
