@@ -81,7 +81,8 @@ pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
                 return;
             };
-            verb(word)
+            // Only a command with subcommands and targets takes a target for a subcommand.
+            verb(word).or_else(|| target(words))
         }
         ErrorKind::UnknownArgument => match error.get(ContextKind::InvalidArg) {
             Some(ContextValue::String(word)) if !word.starts_with('-') => target(words),

@@ -19,6 +19,7 @@ use crate::terminal_view::run_operation;
 
 /// Run show commands on devices, many at once
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  devgate command run 'show version' -t all")]
 pub enum Command {
     /// Run show commands on the command lines of targets
     ///
