@@ -29,7 +29,7 @@ fn mistyped_words_are_answered_with_what_was_meant() {
         ("transport show fr", "did you mean `frr`?"),
         ("family show fr", "did you mean `frr`?"),
         ("type show frr_iface", "did you mean `frr_interface`?"),
-        ("transport show cisco", "for Cisco: `ssh_cli`, or `nxapi`"),
+        ("transport show cisco", "did you mean `cisco_ios`?"),
         ("verify -t nobdy", "did you mean `nobody`?"),
         ("verify r1", "`devgate verify -t r1`"),
         ("device r1 --apply x.yaml", "`devgate device -t r1`"),
