@@ -132,7 +132,7 @@ fn a_device_behind_a_jump_host_is_reached_by_telnet_too_and_named_when_it_is_dow
     let run = nowhere.devgate("verify -t router").failed().shows(&[
         "no connection to no-such-host.invalid:",
         "through 127.0.0.1:",
-        "check `host` and `port`",
+        "check `host`",
     ]);
     assert!(!run.stderr.contains("try 2 follows"), "{run}");
     device.fault("refuse");

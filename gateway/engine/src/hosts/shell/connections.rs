@@ -152,9 +152,12 @@ impl SshConnections {
                 };
                 return Err(ForwardError::Destination(no_session(full, to)));
             }
-            let (host, lease) = connecting
-                .unwrap_or_else(|_| Err(self.no_answer(limit)))
-                .map_err(ForwardError::Host)?;
+            let Ok(connecting) = connecting else {
+                // The host may still come back: only the session's own limit has passed.
+                let late = self.no_answer(Phase::Connection, limit);
+                return Err(ForwardError::Destination(late));
+            };
+            let (host, lease) = connecting.map_err(ForwardError::Host)?;
             let forwarded = match lease {
                 None => host.forward(to, limit, deadline).await,
                 Some(mut lease) => match host.start_relay(deadline).await {
@@ -180,7 +183,8 @@ impl SshConnections {
             let is_silent = matches!(error, Error::TimedOut { .. });
             if is_silent && !host.answers(SILENCE).await {
                 self.remove(&host);
-                return Err(ForwardError::Host(self.no_answer(SILENCE)));
+                let silent = self.no_answer(Phase::Channel, SILENCE);
+                return Err(ForwardError::Host(silent));
             }
             if !host.is_closed() {
                 return Err(ForwardError::Destination(error));
@@ -213,10 +217,10 @@ impl SshConnections {
             .retain(|connection| !Arc::ptr_eq(&connection.host, host));
     }
 
-    fn no_answer(&self, limit: Duration) -> Error {
+    fn no_answer(&self, phase: Phase, limit: Duration) -> Error {
         Error::TimedOut {
             peer: self.settings.peer(),
-            phase: Phase::Channel,
+            phase,
             limit,
             hint: ": it is the proxy; check that it is up".to_owned(),
         }
