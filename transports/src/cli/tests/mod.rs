@@ -2,6 +2,7 @@
 
 mod between;
 mod configuring;
+mod echoes;
 mod ending;
 mod limits;
 mod opening;
