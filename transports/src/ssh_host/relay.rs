@@ -4,6 +4,7 @@
 //! The program is one line of Perl or Python, whichever the host has. Nothing is stored on the host. The address is on
 //! the program's standard input, so that the process list does not show it.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -95,7 +96,8 @@ impl SshHost {
         Ok(Relay { channel, mark })
     }
 
-    /// Connects to another place through the program. The stream is as the [`Destination`] describes it.
+    /// Connects to another place through the program. The stream is as the [`Destination`] describes it, and keeps `guard`
+    /// until it is dropped.
     ///
     /// # Errors
     /// Fails with [`Error::ForwardingRefused`] if the program cannot run or cannot connect, and with
@@ -103,11 +105,12 @@ impl SshHost {
     pub async fn relay(
         self: &Arc<Self>,
         relay: Relay,
+        guard: impl Any + Send + Sync,
         to: Destination<'_>,
         deadline: Instant,
     ) -> Result<Box<dyn ByteStream>> {
         let Relay { channel, mark } = relay;
-        let mut stream = Forwarded::new(channel, Arc::clone(self) as _);
+        let mut stream = Forwarded::new(channel, Arc::new((Arc::clone(self), guard)));
         let starting = async {
             let lines = match to {
                 Destination::Tcp { host, port } => format!("tcp\n{host}\n{port}\n"),

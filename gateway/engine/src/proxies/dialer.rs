@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,10 +12,10 @@ use devgate_transports::hosted_program::{HostedProcess, HostedProgram, ProgramNo
 use devgate_transports::{ByteStream, Context, Destination, Dial, Error, ProxyLink};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
+use tokio_util::io::InspectReader;
 
 use super::pool::HostPool;
 use super::run_host::HostSlot;
-use super::watched_stream::{Answered, WatchedStream};
 use crate::hosts::ForwardError;
 
 /// Opens the connections of one target's session through a proxy, and starts the programs of its family there.
@@ -39,8 +40,8 @@ struct Place<'v> {
     lacks_room: bool,
     /// How often room was waited for.
     waits: usize,
-    /// Whether anything has come from the last connection.
-    last: Option<Answered>,
+    /// Whether anything has come from the last connection, which shares this as long as it is open.
+    last: Option<Arc<AtomicBool>>,
 }
 
 /// What kept a proxy that is up from doing what it was asked for.
@@ -143,7 +144,10 @@ impl<'v> ProxyDialer<'v> {
 impl Place<'_> {
     /// Leaves a proxy whose last connection carried nothing to this node until it was closed.
     fn leave_if_silent(&mut self, ctx: &Context<'_>) {
-        if self.last.take().is_some_and(|last| last.was_silent())
+        let was_silent = |answered: Arc<AtomicBool>| {
+            Arc::strong_count(&answered) == 1 && !answered.load(Ordering::Relaxed)
+        };
+        if self.last.take().is_some_and(was_silent)
             && let Some(slot) = self.slot.take()
         {
             ctx.debug(format!(
@@ -211,9 +215,13 @@ impl Dial for ProxyDialer<'_> {
             match slot.forward(to, limit, deadline).await {
                 Ok(stream) if self.is_alone() => return Ok(stream),
                 Ok(stream) => {
-                    let (stream, answered) = WatchedStream::new(stream);
-                    place.last = Some(answered);
-                    return Ok(Box::new(stream));
+                    let answered = Arc::new(AtomicBool::new(false));
+                    place.last = Some(Arc::clone(&answered));
+                    let note =
+                        move |bytes: &[u8]| answered.fetch_or(!bytes.is_empty(), Ordering::Relaxed);
+                    return Ok(Box::new(InspectReader::new(stream, move |bytes| {
+                        drop(note(bytes))
+                    })));
                 }
                 Err(ForwardError::Destination(mut error)) => {
                     if let Error::ForwardingRefused(refused) = &mut error {

@@ -9,7 +9,6 @@ mod run_host;
 mod run_on;
 mod slot_dialer;
 mod turns;
-mod watched_stream;
 mod way;
 
 pub(crate) use dialer::ProxyDialer;

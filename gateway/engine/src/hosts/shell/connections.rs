@@ -17,7 +17,6 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
 use super::forward_error::{ForwardError, no_session};
-use super::leased_stream::LeasedStream;
 
 /// The connections to one host.
 pub(crate) struct SshConnections {
@@ -163,8 +162,7 @@ impl SshConnections {
                 Some(mut lease) => match host.start_relay(deadline).await {
                     Ok(relay) => {
                         lease.program_started();
-                        let stream = host.relay(relay, to, deadline).await;
-                        stream.map(|stream| Box::new(LeasedStream::new(stream, lease)) as _)
+                        host.relay(relay, lease, to, deadline).await
                     }
                     Err(error @ Error::NoMoreSessions { .. }) => {
                         refusals += 1;

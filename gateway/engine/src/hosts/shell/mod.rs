@@ -9,7 +9,6 @@ mod connections;
 mod files;
 mod forward_error;
 mod hosted;
-mod leased_stream;
 mod programs;
 mod relay;
 mod running_script;
