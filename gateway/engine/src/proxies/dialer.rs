@@ -113,8 +113,8 @@ impl<'v> ProxyDialer<'v> {
             };
             match next.unwrap_or_else(|_| Err(self.pool.problems())) {
                 Ok(slot) => place.slot = Some(slot),
-                // A proxy that was silent is better than none.
-                Err(_) if !place.silent.is_empty() => place.silent.clear(),
+                // A proxy that was silent is better than none, but not than one that has no room yet.
+                Err(_) if !place.lacks_room && !place.silent.is_empty() => place.silent.clear(),
                 Err(why) => {
                     tried.reason = Some(why);
                     return None;
@@ -131,7 +131,8 @@ impl<'v> ProxyDialer<'v> {
 
     /// Returns the share of the time until the deadline that one proxy may take, so that some is left for the others.
     fn share<E>(&self, tried: &Tried<E>, deadline: Instant) -> Duration {
-        let left = self.pool.len().saturating_sub(tried.setbacks.len()).max(1);
+        let usable = self.pool.usable_count();
+        let left = usable.saturating_sub(tried.setbacks.len()).max(1);
         let time = deadline.saturating_duration_since(Instant::now());
         time / u32::try_from(left).unwrap_or(u32::MAX)
     }
@@ -203,6 +204,7 @@ impl Dial for ProxyDialer<'_> {
     ) -> devgate_transports::Result<Box<dyn ByteStream>> {
         let mut place = self.place.lock().await;
         place.leave_if_silent(ctx);
+        place.lacks_room = false;
         let mut tried = Tried::new();
         while let Some(slot) = self.slot(ctx, &mut place, &mut tried, Some(deadline)).await {
             let (limit, deadline) = match self.is_alone() {

@@ -100,6 +100,13 @@ impl<'v> HostPool<'v> {
         })
     }
 
+    /// Returns how many members are not known to be down.
+    pub(super) fn usable_count(&self) -> usize {
+        let members = self.members.iter();
+        let usable = members.filter(|member| !matches!(member.health(), Health::Down(_)));
+        usable.count()
+    }
+
     /// Returns the number of members.
     pub(super) fn len(&self) -> usize {
         self.members.len()
