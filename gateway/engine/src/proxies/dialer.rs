@@ -219,11 +219,12 @@ impl Dial for ProxyDialer<'_> {
                 Ok(stream) => {
                     let answered = Arc::new(AtomicBool::new(false));
                     place.last = Some(Arc::clone(&answered));
-                    let note =
-                        move |bytes: &[u8]| answered.fetch_or(!bytes.is_empty(), Ordering::Relaxed);
-                    return Ok(Box::new(InspectReader::new(stream, move |bytes| {
-                        drop(note(bytes))
-                    })));
+                    let note = move |bytes: &[u8]| {
+                        if !bytes.is_empty() {
+                            answered.store(true, Ordering::Relaxed);
+                        }
+                    };
+                    return Ok(Box::new(InspectReader::new(stream, note)));
                 }
                 Err(ForwardError::Destination(mut error)) => {
                     if let Error::ForwardingRefused(refused) = &mut error {
