@@ -40,6 +40,9 @@ pub(crate) struct HostPool<'v> {
 /// How long hosts that are being opened are waited for before another one is opened.
 const HEDGE: Duration = Duration::from_secs(2);
 
+/// How long connecting usually takes at most.
+const USUAL_CONNECT_TIME: Duration = Duration::from_secs(1);
+
 /// How long a task waits for a change before it checks the members again.
 const RECHECK: Duration = Duration::from_millis(500);
 
@@ -178,7 +181,13 @@ impl<'v> HostPool<'v> {
             let members = (0..count).map(|at| &self.members[(first + at) % count]);
             members.filter(|member| is_meant(member))
         };
-        let wanted = self.waiting.load(Ordering::Relaxed).max(1) + hedged as usize;
+        let opens_for = |member: &RunHost<'_>, is_expected: fn(Duration) -> bool| {
+            member.opening_time().is_some_and(is_expected)
+        };
+        let slow = in_turn().filter(|member| opens_for(member, |time| time >= HEDGE));
+        // One in place of each that takes too long, whoever has waited for it.
+        let hedged = slow.count().max(hedged as usize);
+        let wanted = self.waiting.load(Ordering::Relaxed).max(1) + hedged;
         let mut up = 0;
         let mut opening = 0;
         for (at, member) in self.members.iter().enumerate() {
@@ -205,7 +214,10 @@ impl<'v> HostPool<'v> {
         // The first host that is up should not get all tasks. If it has its share, the others are waited for a moment.
         let least = by_load.iter().find(|(_, member)| is_up(member));
         if least.is_some_and(|(relative_load, _)| *relative_load >= 1.0)
-            && self.members.iter().any(|member| member.is_just_opening())
+            && self
+                .members
+                .iter()
+                .any(|member| opens_for(member, |time| time < USUAL_CONNECT_TIME))
         {
             return Selection::Wait;
         }

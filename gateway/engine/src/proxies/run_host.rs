@@ -101,9 +101,6 @@ pub(crate) struct HostPreview {
 /// The default capacity of a host: the number of tasks that one connection to OpenSSH's server carries by default.
 const DEFAULT_CAPACITY: f64 = 10.0;
 
-/// How long connecting usually takes at most.
-const USUAL_CONNECT_TIME: Duration = Duration::from_secs(1);
-
 impl<'v> RunHost<'v> {
     pub(super) fn new(
         usage: HostUse,
@@ -280,13 +277,14 @@ impl<'v> RunHost<'v> {
         self.load.tasks() as f64 / limit
     }
 
-    /// Whether the host has only just begun to open, and is probably up in a moment.
-    pub(super) fn is_just_opening(&self) -> bool {
+    /// Returns for how long the host has been opening, if it is.
+    pub(super) fn opening_time(&self) -> Option<Duration> {
         let state = self.state();
-        matches!(state.health, Health::Opening | Health::Preparing)
-            && state
-                .opening_since
-                .is_some_and(|opening_since| opening_since.elapsed() < USUAL_CONNECT_TIME)
+        let is_opening = matches!(state.health, Health::Opening | Health::Preparing);
+        state
+            .opening_since
+            .filter(|_| is_opening)
+            .map(|since| since.elapsed())
     }
 
     /// Closes the host.
