@@ -47,10 +47,11 @@ pub struct Family {
 const FILE: &str = "family.yaml";
 
 /// The keys of a family's file.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "desc",
     "protocol",
+    "types_of",
     "connection_info",
     "groups",
     "dialect",
@@ -76,14 +77,16 @@ impl BuiltIn {
     /// Whether it has a resource type of this name.
     pub fn has_type(self, name: &str) -> bool {
         let path = format!("types/{name}.yaml");
-        Folder::BuiltIn(self.0).read(&path).is_ok()
+        let mut folders = Folder::BuiltIn(self.0).of_types().into_iter();
+        folders.any(|folder| folder.read(&path).is_ok())
     }
 
     /// The names of its resource types, without reading them.
     pub fn type_names(self) -> Vec<String> {
-        let files = Folder::BuiltIn(self.0).names("types").unwrap_or_default();
-        let stems = files.iter().filter_map(|name| name.strip_suffix(".yaml"));
-        stems.map(str::to_owned).collect()
+        let folders = Folder::BuiltIn(self.0).of_types().into_iter();
+        let files = folders.flat_map(|folder| folder.names("types").unwrap_or_default());
+        let stems = files.filter_map(|name| Some(name.strip_suffix(".yaml")?.to_owned()));
+        stems.collect()
     }
 
     /// The family itself.
@@ -213,7 +216,10 @@ impl Family {
             kind: ProtocolKind::of(it.protocol.schema().name()),
             dialect: it.dialect.clone().map(Arc::new),
         });
-        let types = types(&folder, protocol.as_ref(), &mut problems)?;
+        let mut all = Vec::new();
+        for folder in folder.of_types() {
+            all.extend(types(&folder, protocol.as_ref(), &mut problems)?);
+        }
         match contents {
             Some(FamilyFile {
                 schema,
@@ -226,7 +232,7 @@ impl Family {
                 protocol,
                 dialect,
                 facts: Arc::new(facts),
-                types,
+                types: all,
                 checkpoint,
                 folder,
             }),
@@ -279,6 +285,10 @@ impl FamilyFile {
         let facts =
             facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
         let facts = facts.unwrap_or_default();
+        if let (Some(other), 1) = (top.get("types_of"), folder.of_types().len()) {
+            let message = "there is no such family beside this one, and none is built in";
+            problems.push(other.problem(message));
+        }
         let checkpoint = top.get("checkpoint");
         if let (Some(checkpoint), None) = (&checkpoint, top.get("dialect")) {
             let message = "lines are taken back on a command line only: there is no `dialect`";
