@@ -8,7 +8,6 @@
 //!
 //! Every outcome is known, or said to be in doubt: only a commit and its confirmation can be, if they are not answered.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use devgate_schemas::starred;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use super::commit::filled;
+use super::commit::{filled, session_name};
 use super::configure::{expected, mode_commands};
 use super::dialect::{Commit, Dialect};
 use super::read::ExpectedPrompt;
@@ -388,8 +387,7 @@ impl<'c> Candidate<'c> {
         };
         let (enter, leave) = mode_commands(dialect)?;
         lines.iter().try_for_each(Line::check)?;
-        let session = RandomState::new().hash_one(()) >> 32;
-        let session = format!("devgate-{session:08x}");
+        let session = session_name();
         let named = |command| filled(command, &session, Duration::ZERO);
         Ok(Self {
             commit,
