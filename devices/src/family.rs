@@ -359,7 +359,7 @@ fn protocol(
     let with_dialect = protocol.speaking(dialect);
     if with_dialect.is_none() && has_command_line(name) {
         // An API takes commands without a prompt.
-        top.get("dialect")?.only(&["harmless", "filters"], problems);
+        top.get("dialect")?.only(&["harmless", "filters", "text"], problems);
         return Some(Arc::clone(protocol));
     }
     if with_dialect.is_none() {

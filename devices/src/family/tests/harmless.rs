@@ -38,5 +38,5 @@ fn a_family_behind_an_api_declares_harmless_commands_and_no_prompts() {
     let refused = load("harmless: ['show .+'], prompt: { exec: '#' }").expect_err("a prompt");
     let message = refused.to_string();
     assert!(message.contains("family.yaml:4:"), "{message}");
-    assert!(message.contains("harmless, filters"), "{message}");
+    assert!(message.contains("harmless, filters, text"), "{message}");
 }
