@@ -153,7 +153,7 @@ impl Family {
     pub fn secrets_in<'o>(&self, output: impl Fn(&str) -> Option<&'o str>) -> Vec<Value> {
         let resources = self.types.iter().flat_map(|kind| {
             // Output that a type cannot read yields no known secret.
-            kind.resources(&output).unwrap_or_default()
+            kind.resources(&output, None).unwrap_or_default()
         });
         let values = resources.flat_map(|one| {
             let values = one.iter().map(|(_, value)| value.clone());

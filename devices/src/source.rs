@@ -31,24 +31,27 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Reads a source; its mapping may also have the key `also`.
+    /// Reads a source; its mapping may also have the keys `also`.
     pub(crate) fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
-        also: &str,
+        also: &[&str],
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
         match protocol_kind {
             ProtocolKind::Commands => {
-                top.only(&["command", "textfsm", "textfsm_file", also], problems);
+                top.only(
+                    &[&["command", "textfsm", "textfsm_file"], also].concat(),
+                    problems,
+                );
                 Output::read(top, read, problems).map(|output| Self::Output(Box::new(output)))
             }
             ProtocolKind::Rest
             | ProtocolKind::Netconf
             | ProtocolKind::Ovsdb
             | ProtocolKind::ReadOnly => {
-                top.only(&[&Query::KEYS[..], &[also]].concat(), problems);
+                top.only(&[&Query::KEYS[..], also].concat(), problems);
                 let query = Query::read(top, protocol_kind, problems)?;
                 Some(Self::Document(Box::new(query)))
             }

@@ -115,7 +115,7 @@ impl Body {
 
 fn evaluated(leaf: &WithLocation<Expression>, scope: &Scope) -> Result<Value> {
     let value = leaf.value.evaluate(scope);
-    value.map_err(|error| Error::Data(leaf.problem(&error)))
+    value.map_err(|error| leaf.error(error))
 }
 
 /// Formats data for people.

@@ -142,7 +142,7 @@ impl FactSource {
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let source = Source::read(top, protocol_kind, "facts", read, problems);
+        let source = Source::read(top, protocol_kind, &["facts"], read, problems);
         let facts_node = top.required("facts", problems);
         let source = source?;
         let names = source.names();
