@@ -5,6 +5,7 @@
 mod cases;
 mod facts;
 mod folder;
+mod names;
 mod recording;
 mod session;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
 use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
+use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
@@ -47,12 +49,13 @@ pub struct Family {
 const FILE: &str = "family.yaml";
 
 /// The keys of a family's file.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "desc",
     "protocol",
     "connection_info",
     "groups",
+    "names",
     "dialect",
     "facts",
     "checkpoint",
@@ -208,12 +211,17 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
+        let language = file
+            .as_ref()
+            .map(|file| names::language(&file.top(), &mut problems));
+        let language = language.unwrap_or_default();
+        let file = file.map(|file| file.speaking(language));
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
             kind: ProtocolKind::of(it.protocol.schema().name()),
             dialect: it.dialect.clone().map(Arc::new),
         });
-        let types = types(&folder, protocol.as_ref(), &mut problems)?;
+        let types = types(&folder, language, protocol.as_ref(), &mut problems)?;
         match contents {
             Some(FamilyFile {
                 schema,
@@ -362,6 +370,7 @@ fn protocol(
 /// The types in `types/`, one per file.
 fn types(
     folder: &Folder,
+    language: Language,
     protocol: Option<&FamilyProtocol>,
     problems: &mut Problems,
 ) -> Result<Vec<DeclaredType>> {
@@ -374,6 +383,7 @@ fn types(
         let Some(file) = if_valid(folder.yaml(&path), problems)? else {
             continue;
         };
+        let file = file.speaking(language);
         let top = file.top();
         let read = |path: &str| folder.read(path);
         let Some(kind) = DeclaredType::read(&top, protocol, &read, problems) else {

@@ -18,9 +18,10 @@ use minijinja::{Environment, ErrorKind};
 
 use filters::{FAIL, REFUSAL};
 
-pub(crate) use language::{INTERFACE, Language};
-pub(crate) use names::{NameForm, NameTable};
+pub(crate) use language::Language;
+pub(crate) use names::{INTERFACE, NameForm, NameTable};
 pub(crate) use scope::{Escape, Medium, Revealed, Scope, Secrets, VALUE_LINE_END};
+pub(crate) use words::is_filter;
 
 /// A compiled expression.
 pub(crate) struct Expression {

@@ -241,7 +241,9 @@ fn schema(
     if let Some(Value::Hash(attributes)) = definition.get_mut(&"attributes".into()) {
         for (_, attribute) in attributes.iter_mut() {
             if let Value::Hash(attribute) = attribute {
-                ATTRIBUTE_KEYS.map(|key| attribute.remove(key));
+                for key in ATTRIBUTE_KEYS {
+                    attribute.remove(key);
+                }
             }
         }
     }

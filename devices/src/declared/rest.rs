@@ -10,7 +10,7 @@ use super::data_form::DataForm;
 use super::on_device::TypeOnDevice;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Medium, Template};
-use crate::{Change, Error, Result, SecretVisibility};
+use crate::{Change, Result, SecretVisibility};
 
 /// The requests that change a resource.
 #[derive(Debug)]

@@ -19,8 +19,7 @@
 use devgate_schemas::Regexp;
 use minijinja::{Environment, Error, ErrorKind, Value};
 
-use super::language::INTERFACE;
-use super::names::{NameForm, NameTable};
+use super::names::{INTERFACE, NameForm, NameTable};
 use super::network::{self, Prefix};
 use super::uptime;
 

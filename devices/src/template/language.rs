@@ -6,7 +6,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 
 use super::filters;
-use super::names::NameTable;
+use super::names::{INTERFACE, NameTable};
 
 /// What expressions and templates may use.
 #[derive(Clone, Copy)]
@@ -15,9 +15,6 @@ pub(crate) struct Language {
     /// Whether the family has a table of names of interfaces.
     pub(super) names_interfaces: bool,
 }
-
-/// The table that the filter `interface` uses.
-pub(crate) const INTERFACE: &str = "interface";
 
 static COMMON: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut language = Environment::new();
@@ -54,11 +51,6 @@ impl Language {
         };
         known.push((tables, language));
         language
-    }
-
-    /// Whether there is a filter of this name without a family's tables.
-    pub(crate) fn has_filter(name: &str) -> bool {
-        super::words::is_known(&COMMON, "filter", name)
     }
 }
 

@@ -2,6 +2,9 @@
 
 use devgate_schemas::{Regexp, RegexpError};
 
+/// The table of the names of interfaces.
+pub(crate) const INTERFACE: &str = "interface";
+
 /// A table of names, which is a filter of the same name: `Gi0/1` is `GigabitEthernet0/1`.
 #[derive(Clone, Debug)]
 pub(crate) struct NameTable {

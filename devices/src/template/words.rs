@@ -6,7 +6,8 @@ use devgate_schemas::did_you_mean;
 use minijinja::Environment;
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, parse_expr};
 
-use super::language::{INTERFACE, Language};
+use super::language::Language;
+use super::names::INTERFACE;
 use super::{Cause, Error};
 
 /// The filters that suggestions are made of: Jinja's and ours.
@@ -73,8 +74,13 @@ pub(super) fn check(language: Language, code: &Instructions<'_>) -> Result<(), E
     Ok(())
 }
 
+/// Whether every family has a filter of this name.
+pub(crate) fn is_filter(name: &str) -> bool {
+    is_known(Language::default().environment, "filter", name)
+}
+
 /// Whether there is a filter or test of this name. Jinja's own tests `filter` and `test` know.
-pub(super) fn is_known(language: &Environment<'_>, what: &str, name: &str) -> bool {
+fn is_known(language: &Environment<'_>, what: &str, name: &str) -> bool {
     let known = language.empty_state().perform_test(what, &[name.into()]);
     known.unwrap_or_default()
 }
