@@ -22,7 +22,7 @@ use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
+use crate::source::{FamilyProtocol, ProtocolKind, Unanswered, has_command_line};
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
@@ -134,19 +134,28 @@ impl Family {
         self.facts.commands()
     }
 
-    /// Every read-only command or query, without duplicates: those that the dialect runs when a session opens, and
-    /// those of facts and resources.
-    pub fn commands(&self) -> Vec<&str> {
-        let types = self.types.iter().flat_map(DeclaredType::commands);
-        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
-        let all = all.map(String::as_str);
-        let mut commands: Vec<&str> = Vec::new();
-        for command in all.chain(self.fact_commands()).chain(types) {
-            if !commands.contains(&command) {
-                commands.push(command);
+    /// The read-only commands or queries that a recording still lacks, without duplicates: those that the dialect runs
+    /// when a session opens, and those of facts and resources. What a command is asked about may be in the answers to
+    /// others, so there may be more when these are known.
+    pub fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> Vec<Unanswered> {
+        let on_open = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let on_open = on_open.filter(|command| known(command).is_none());
+        let on_open = on_open.map(|command| Unanswered {
+            query: command.clone(),
+            is_optional: false,
+        });
+        let types = self.types.iter().flat_map(|kind| kind.unanswered(known));
+        let mut unanswered: Vec<Unanswered> = Vec::new();
+        for one in on_open.chain(self.facts.unanswered(known)).chain(types) {
+            match unanswered.iter_mut().find(|other| other.query == one.query) {
+                Some(other) => other.is_optional &= one.is_optional,
+                None => unanswered.push(one),
             }
         }
-        commands
+        unanswered
     }
 
     /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
@@ -271,7 +280,7 @@ impl FamilyFile {
         let protocol_kind = protocol
             .as_ref()
             .map(|it| ProtocolKind::of(it.schema().name()));
-        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::Commands);
+        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::CommandApi);
         let facts = top.get("facts");
         for source in facts.iter().flat_map(FileNode::items) {
             check_command(&source, dialect.as_ref(), problems);

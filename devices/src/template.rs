@@ -106,9 +106,10 @@ impl Template {
         let mut environment = LANGUAGE.clone();
         // This formatter applies to every value, even with `| safe`.
         environment.set_formatter(move |output, state, value| {
-            let refused = |message| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
+            let refused =
+                |message: String| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
             if value.is_none() || value.is_undefined() {
-                return refused(NO_VALUE);
+                return refused(NO_VALUE.to_owned());
             }
             match escape {
                 // Booleans are not written in Python's form.
@@ -117,7 +118,16 @@ impl Template {
                 }
                 Escape::None => minijinja::escape_formatter(output, state, value),
                 Escape::Path if Secrets::are_in(&value.to_string()) => {
-                    refused("a secret does not belong in a path")
+                    refused("a secret does not belong in a path".to_owned())
+                }
+                Escape::Command => {
+                    let text = value.to_string();
+                    match text.chars().find(|&found| acts_in_command(found)) {
+                        Some(found) => refused(format!(
+                            "a value with {found:?} does not belong in a command"
+                        )),
+                        None => Ok(output.write_str(&text)?),
+                    }
                 }
                 Escape::Line | Escape::Path | Escape::Xml => {
                     Ok(output.write_str(&escape.escaped(&value.to_string()))?)
@@ -157,6 +167,11 @@ impl Template {
             .get_template(NAME)
             .expect("it was added when this was made")
     }
+}
+
+/// Whether a character could make more of a command than it is: another command, a file, a request for help.
+fn acts_in_command(character: char) -> bool {
+    character.is_control() || "|;?&<>`$\"'\\".contains(character)
 }
 
 /// Refuses unknown names, at the line of the first one.
@@ -341,6 +356,29 @@ mod tests {
         assert_eq!(text(Escape::None), "a/b<é> false");
         assert_eq!(text(Escape::Path), "a%2Fb%3C%C3%A9%3E false");
         assert_eq!(text(Escape::Xml), "a/b&lt;é&gt; false");
+    }
+
+    #[test]
+    fn a_value_makes_no_more_of_a_command() {
+        let template = Template::new("show {{ A }}", ["A"], Escape::Command).expect("compiles");
+        let text = |value: &str| template.render(&scope(json!({ "A": value })));
+        assert_eq!(
+            text("Gi0/1.5 vrf {x}"),
+            Ok("show Gi0/1.5 vrf {x}".to_owned())
+        );
+        for value in [
+            "a | redirect b",
+            "a;reload",
+            "a\nreload",
+            "a?",
+            "$(a)",
+            "a > b",
+            "`a`",
+            "\"a",
+        ] {
+            let error = text(value).expect_err(value).message;
+            assert!(error.contains("does not belong in a command"), "{error}");
+        }
     }
 
     #[test]
