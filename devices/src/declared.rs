@@ -1,6 +1,5 @@
 //! Resource types declared as data, with a file for each form of change.
 
-mod body;
 mod cli;
 mod crud;
 mod data_form;

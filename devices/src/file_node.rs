@@ -234,6 +234,17 @@ impl<'a> FileNode<'a> {
         }
     }
 
+    /// The Boolean of the node.
+    pub(crate) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
+        match self.node.as_scalar() {
+            Some(Value::Boolean(value)) => Some(*value),
+            _ => {
+                problems.push(self.problem(self.node.mismatch("true or false")));
+                None
+            }
+        }
+    }
+
     /// The node as an expression over these names. A number or a boolean is a literal.
     pub(crate) fn expression(
         &self,

@@ -8,6 +8,8 @@ mod language;
 mod names;
 mod network;
 mod scope;
+#[cfg(test)]
+mod tests;
 mod uptime;
 mod words;
 
@@ -142,9 +144,10 @@ impl Template {
         let mut environment = language.environment.clone();
         // This formatter applies to every value, even with `| safe`.
         environment.set_formatter(move |output, state, value| {
-            let refused = |message| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
+            let refused =
+                |message: String| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
             if value.is_none() || value.is_undefined() {
-                return refused(NO_VALUE);
+                return refused(NO_VALUE.to_owned());
             }
             match escape {
                 // Booleans are not written in Python's form.
@@ -153,7 +156,16 @@ impl Template {
                 }
                 Escape::None => minijinja::escape_formatter(output, state, value),
                 Escape::Path if Secrets::are_in(&value.to_string()) => {
-                    refused("a secret does not belong in a path")
+                    refused("a secret does not belong in a path".to_owned())
+                }
+                Escape::Command => {
+                    let text = value.to_string();
+                    match text.chars().find(|&found| acts_in_command(found)) {
+                        Some(found) => refused(format!(
+                            "a value with {found:?} does not belong in a command"
+                        )),
+                        None => Ok(output.write_str(&text)?),
+                    }
                 }
                 Escape::Line | Escape::Path | Escape::Xml => {
                     Ok(output.write_str(&escape.escaped(&value.to_string()))?)
@@ -195,6 +207,11 @@ impl Template {
             .get_template(NAME)
             .expect("it was added when this was made")
     }
+}
+
+/// Whether a character could make more of a command than it is: another command, a file, a request for help.
+fn acts_in_command(character: char) -> bool {
+    character.is_control() || "|;?&<>`$\"'\\".contains(character)
 }
 
 /// Refuses unknown names, at the line of the first one.
@@ -289,147 +306,5 @@ impl std::fmt::Debug for Expression {
 impl std::fmt::Debug for Template {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Template")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use devgate_schemas::Hash;
-    use serde_json::json;
-
-    use super::*;
-
-    fn scope(json: serde_json::Value) -> Scope {
-        let Value::Hash(values) = Value::from(json) else {
-            panic!("a scope is a hash")
-        };
-        Scope::of_row(&values)
-    }
-
-    fn value(source: &str, row: serde_json::Value) -> Result<serde_json::Value, Error> {
-        let scope = scope(row);
-        let names = ["A", "B"];
-        Expression::new(Language::default(), source, names)?
-            .evaluate(&scope)
-            .map(|value| value.to_json())
-    }
-
-    #[test]
-    fn an_expression_makes_a_typed_value() {
-        let row = || json!({"A": "8.4.4", "B": ["x", "y"]});
-        assert_eq!(value("A", row()), Ok(json!("8.4.4")));
-        assert_eq!(value("'FRRouting'", row()), Ok(json!("FRRouting")));
-        assert_eq!(value("(A | split('.'))[0] | integer", row()), Ok(json!(8)));
-        assert_eq!(value("A != ''", row()), Ok(json!(true)));
-        assert_eq!(value("B", row()), Ok(json!(["x", "y"])));
-        assert_eq!(
-            value("A or none", json!({"A": "", "B": []})),
-            Ok(json!(null))
-        );
-    }
-
-    #[test]
-    fn an_unknown_name_is_refused_when_it_is_compiled() {
-        let error = Expression::new(Language::default(), "NEXTHOP", ["PREFIX", "NEXT_HOP"])
-            .expect_err("unknown");
-        assert_eq!(
-            error.message,
-            "`NEXTHOP` is not known here; did you mean `NEXT_HOP`?; known are PREFIX, NEXT_HOP"
-        );
-    }
-
-    #[test]
-    fn an_unknown_word_of_the_language_is_refused_where_nothing_runs_it() {
-        let expression =
-            |source| Expression::new(Language::default(), source, ["A"]).expect_err("unknown");
-        assert_eq!(
-            expression("'' if A == '' else\n A | intger"),
-            Error {
-                line: 2,
-                message: "there is no filter `intger`; did you mean `integer`?".to_owned(),
-                cause: Cause::Other,
-                expression: None,
-            }
-        );
-        assert_eq!(
-            expression("[A is chnaged(1)]").message,
-            "there is no test `chnaged`; did you mean `changed`?"
-        );
-        assert_eq!(
-            expression("{'a': {'b': A | zzzz}}").message,
-            "there is no filter `zzzz`"
-        );
-        assert!(
-            expression("A or nothing(A)")
-                .message
-                .starts_with("`nothing` is not known here")
-        );
-        let template =
-            "a\n{% if A %}\n{% for x in A %}\n{{ x | uper }}\n{% endfor %}\n{% endif %}\n";
-        let error =
-            Template::new(Language::default(), template, ["A"], Escape::None).expect_err("unknown");
-        assert_eq!(
-            (error.line, error.message.as_str()),
-            (4, "there is no filter `uper`; did you mean `upper`?")
-        );
-        let filter_block = "{% filter indnet(2) %}x{% endfilter %}";
-        Template::new(Language::default(), filter_block, ["A"], Escape::None).expect_err("unknown");
-    }
-
-    #[test]
-    fn a_value_is_written_as_json() {
-        let value = value(
-            "{'a': A, 'b': B} | tojson",
-            json!({"A": "x\"y", "B": [1, null]}),
-        );
-        assert_eq!(value, Ok(json!("{\"a\": \"x\\\"y\", \"b\": [1, null]}")));
-    }
-
-    #[test]
-    fn a_template_refuses_what_is_not_there() {
-        let template = Template::new(
-            Language::default(),
-            "one\n\n  two {{ A }}\n",
-            ["A"],
-            Escape::None,
-        )
-        .expect("compiles");
-        let mut row = Hash::new();
-        row.insert("A", Value::Undef);
-        let error = template.render(&Scope::of_row(&row)).expect_err("no value");
-        assert_eq!(error.line, 3);
-        assert!(error.message.contains("no value"), "{}", error.message);
-    }
-
-    #[test]
-    fn a_value_is_written_as_the_other_language_has_it() {
-        let text = |escape| {
-            let template = Template::new(
-                Language::default(),
-                "{{ A | safe }} {{ B }}",
-                ["A", "B"],
-                escape,
-            );
-            let row = scope(json!({ "A": "a/b<é>", "B": false }));
-            template.expect("compiles").render(&row).expect("a text")
-        };
-        assert_eq!(text(Escape::None), "a/b<é> false");
-        assert_eq!(text(Escape::Path), "a%2Fb%3C%C3%A9%3E false");
-        assert_eq!(text(Escape::Xml), "a/b&lt;é&gt; false");
-    }
-
-    #[test]
-    fn lines_with_nothing_but_a_block_leave_no_line() {
-        let source = "a\n  {% if A %}\n  b {{ A }}\n  {% endif %}\nc";
-        let template =
-            Template::new(Language::default(), source, ["A"], Escape::None).expect("compiles");
-        assert_eq!(
-            template.render(&scope(json!({"A": 1}))),
-            Ok("a\n  b 1\nc".to_owned())
-        );
-        assert_eq!(
-            template.render(&scope(json!({"A": ""}))),
-            Ok("a\nc".to_owned())
-        );
     }
 }

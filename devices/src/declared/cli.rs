@@ -169,7 +169,8 @@ impl Cli {
         if ctx.noop() {
             return Ok(());
         }
-        line::send(ctx, session(ctx)?, &lines, |at, outcome| {
+        let mode_exit = line::mode_exit(self.dialect.as_deref());
+        line::send(ctx, session(ctx)?, &lines, mode_exit, |at, outcome| {
             let (kind, name) = &prepared[at];
             match outcome {
                 Ok(()) => kind.report(ctx, name.title()),

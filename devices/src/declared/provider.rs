@@ -9,7 +9,7 @@ use devgate_transports::Context;
 use super::data_form;
 use super::definition::Definition;
 use super::form::Form;
-use crate::source::Answers;
+use crate::source::{Answers, Unanswered};
 use crate::{
     Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
     SecretVisibility,
@@ -45,6 +45,15 @@ impl DeclaredType {
             }
         }
         self.0.resources(&answers, ResourceFilter::All, facts)
+    }
+
+    /// The commands or queries that a recording still lacks.
+    pub(crate) fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> impl Iterator<Item = Unanswered> {
+        let sources = self.0.get.iter();
+        sources.flat_map(move |get| get.source.unanswered(known))
     }
 
     /// Compiles the TextFSM templates, which are otherwise compiled on first use.

@@ -44,7 +44,8 @@ const LET: &str = "let";
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
 /// The keys of the forms.
-const FORMS: [(&str, ProtocolKind); 4] = [
+const FORMS: [(&str, ProtocolKind); 5] = [
+    ("cli", ProtocolKind::CommandApi),
     ("cli", ProtocolKind::Commands),
     ("rest", ProtocolKind::Rest),
     ("netconf", ProtocolKind::Netconf),
@@ -60,7 +61,8 @@ impl DeclaredType {
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let forms = FORMS.map(|(key, _)| key);
+        let mut forms = FORMS.map(|(key, _)| key).to_vec();
+        forms.dedup();
         top.only(&[&KEYS[..], &forms[..]].concat(), problems);
         let singleton = top.get("singleton");
         let singleton =
@@ -70,7 +72,7 @@ impl DeclaredType {
         if let Some((protocol_kind, file_node)) = &form {
             let mut keys = vec!["get", "create", "update", "delete"];
             match protocol_kind {
-                ProtocolKind::Commands => keys.extend(Cli::KEYS),
+                ProtocolKind::Commands | ProtocolKind::CommandApi => keys.extend(Cli::KEYS),
                 ProtocolKind::Rest => keys.push("join"),
                 ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
             }
@@ -114,7 +116,7 @@ impl DeclaredType {
         let get: Option<Vec<GetSection>> = get.into_iter().collect();
         let depth = get.iter().flatten().map(|get| get.source.depth()).next();
         let form = match protocol_kind {
-            ProtocolKind::Commands | ProtocolKind::ReadOnly => {
+            ProtocolKind::Commands | ProtocolKind::CommandApi | ProtocolKind::ReadOnly => {
                 let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
                 let cli = Cli::read(&file_node, &schema, dialect, problems);
                 cli.map(|cli| Form::Cli(Box::new(cli)))

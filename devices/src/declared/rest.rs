@@ -4,10 +4,10 @@ use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value};
 use devgate_transports::DataRequest;
 use devgate_transports::error::Refused;
 
-use super::body::{Body, json};
 use super::crud::{ChangeScope, Crud, ReferencedNames};
 use super::data_form::DataForm;
 use super::on_device::TypeOnDevice;
+use crate::body::{Body, json};
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Medium, Template};
 use crate::{Change, Result, SecretVisibility};

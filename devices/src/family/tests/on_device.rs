@@ -124,7 +124,10 @@ fn facts_decide_what_is_written() {
     assert_eq!(typed(Some(facts("X-1", "4"))), line(" rate 10g"));
     assert_eq!(typed(Some(facts("X-1", "6"))), line(" speed 10g"));
     let without = typed(None).expect_err("a fact is needed");
-    assert!(without.contains("types/acme_port.yaml:38:9: at cli.lines[1].set: `facts.os`"), "{without}");
+    assert!(
+        without.contains("types/acme_port.yaml:38:9: at cli.lines[1].set: `facts.os`"),
+        "{without}"
+    );
     assert!(without.contains("give them with `--facts`"), "{without}");
 }
 
