@@ -7,6 +7,7 @@ mod facts;
 mod folder;
 mod recording;
 mod session;
+mod show;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +18,7 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
-use crate::command_line::check_command;
+use crate::command_line::{check_command, check_config_text};
 use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
@@ -118,12 +119,6 @@ impl Family {
         self.protocol.schema().name()
     }
 
-    /// Whether its dialect declares that a command changes nothing.
-    pub fn is_harmless(&self, command: &str) -> bool {
-        let dialect = self.dialect.as_ref();
-        dialect.is_some_and(|dialect| dialect.is_harmless(command))
-    }
-
     /// The name of its file, for messages.
     pub fn file(&self) -> String {
         self.folder.display_name(FILE)
@@ -132,21 +127,6 @@ impl Family {
     /// The commands or queries whose answers contain facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         self.facts.commands()
-    }
-
-    /// Every read-only command or query, without duplicates: those that the dialect runs when a session opens, and
-    /// those of facts and resources.
-    pub fn commands(&self) -> Vec<&str> {
-        let types = self.types.iter().flat_map(DeclaredType::commands);
-        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
-        let all = all.map(String::as_str);
-        let mut commands: Vec<&str> = Vec::new();
-        for command in all.chain(self.fact_commands()).chain(types) {
-            if !commands.contains(&command) {
-                commands.push(command);
-            }
-        }
-        commands
     }
 
     /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
@@ -284,7 +264,9 @@ impl FamilyFile {
             let message = "lines are taken back on a command line only: there is no `dialect`";
             problems.push(checkpoint.problem(message));
         }
-        let checkpoint = checkpoint.and_then(|file_node| CliRollback::read(&file_node, problems));
+        let config_text = dialect.as_ref().and_then(|it| it.config_text.as_deref());
+        let checkpoint =
+            checkpoint.and_then(|file_node| CliRollback::read(&file_node, config_text, problems));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -326,6 +308,7 @@ fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
         }
     };
     check_dialect(&file_node, &dialect, problems);
+    check_config_text(&file_node, &dialect, problems);
     Some(dialect)
 }
 
@@ -349,7 +332,8 @@ fn protocol(
     let with_dialect = protocol.speaking(dialect);
     if with_dialect.is_none() && has_command_line(name) {
         // An API takes commands without a prompt.
-        top.get("dialect")?.only(&["harmless", "filters"], problems);
+        top.get("dialect")?
+            .only(&["harmless", "filters", "config_text"], problems);
         return Some(Arc::clone(protocol));
     }
     if with_dialect.is_none() {

@@ -29,10 +29,18 @@ const ROUNDS: usize = 4;
 const NAMED: usize = 5;
 
 impl CliRollback {
-    /// Reads the `checkpoint` of a family's file.
-    pub(crate) fn read(top: &FileNode<'_>, problems: &mut Problems) -> Option<Self> {
+    /// Reads the `checkpoint` of a family's file. `config_text` of the dialect shows the configuration if `show` is left
+    /// out.
+    pub(crate) fn read(
+        top: &FileNode<'_>,
+        config_text: Option<&str>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
-        let show = top.required_text("show", problems);
+        let show = match config_text.filter(|_| top.get("show").is_none()) {
+            None => top.required_text("show", problems),
+            config_text => config_text,
+        };
         let undo = top
             .required("undo", problems)
             .and_then(|file_node| file_node.expression(&["LINE"], problems));
@@ -55,6 +63,12 @@ impl CliRollback {
         })
     }
 
+    /// Whether a line of the configuration does not count, because it is none or changes by itself.
+    pub(crate) fn is_ignored(&self, line: &str) -> bool {
+        let mut patterns = self.ignore.iter();
+        patterns.any(|pattern| pattern.is_match(line.trim()).unwrap_or(false))
+    }
+
     async fn running_configuration(&self, ctx: &Context<'_>) -> Result<String> {
         Ok(exec(ctx, session(ctx)?, &self.show).await?)
     }
@@ -65,12 +79,8 @@ impl CliRollback {
 
     /// The steps from one restore point to another.
     fn steps(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
-        let is_ignored = |line: &str| {
-            let mut patterns = self.ignore.iter();
-            patterns.any(|pattern| pattern.is_match(line).unwrap_or(false))
-        };
-        let [from, to] =
-            [from, to].map(|restore_point| blocks(restore_point.0.reveal(), is_ignored));
+        let [from, to] = [from, to]
+            .map(|restore_point| blocks(restore_point.0.reveal(), |line| self.is_ignored(line)));
         steps(&from, &to, &|line| self.undo(line))
     }
 
@@ -171,7 +181,7 @@ mod tests {
     #[tokio::test]
     async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
         let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let before =
             FakeSession::with_output("!\ninterface a\n description caf\u{fffd}\n", "bogus");
         let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
@@ -189,7 +199,7 @@ mod tests {
     #[tokio::test]
     async fn remaining_differences_are_named_without_their_secrets() {
         let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let before =
             FakeSession::with_output("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
         let after = FakeSession::with_output("interface a\n!\nenable password canary", "password");

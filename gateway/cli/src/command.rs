@@ -37,7 +37,7 @@ pub enum Command {
 /// Run show commands on the command lines of targets.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["commands", "file", "for_families"]))]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["commands", "file", "for_families", "config"]))]
 #[command(
     after_help = "Examples:\n  devgate command run 'show version' -t all\n  devgate command run 'show version' 'show \
                   clock' -t routers --format json\n  devgate command run --file checks.txt -t all\n  devgate command \
@@ -66,6 +66,9 @@ pub struct Run {
         add = complete::commands_of_families()
     )]
     for_families: Vec<(String, String)>,
+    /// Show the running configuration, with the command that each family declares for it (`config_text`)
+    #[arg(long)]
+    config: bool,
     /// Send any command, also one that the family does not declare harmless
     #[arg(long)]
     any: bool,
@@ -108,6 +111,7 @@ impl Run {
         }
         let show = Show {
             for_families: self.for_families,
+            config: self.config,
             any: self.any,
             save: self.save,
             diff: self.diff,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
-use devgate_devices::has_command_line;
+use devgate_devices::{Family, has_command_line};
 use devgate_schemas::Regexp;
 use serde_json::{Value as Json, json};
 
@@ -23,6 +23,8 @@ use outputs::Output;
 pub struct Show {
     /// Further commands, each for the targets of one family.
     pub for_families: Vec<(String, String)>,
+    /// Whether the running configuration is read, too, with the command that the family declares.
+    pub config: bool,
     /// Whether commands are sent that the family does not declare harmless.
     pub any: bool,
     /// The folder in which the outputs are saved.
@@ -50,7 +52,8 @@ impl Show {
         if self.save.is_some() || self.diff.is_some() {
             outputs::check_names(targets.iter().map(|target| target.name.as_str()))?;
             let of_families = self.for_families.iter().map(|(_, command)| command);
-            outputs::check_names(lines.iter().chain(of_families).map(String::as_str))?;
+            let names = lines.iter().chain(of_families).map(String::as_str);
+            outputs::check_names(names.chain(self.config.then_some(outputs::CONFIG)))?;
         }
         if let Some(folder) = &self.save {
             outputs::make_folder(folder)?;
@@ -69,9 +72,12 @@ impl Show {
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let transport = job.target.remote_transport();
-        let commands = self.commands(lines, transport);
+        let registry = &job.run.registry;
+        let family = transport.and_then(|transport| registry.family(transport).ok()?.declared());
+        let config = family.filter(|_| self.config).and_then(Family::config_text);
+        let commands = self.commands(config, lines, transport);
         if let Some(transport) = transport {
-            self.check(&job.run.registry, transport, &commands)?;
+            self.check(registry, transport, &commands)?;
         }
         if commands.is_empty() {
             let text = "no command is for this target".to_owned();
@@ -87,14 +93,20 @@ impl Show {
         let emit = &mut |(entry, _): CommandOutput| entries.push(job.without_secrets(entry));
         let work = async |session: &mut SessionHandle<'_>| order.send(session, emit).await;
         let outcome = session::with_handle(sessions, job, work).await;
-        Ok(self.result(&job.target.name, entries, outcome.err()))
+        let configured = family.filter(|_| config.is_some());
+        Ok(self.result(&job.target.name, configured, entries, outcome.err()))
     }
 
-    /// Returns the commands for a target with this transport, each once.
-    fn commands(&self, lines: &[String], transport: Option<&str>) -> Vec<String> {
+    /// Returns the commands for a target with this transport, each once: the one that shows the configuration first.
+    fn commands(
+        &self,
+        config: Option<&str>,
+        lines: &[String],
+        transport: Option<&str>,
+    ) -> Vec<String> {
         let of_families = self.for_families.iter();
         let of_family = of_families.filter(|(family, _)| Some(family.as_str()) == transport);
-        let mut commands: Vec<String> = Vec::new();
+        let mut commands = Vec::from_iter(config.map(str::to_owned));
         for command in lines.iter().chain(of_family.map(|(_, command)| command)) {
             let command = command.trim();
             if !command.is_empty() && !commands.iter().any(|known| known == command) {
@@ -117,7 +129,7 @@ impl Show {
             Some(family) => family.has_command_line(),
             None => has_command_line(transport),
         };
-        if !has_command_line && !commands.is_empty() {
+        if !has_command_line && (self.config || !commands.is_empty()) {
             let message = format!(
                 "transport `{transport}` has no command line; `devgate session get` and `devgate facts` read from its \
                  devices"
@@ -125,6 +137,17 @@ impl Show {
             return Err(Failure::new("devgate/not-a-command-line", message));
         }
         let declared = family.and_then(|family| family.declared());
+        if self.config && declared.and_then(Family::config_text).is_none() {
+            let why = match declared {
+                Some(family) => format!("add `config_text` to the dialect in {}", family.file()),
+                None => "`config_text` in the dialect of a family does".to_owned(),
+            };
+            let message = format!(
+                "nothing says how the running configuration of `{transport}` is read: {why}, or name the command instead \
+                 of --config"
+            );
+            return Err(Failure::new("devgate/no-config-text", message));
+        }
         let is_harmless =
             |command: &str| declared.is_some_and(|family| family.is_harmless(command));
         let refused = commands.iter().find(|command| !is_harmless(command));
@@ -152,12 +175,19 @@ impl Show {
         Err(Failure::new("devgate/not-harmless", message))
     }
 
-    /// Saves, compares and checks the outputs of a target. `failure` is why there is no further output.
-    fn result(&self, target: &str, entries: Vec<Json>, failure: Option<Failure>) -> TargetResult {
+    /// Saves, compares and checks the outputs of a target. `configured` is its family if the configuration was read.
+    /// `failure` is why there is no further output.
+    fn result(
+        &self,
+        target: &str,
+        configured: Option<&Family>,
+        entries: Vec<Json>,
+        failure: Option<Failure>,
+    ) -> TargetResult {
         let mut failures = Vec::from_iter(failure);
         let (mut text, mut commands) = (String::new(), Vec::new());
         for mut entry in entries {
-            let output = Output::new(self, target, &entry);
+            let output = Output::new(self, target, configured, &entry);
             text.push_str(&output.process(&mut entry, &mut failures));
             commands.push(entry);
         }

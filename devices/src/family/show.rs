@@ -1,0 +1,41 @@
+//! What shows a device: commands that only read, and the running configuration.
+
+use super::Family;
+use crate::declared::DeclaredType;
+
+impl Family {
+    /// Whether its dialect declares that a command changes nothing.
+    pub fn is_harmless(&self, command: &str) -> bool {
+        let dialect = self.dialect.as_ref();
+        dialect.is_some_and(|dialect| dialect.is_harmless(command))
+    }
+
+    /// Every read-only command or query, without duplicates: those that the dialect runs when a session opens, and
+    /// those of facts and resources.
+    pub fn commands(&self) -> Vec<&str> {
+        let types = self.types.iter().flat_map(DeclaredType::commands);
+        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let all = all.map(String::as_str);
+        let mut commands: Vec<&str> = Vec::new();
+        for command in all.chain(self.fact_commands()).chain(types) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+
+    /// The command that shows the whole running configuration, if the dialect has one.
+    pub fn config_text(&self) -> Option<&str> {
+        self.dialect.as_ref()?.config_text.as_deref()
+    }
+
+    /// The lines of a configuration that count when it is compared with another one: those that `checkpoint.ignore` does
+    /// not name.
+    pub fn lines_that_count(&self, config: &str) -> String {
+        let checkpoint = self.checkpoint.as_ref();
+        let is_ignored = |line: &str| checkpoint.is_some_and(|it| it.is_ignored(line));
+        let lines = config.split_inclusive('\n');
+        lines.filter(|line| !is_ignored(line)).collect()
+    }
+}
