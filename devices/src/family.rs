@@ -41,6 +41,7 @@ pub struct Family {
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
+    textfsm_platform: Option<String>,
     folder: Folder,
 }
 
@@ -48,7 +49,7 @@ pub struct Family {
 const FILE: &str = "family.yaml";
 
 /// The keys of a family's file.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "desc",
     "protocol",
@@ -57,6 +58,7 @@ const KEYS: [&str; 8] = [
     "dialect",
     "facts",
     "checkpoint",
+    "textfsm_platform",
 ];
 
 /// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
@@ -201,6 +203,7 @@ impl Family {
                 dialect,
                 facts,
                 checkpoint,
+                textfsm_platform,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
@@ -208,6 +211,7 @@ impl Family {
                 facts: Arc::new(facts),
                 types,
                 checkpoint,
+                textfsm_platform,
                 folder,
             }),
             _ => Err(Error::Family(problems)),
@@ -238,6 +242,7 @@ struct FamilyFile {
     dialect: Option<Dialect>,
     facts: FactSources,
     checkpoint: Option<CliRollback>,
+    textfsm_platform: Option<String>,
 }
 
 impl FamilyFile {
@@ -267,6 +272,14 @@ impl FamilyFile {
         let config_text = dialect.as_ref().and_then(|it| it.config_text.as_deref());
         let checkpoint =
             checkpoint.and_then(|file_node| CliRollback::read(&file_node, config_text, problems));
+        let platform = top.get("textfsm_platform");
+        if let (Some(platform), Some(protocol)) = (&platform, &protocol)
+            && !has_command_line(protocol.schema().name())
+        {
+            problems
+                .push(platform.problem("this protocol has no command line to parse outputs of"));
+        }
+        let platform = platform.and_then(|it| it.text(problems).map(str::to_owned));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -282,6 +295,7 @@ impl FamilyFile {
             dialect,
             facts,
             checkpoint,
+            textfsm_platform: platform,
         })
     }
 }

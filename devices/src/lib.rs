@@ -33,4 +33,4 @@ pub use provider::{
 pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;
 pub use source::has_command_line;
-pub use textfsm::{Table, TemplateCollection};
+pub use textfsm::{CommandTemplates, Table, TemplateCollection};

@@ -13,7 +13,7 @@ use devgate_transports::{self as transports, Context, Document};
 
 use crate::command_line::{exec, session};
 use crate::file_node::{FileNode, Problems};
-use crate::{Error, Result};
+use crate::{Error, Result, Table};
 use answers::Answer;
 use document::{Query, RowFilter};
 use output::Output;
@@ -143,6 +143,14 @@ impl Source {
                 let found = document.rows(answers, filter)?;
                 Ok(found.into_iter().map(Row::Answer).collect())
             }
+        }
+    }
+
+    /// Returns the table of a command's output, if this source reads the command.
+    pub(crate) fn table(&self, command: &str, output: &str) -> Option<Result<Table>> {
+        match self {
+            Self::Output(own) if *own.command == *command => Some(own.table(output)),
+            Self::Output(_) | Self::Document(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::row::Row;
 use crate::error::{Location, Problem};
 use crate::file_node::{FileNode, Problems};
 use crate::textfsm::{self, TextFsm};
-use crate::{Error, Result};
+use crate::{Error, Result, Table};
 
 /// A command, and the TextFSM template that parses its output.
 #[derive(Debug)]
@@ -63,7 +63,21 @@ impl Output {
 
     /// The rows of an output.
     pub(super) fn rows(&self, output: &str) -> Result<Vec<Row>> {
-        let rows = self.fsm.rows(output).map_err(|error| match error {
+        let rows = self.fsm.rows(output).map_err(|error| self.located(error))?;
+        let row = |row| Row::Output {
+            command: Arc::clone(&self.command),
+            row,
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// The table of an output.
+    pub(super) fn table(&self, output: &str) -> Result<Table> {
+        Table::of(&self.fsm, output, |error| self.located(error))
+    }
+
+    fn located(&self, error: textfsm::Error) -> Error {
+        match error {
             textfsm::Error::Template { line, message } => Error::Data(self.problem(line, message)),
             textfsm::Error::Output { line, message } => Error::Output {
                 command: self.command.to_string(),
@@ -71,12 +85,7 @@ impl Output {
                 column: 1,
                 message,
             },
-        })?;
-        let row = |row| Row::Output {
-            command: Arc::clone(&self.command),
-            row,
-        };
-        Ok(rows.into_iter().map(row).collect())
+        }
     }
 
     /// Compiles the template.

@@ -1,6 +1,7 @@
 //! Commands that show something: only harmless ones are sent, and their outputs are saved, compared and checked.
 
 mod outputs;
+mod parse;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use crate::job::TargetJob;
 use crate::registry::Registry;
 use crate::session::{self, SessionHandle, Sessions};
 use outputs::Output;
+pub use parse::Parse;
+use parse::Parser;
 
 /// How commands that show something are sent, and what is done with their outputs.
 #[derive(Debug, Default)]
@@ -25,6 +28,8 @@ pub struct Show {
     pub for_families: Vec<(String, String)>,
     /// Whether the running configuration is read, too, with the command that the family declares.
     pub config: bool,
+    /// How outputs are parsed, if they are.
+    pub parse: Option<Parse>,
     /// Whether commands are sent that the family does not declare harmless.
     pub any: bool,
     /// The folder in which the outputs are saved.
@@ -33,6 +38,15 @@ pub struct Show {
     pub diff: Option<PathBuf>,
     /// The patterns that every output must match.
     pub expect: Vec<Regexp>,
+}
+
+/// What is asked of one target.
+struct Plan<'r> {
+    commands: Vec<String>,
+    /// The family, if the configuration is read.
+    configured: Option<&'r Family>,
+    /// What parses the output of each command, if it is parsed.
+    parsers: Vec<Parser<'r>>,
 }
 
 impl Show {
@@ -71,20 +85,13 @@ impl Show {
         sessions: Sessions<'_, '_>,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
-        let transport = job.target.remote_transport();
-        let registry = &job.run.registry;
-        let family = transport.and_then(|transport| registry.family(transport).ok()?.declared());
-        let config = family.filter(|_| self.config).and_then(Family::config_text);
-        let commands = self.commands(config, lines, transport);
-        if let Some(transport) = transport {
-            self.check(registry, transport, &commands)?;
-        }
-        if commands.is_empty() {
+        let plan = self.plan(&job.run.registry, lines, job.target.remote_transport())?;
+        if plan.commands.is_empty() {
             let text = "no command is for this target".to_owned();
             return Ok(TargetResult::success(json!({ "commands": [] })).with_text(text));
         }
         let order = CommandOperation {
-            lines: commands,
+            lines: plan.commands.clone(),
             kind: CommandKind::Commands { answers: vec![] },
             noop: false,
         };
@@ -93,8 +100,35 @@ impl Show {
         let emit = &mut |(entry, _): CommandOutput| entries.push(job.without_secrets(entry));
         let work = async |session: &mut SessionHandle<'_>| order.send(session, emit).await;
         let outcome = session::with_handle(sessions, job, work).await;
-        let configured = family.filter(|_| config.is_some());
-        Ok(self.result(&job.target.name, configured, entries, outcome.err()))
+        Ok(self.result(&job.target.name, &plan, entries, outcome.err()))
+    }
+
+    /// Plans the commands of a target with this transport.
+    fn plan<'r>(
+        &self,
+        registry: &'r Registry,
+        lines: &[String],
+        transport: Option<&str>,
+    ) -> Result<Plan<'r>, Failure> {
+        let family = transport.and_then(|transport| registry.family(transport).ok()?.declared());
+        let config = family.filter(|_| self.config).and_then(Family::config_text);
+        let commands = self.commands(config, lines, transport);
+        if let Some(transport) = transport {
+            self.check(registry, transport, &commands)?;
+        }
+        let parsers = match &self.parse {
+            Some(parse) => {
+                let parsers = commands.iter();
+                let parsers = parsers.map(|command| parse.parser(family, command));
+                parsers.collect::<Result<_, _>>()?
+            }
+            None => Vec::new(),
+        };
+        Ok(Plan {
+            commands,
+            configured: family.filter(|_| config.is_some()),
+            parsers,
+        })
     }
 
     /// Returns the commands for a target with this transport, each once: the one that shows the configuration first.
@@ -175,19 +209,19 @@ impl Show {
         Err(Failure::new("devgate/not-harmless", message))
     }
 
-    /// Saves, compares and checks the outputs of a target. `configured` is its family if the configuration was read.
-    /// `failure` is why there is no further output.
+    /// Saves, compares, checks and parses the outputs of a target. `failure` is why there is no further output.
     fn result(
         &self,
         target: &str,
-        configured: Option<&Family>,
+        plan: &Plan<'_>,
         entries: Vec<Json>,
         failure: Option<Failure>,
     ) -> TargetResult {
         let mut failures = Vec::from_iter(failure);
         let (mut text, mut commands) = (String::new(), Vec::new());
-        for mut entry in entries {
-            let output = Output::new(self, target, configured, &entry);
+        for (number, mut entry) in entries.into_iter().enumerate() {
+            let parser = plan.parsers.get(number);
+            let output = Output::new(self, target, plan.configured, &entry).parsed_with(parser);
             text.push_str(&output.process(&mut entry, &mut failures));
             commands.push(entry);
         }

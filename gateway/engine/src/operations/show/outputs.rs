@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use devgate_core::atomic_file::{self, OWNER};
+use devgate_core::columns;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_devices::Family;
 use devgate_transports::reading;
@@ -16,6 +17,7 @@ use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
 use super::Show;
+use super::parse::Parser;
 use crate::operations::with_newline;
 
 /// The name of the running configuration among outputs.
@@ -31,6 +33,7 @@ pub(super) struct Output<'a> {
     output: String,
     /// The family, if this is the running configuration.
     configured: Option<&'a Family>,
+    parser: Option<&'a Parser<'a>>,
     /// The path of its file in a folder of outputs.
     file: PathBuf,
 }
@@ -54,11 +57,18 @@ impl<'a> Output<'a> {
             command,
             output: with_newline(text("output")),
             configured,
+            parser: None,
         }
     }
 
-    /// Compares, saves and checks the output. Adds what is found to the entry and to `failures`, and returns the text for
-    /// people: the difference if it was compared, the file if it was saved, or else the output.
+    /// The same output, parsed.
+    pub(super) fn parsed_with(self, parser: Option<&'a Parser<'a>>) -> Self {
+        Self { parser, ..self }
+    }
+
+    /// Compares, saves, parses and checks the output. Adds what is found to the entry and to `failures`, and returns the
+    /// text for people: the difference if it was compared, the file if it was saved, the rows if it was parsed, or else
+    /// the output.
     pub(super) fn process(self, entry: &mut Json, failures: &mut Vec<Failure>) -> String {
         let mut lines = Vec::new();
         if let Some(folder) = &self.show.diff {
@@ -81,6 +91,22 @@ impl<'a> Output<'a> {
                 Ok(path) => {
                     entry["saved"] = json!(path);
                     lines.push(format!("saved in {path}"));
+                }
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if let Some(parser) = self.parser {
+            entry["template"] = json!(parser.name());
+            match parser.parse(&self.command, &self.output) {
+                Ok(table) => {
+                    let rows = table.to_json();
+                    let objects = rows.iter().filter_map(Json::as_object);
+                    let cells = columns::cells(table.names, objects);
+                    lines.push(match rows.is_empty() {
+                        true => "no rows".to_owned(),
+                        false => columns::table(&cells),
+                    });
+                    entry["rows"] = json!(rows);
                 }
                 Err(failure) => failures.push(failure),
             }
@@ -121,7 +147,7 @@ impl<'a> Output<'a> {
             };
             Failure::new("devgate/no-saved-output", message)
         })?;
-        let counted = |text| self.configured.map(|family| family.lines_that_count(text));
+        let counted = |text: &str| self.configured.map(|family| family.lines_that_count(text));
         let old = counted(&old).unwrap_or(old);
         let new = counted(&self.output).map_or(Cow::Borrowed(&*self.output), Cow::Owned);
         let mut config = TextDiff::configure();
