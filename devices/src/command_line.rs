@@ -41,13 +41,29 @@ pub(crate) fn check_command(
     {
         check_command(&source, dialect, problems);
     }
-    let asks_for_help = dialect.is_some_and(|dialect| dialect.literal.is_none());
-    if let Some(command) = source.get("command").filter(|_| asks_for_help)
-        && command
-            .node()
-            .as_str()
-            .is_some_and(|text| text.contains('?'))
-    {
+    if let (Some(command), Some(dialect)) = (source.get("command"), dialect) {
+        check_question_mark(&command, dialect, problems);
+    }
+}
+
+/// Reports a `config_text` of a dialect that cannot be typed as a command.
+pub(crate) fn check_config_text(
+    file_node: &FileNode<'_>,
+    dialect: &Dialect,
+    problems: &mut Problems,
+) {
+    let (Some(command), Some(text)) = (file_node.get("config_text"), &dialect.config_text) else {
+        return;
+    };
+    if text.trim().is_empty() || text.contains(char::is_control) {
+        problems.push(command.problem("expected one command, in one line"));
+    }
+    check_question_mark(&command, dialect, problems);
+}
+
+fn check_question_mark(command: &FileNode<'_>, dialect: &Dialect, problems: &mut Problems) {
+    let text = command.node().as_str().unwrap_or_default();
+    if dialect.literal.is_none() && text.contains('?') {
         let message = "`?` asks for help on a command line: expected a command without it, or \
                        `literal` in the dialect";
         problems.push(command.problem(message));

@@ -9,6 +9,7 @@ mod names;
 mod protocol;
 mod recording;
 mod session;
+mod show;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +24,7 @@ use crate::command_line::check_command;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{FamilyProtocol, ProtocolKind, Unanswered};
+use crate::source::{FamilyProtocol, ProtocolKind, Unanswered, has_command_line};
 use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
@@ -43,6 +44,7 @@ pub struct Family {
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
+    textfsm_platform: Option<String>,
     folder: Folder,
 }
 
@@ -50,7 +52,7 @@ pub struct Family {
 const FILE: &str = "family.yaml";
 
 /// The keys of a family's file.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 11] = [
     "name",
     "desc",
     "protocol",
@@ -61,6 +63,7 @@ const KEYS: [&str; 9] = [
     "dialect",
     "facts",
     "checkpoint",
+    "textfsm_platform",
 ];
 
 /// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
@@ -123,12 +126,6 @@ impl Family {
     /// The name of its protocol.
     pub fn protocol(&self) -> &str {
         self.protocol.schema().name()
-    }
-
-    /// Whether its dialect declares that a command changes nothing.
-    pub fn is_harmless(&self, command: &str) -> bool {
-        let dialect = self.dialect.as_ref();
-        dialect.is_some_and(|dialect| dialect.is_harmless(command))
     }
 
     /// The name of its file, for messages.
@@ -224,10 +221,20 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
-        let language = file
-            .as_ref()
-            .map(|file| names::language(&file.top(), &mut problems));
-        let language = language.unwrap_or_default();
+        let mut language = Language::default();
+        for folder in folder.of_types().iter().rev() {
+            // The file of another family has its own problems.
+            if let Ok(file) = folder.yaml(FILE) {
+                let top = file.top();
+                let has_names = top.get("names").is_some();
+                let read = if has_names {
+                    names::language(&top, &mut problems)
+                } else {
+                    language
+                };
+                language = read;
+            }
+        }
         let file = file.map(|file| file.speaking(language));
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
@@ -245,6 +252,7 @@ impl Family {
                 dialect,
                 facts,
                 checkpoint,
+                textfsm_platform,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
@@ -252,6 +260,7 @@ impl Family {
                 facts: Arc::new(facts),
                 types: all,
                 checkpoint,
+                textfsm_platform,
                 folder,
             }),
             _ => Err(Error::Family(problems)),
@@ -282,6 +291,7 @@ struct FamilyFile {
     dialect: Option<Dialect>,
     facts: FactSources,
     checkpoint: Option<CliRollback>,
+    textfsm_platform: Option<String>,
 }
 
 impl FamilyFile {
@@ -314,6 +324,14 @@ impl FamilyFile {
         }
         let checkpoint = checkpoint
             .and_then(|file_node| CliRollback::read(&file_node, dialect.as_ref(), problems));
+        let platform = top.get("textfsm_platform");
+        if let (Some(platform), Some(protocol)) = (&platform, &protocol)
+            && !has_command_line(protocol.schema().name())
+        {
+            problems
+                .push(platform.problem("this protocol has no command line to parse outputs of"));
+        }
+        let platform = platform.and_then(|it| it.text(problems).map(str::to_owned));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -329,6 +347,7 @@ impl FamilyFile {
             dialect,
             facts,
             checkpoint,
+            textfsm_platform: platform,
         })
     }
 }

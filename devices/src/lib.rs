@@ -34,4 +34,4 @@ pub use provider::{
 pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;
 pub use source::{Unanswered, has_command_line};
-pub use textfsm::{Table, TemplateCollection};
+pub use textfsm::{CommandTemplates, Table, TemplateCollection};

@@ -17,7 +17,7 @@ use devgate_transports::Context;
 
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Expression, Scope};
-use crate::{Error, Result};
+use crate::{Error, Result, Table};
 use answers::Answer;
 use join::Join;
 use part::Part;
@@ -220,6 +220,11 @@ impl Source {
             }
         }
         Ok(kept)
+    }
+
+    /// Returns the table of a command's output, if this source reads the command with TextFSM.
+    pub(crate) fn table(&self, command: &str, output: &str) -> Option<Result<Table>> {
+        self.parts().find_map(|part| part.table(command, output))
     }
 
     /// Compiles the TextFSM templates, which are otherwise compiled on first use.

@@ -9,7 +9,7 @@ use devgate_transports::Context;
 use super::data_form;
 use super::definition::Definition;
 use super::form::Form;
-use crate::source::{Answers, Unanswered};
+use crate::source::{Answers, Source, Unanswered};
 use crate::{
     Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
     SecretVisibility,
@@ -27,6 +27,11 @@ impl DeclaredType {
     /// The commands or queries whose answers `get` reads.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
         self.0.get.iter().flat_map(|get| get.source.queries())
+    }
+
+    /// The sources of the rows that `get` reads.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.0.get.iter().map(|get| &get.source)
     }
 
     /// Returns the resources in these answers.

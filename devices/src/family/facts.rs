@@ -73,6 +73,11 @@ impl FactSources {
         self.0.iter().flat_map(|source| source.source.queries())
     }
 
+    /// The sources of rows.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.0.iter().map(|fact_source| &fact_source.source)
+    }
+
     /// Collects the facts of the device behind `ctx`. Facts that cannot be read are left out, with a warning.
     ///
     /// # Errors

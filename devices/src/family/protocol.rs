@@ -5,6 +5,7 @@ use std::sync::Arc;
 use devgate_schemas::{suggest, yaml};
 use devgate_transports::{Connect, Dialect};
 
+use crate::command_line::check_config_text;
 use crate::commit_check::check_dialect;
 use crate::file_node::{FileNode, Problems};
 use crate::source::has_command_line;
@@ -20,6 +21,7 @@ pub(super) fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dia
         }
     };
     check_dialect(&file_node, &dialect, problems);
+    check_config_text(&file_node, &dialect, problems);
     for key in ["leave_config", "commit"] {
         if let Some(other) = file_node.get(key).filter(|_| dialect.is_modeless()) {
             let message = "with `enter_config: none`, there is no mode to leave, and nothing to commit: leave it out";
@@ -49,7 +51,8 @@ pub(super) fn protocol(
     let with_dialect = protocol.speaking(dialect);
     if with_dialect.is_none() && has_command_line(name) {
         // An API takes commands without a prompt.
-        top.get("dialect")?.only(&["harmless", "filters", "text"], problems);
+        top.get("dialect")?
+            .only(&["harmless", "filters", "text", "config_text"], problems);
         return Some(Arc::clone(protocol));
     }
     if with_dialect.is_none() {

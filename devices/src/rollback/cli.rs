@@ -31,14 +31,19 @@ const ROUNDS: usize = 4;
 const NAMED: usize = 5;
 
 impl CliRollback {
-    /// Reads the `checkpoint` of a family's file.
+    /// Reads the `checkpoint` of a family's file. `config_text` of the dialect shows the configuration if `show` is left
+    /// out.
     pub(crate) fn read(
         top: &FileNode<'_>,
         dialect: Option<&Dialect>,
         problems: &mut Problems,
     ) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
-        let show = top.required_text("show", problems);
+        let config_text = dialect.and_then(|dialect| dialect.config_text.as_deref());
+        let show = match config_text.filter(|_| top.get("show").is_none()) {
+            None => top.required_text("show", problems),
+            config_text => config_text,
+        };
         let undo = top
             .required("undo", problems)
             .and_then(|file_node| file_node.expression(&["LINE"], problems));
@@ -62,6 +67,12 @@ impl CliRollback {
         })
     }
 
+    /// Whether a line of the configuration does not count, because it is none or changes by itself.
+    pub(crate) fn is_ignored(&self, line: &str) -> bool {
+        let mut patterns = self.ignore.iter();
+        patterns.any(|pattern| pattern.is_match(line.trim()).unwrap_or(false))
+    }
+
     async fn running_configuration(&self, ctx: &Context<'_>) -> Result<String> {
         Ok(exec(ctx, session(ctx)?, &self.show).await?)
     }
@@ -72,12 +83,8 @@ impl CliRollback {
 
     /// The steps from one restore point to another.
     fn steps(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
-        let is_ignored = |line: &str| {
-            let mut patterns = self.ignore.iter();
-            patterns.any(|pattern| pattern.is_match(line).unwrap_or(false))
-        };
-        let [from, to] =
-            [from, to].map(|restore_point| blocks(restore_point.0.reveal(), is_ignored));
+        let [from, to] = [from, to]
+            .map(|restore_point| blocks(restore_point.0.reveal(), |line| self.is_ignored(line)));
         steps(&from, &to, &|line| self.undo(line))
     }
 

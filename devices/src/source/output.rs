@@ -6,7 +6,7 @@ use super::row::Row;
 use crate::error::{Location, Problem};
 use crate::file_node::{FileNode, Problems};
 use crate::textfsm::{self, TextFsm};
-use crate::{Error, Result};
+use crate::{Error, Result, Table};
 
 /// The TextFSM template that parses an output.
 #[derive(Debug)]
@@ -60,22 +60,32 @@ impl OutputTemplate {
         self.fsm.names()
     }
 
-    /// The rows of an output.
+    /// The rows of a command's output.
     pub(super) fn rows(&self, command: &Arc<str>, output: &str) -> Result<Vec<Row>> {
-        let rows = self.fsm.rows(output).map_err(|error| match error {
-            textfsm::Error::Template { line, message } => Error::Data(self.problem(line, message)),
-            textfsm::Error::Output { line, message } => Error::Output {
-                command: command.to_string(),
-                line,
-                column: 1,
-                message,
-            },
-        })?;
+        let rows = self.fsm.rows(output);
+        let rows = rows.map_err(|error| self.located(command, error))?;
         let row = |row| Row::Output {
             command: Arc::clone(command),
             row,
         };
         Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// The table of a command's output.
+    pub(super) fn table(&self, command: &str, output: &str) -> Result<Table> {
+        Table::of(&self.fsm, output, |error| self.located(command, error))
+    }
+
+    fn located(&self, command: &str, error: textfsm::Error) -> Error {
+        match error {
+            textfsm::Error::Template { line, message } => Error::Data(self.problem(line, message)),
+            textfsm::Error::Output { line, message } => Error::Output {
+                command: command.to_owned(),
+                line,
+                column: 1,
+                message,
+            },
+        }
     }
 
     /// Compiles the template.

@@ -10,8 +10,8 @@ use super::path::Path;
 use super::protocol_kind::ProtocolKind;
 use super::request::{Format, Request, RequestTemplate};
 use super::row::Row;
-use crate::Result;
 use crate::file_node::{FileNode, Problems};
+use crate::{Result, Table};
 
 /// A request, and the values of each row of its answer.
 #[derive(Debug)]
@@ -155,6 +155,16 @@ impl Part {
                 Ok(found)
             }
             _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The table of a command's output, if this is the command.
+    pub(super) fn table(&self, command: &str, output: &str) -> Option<Result<Table>> {
+        match &self.form {
+            AnswerForm::Output(template) if self.request.label == command => {
+                Some(template.table(command, output))
+            }
+            AnswerForm::Output(_) | AnswerForm::Document { .. } => None,
         }
     }
 

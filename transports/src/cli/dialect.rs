@@ -50,6 +50,8 @@ pub struct Dialect {
     pub harmless: Vec<LinePattern>,
     /// Whole filters that may follow a harmless command, each behind a `|`.
     pub filters: Vec<LinePattern>,
+    /// The command that shows the whole running configuration.
+    pub config_text: Option<String>,
     /// The command that ends the session. Without it, only the connection is closed.
     pub leave: Option<String>,
     /// The line end to type: a carriage return if the device requires one.
@@ -213,9 +215,12 @@ impl Dialect {
         })
     }
 
-    /// Returns whether a command is declared to change nothing. All of it must be known: the command, and each filter
-    /// behind a `|`. What redirects output, or joins commands, is never harmless.
+    /// Returns whether a command is declared to change nothing: as `config_text`, or by patterns. All of it must be known:
+    /// the command, and each filter behind a `|`. What redirects output, or joins commands, is never harmless.
     pub fn is_harmless(&self, command: &str) -> bool {
+        if self.config_text.as_deref() == Some(command) {
+            return true;
+        }
         let redirects = |c: char| c.is_control() || matches!(c, '>' | ';');
         if command.contains(redirects) {
             return false;
