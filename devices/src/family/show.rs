@@ -1,5 +1,7 @@
 //! What shows a device: commands that only read, the running configuration, and the rows of outputs.
 
+use devgate_transports::Dialect;
+
 use super::Family;
 use crate::declared::DeclaredType;
 use crate::{Result, Table};
@@ -9,6 +11,11 @@ impl Family {
     pub fn is_harmless(&self, command: &str) -> bool {
         let dialect = self.dialect.as_ref();
         dialect.is_some_and(|dialect| dialect.is_harmless(command))
+    }
+
+    /// Whether its devices can tell what lines would change, without changing anything.
+    pub fn previews(&self) -> bool {
+        self.dialect.as_ref().is_some_and(Dialect::previews)
     }
 
     /// The command that shows the whole running configuration, if the dialect has one.
