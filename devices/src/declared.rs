@@ -1,6 +1,8 @@
 //! Resource types declared as data, with a file for each form of change.
 
 mod cli;
+#[cfg(test)]
+mod collect_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]

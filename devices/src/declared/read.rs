@@ -12,13 +12,14 @@ use super::netconf::Netconf;
 use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
+use super::rows;
 use crate::command_line::check_command;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 15] = [
     "name",
     "desc",
     "example",
@@ -32,6 +33,8 @@ const KEYS: [&str; 13] = [
     "title",
     "canonicalize",
     "singleton",
+    "collect",
+    "otherwise",
 ];
 
 /// The features that every declared type has without naming them.
@@ -96,6 +99,8 @@ impl DeclaredType {
                 canonical.extend(expression.map(|expression| (name.to_owned(), expression)));
             }
         }
+        let collect = collect(top, &schema, problems);
+        let otherwise = otherwise(top, &schema, problems);
         let (protocol_kind, file_node) = form?;
         let get = file_node.required("get", problems);
         let get = get.iter().flat_map(FileNode::items);
@@ -117,7 +122,8 @@ impl DeclaredType {
             }
             ProtocolKind::Rest => Rest::read(&file_node, &schema, problems).map(Form::data),
             ProtocolKind::Netconf => {
-                Netconf::read(&file_node, &schema, depth.unwrap_or(0), problems).map(Form::data)
+                Netconf::read(&file_node, &schema, depth.unwrap_or_default(), problems)
+                    .map(Form::data)
             }
             ProtocolKind::Ovsdb => Ovsdb::read(&file_node, &schema, problems).map(Form::data),
         };
@@ -126,6 +132,8 @@ impl DeclaredType {
             singleton: singleton.map(|(name, _)| name.to_owned()),
             title,
             canonical,
+            collect,
+            otherwise,
             get: get?,
             form: form?,
         })))
@@ -156,6 +164,55 @@ impl GetSection {
             resource: expressions,
         })
     }
+}
+
+/// The attributes whose lists several rows make.
+fn collect(top: &FileNode<'_>, schema: &TypeSchema, problems: &mut Problems) -> Vec<String> {
+    let mut collect = Vec::new();
+    for file_node in top.get("collect").iter().flat_map(FileNode::items) {
+        let Some(name) = file_node.text(problems) else {
+            continue;
+        };
+        if !file_node.is_attribute(schema, name, problems) {
+            continue;
+        }
+        let none = Value::Array(Vec::new());
+        if schema.attributes()[name].check(&none).is_err() {
+            let message =
+                format!("`{name}` is no list: expected a type such as `Optional[Array[String]]`");
+            problems.push(file_node.problem(message));
+        }
+        collect.push(name.to_owned());
+    }
+    collect
+}
+
+/// The attributes of a resource for which there is no row.
+fn otherwise(
+    top: &FileNode<'_>,
+    schema: &TypeSchema,
+    problems: &mut Problems,
+) -> Option<Vec<(String, Value)>> {
+    let file_node = top.get("otherwise")?;
+    if schema.is_ensurable() || top.get("singleton").is_some() {
+        let message = "without a row, a singleton has no attributes, and a resource with `ensure` is absent: leave \
+                       `otherwise` out";
+        problems.push(file_node.problem(message));
+    }
+    let mut values = Vec::new();
+    for (name, file_node) in file_node.pairs(problems) {
+        if !file_node.is_attribute(schema, name, problems) {
+            continue;
+        }
+        if schema.namevars().iter().any(|namevar| namevar == name) {
+            problems.push(file_node.problem("the name is that of the resource: leave it out"));
+        }
+        match rows::typed(&schema.attributes()[name], file_node.node().to_value()) {
+            Ok(value) => values.extend(value.map(|value| (name.to_owned(), value))),
+            Err(message) => problems.push(file_node.problem(message)),
+        }
+    }
+    Some(values)
 }
 
 /// Reports the namevars that rows do not give, or must not give because there is one resource.
@@ -214,7 +271,7 @@ fn schema(
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize", "singleton"] {
+    for key in ["title", "canonicalize", "singleton", "collect", "otherwise"] {
         definition.remove(key);
     }
     if let Some(name) = singleton {

@@ -1,7 +1,8 @@
 //! Converts rows to typed resources.
 
-use devgate_schemas::{Attribute, Resource, TypeSchema, Value};
+use devgate_schemas::{Attribute, Resource, Value};
 
+use super::definition::Definition;
 use crate::Result;
 use crate::file_node::WithLocation;
 use crate::source::{Answers, Row};
@@ -15,11 +16,12 @@ use crate::template::{Expression, Scope};
 /// # Errors
 /// Fails with the place in the answers of a value that does not match its type. A secret is not quoted.
 pub(super) fn resource(
-    schema: &TypeSchema,
+    definition: &Definition,
     expressions: &[(String, WithLocation<Expression>)],
     row: &Row,
     answers: &Answers,
 ) -> Result<Resource> {
+    let schema = &definition.schema;
     let scope = Scope::of_row(row.values());
     let mut resource = Resource::new();
     for (name, expression) in expressions {
@@ -36,6 +38,8 @@ pub(super) fn resource(
                 error.message
             })
         })?;
+        let is_item = definition.collect.contains(name) && !matches!(value, Value::Array(_));
+        let value = if is_item { listed(value) } else { value };
         if let Some(value) = typed(attribute, value).map_err(refused)? {
             resource.set(name, value);
         }
@@ -44,6 +48,15 @@ pub(super) fn resource(
         resource.set("ensure", Value::from("present"));
     }
     Ok(resource)
+}
+
+/// An item as a list; no value is none.
+fn listed(value: Value) -> Value {
+    match value {
+        Value::Undef => Value::Undef,
+        Value::String(text) if text.is_empty() => Value::Undef,
+        item => Value::Array(vec![item]),
+    }
 }
 
 /// Converts a value to its attribute's type; `None` for a missing value.
