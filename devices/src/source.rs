@@ -122,8 +122,8 @@ impl Source {
         self.part.expects_rows() && self.each.is_none() && self.keep.is_none()
     }
 
-    /// The depth of its rows in a document.
-    pub(crate) fn depth(&self) -> usize {
+    /// The depth of its rows in a document, and the name of their elements.
+    pub(crate) fn depth(&self) -> (usize, &str) {
         self.part.depth()
     }
 
