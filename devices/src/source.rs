@@ -24,9 +24,9 @@ use part::Part;
 use request::Request;
 
 pub(crate) use answers::Answers;
+pub(crate) use output::WHOLE_OUTPUT;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
-pub(crate) use output::WHOLE_OUTPUT;
 pub(crate) use row::Row;
 
 /// Decides which rows of `each` are asked about.

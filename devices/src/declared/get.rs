@@ -1,12 +1,13 @@
 //! Reads the sources of a type's rows: `get` in its file.
 
-use devgate_schemas::TypeSchema;
+use devgate_schemas::{TypeSchema, Value};
 
 use super::FACTS;
 use super::definition::GetSection;
 use super::line_patterns::{BLOCK, LinePatterns};
 use super::line_templates::negation;
 use super::on_device::{Condition, WHEN};
+use super::rows;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
@@ -87,7 +88,11 @@ impl GetSection {
 }
 
 /// The attributes whose lists several rows make.
-fn collect(top: &FileNode<'_>, schema: &TypeSchema, problems: &mut Problems) -> Vec<String> {
+pub(super) fn collect(
+    top: &FileNode<'_>,
+    schema: &TypeSchema,
+    problems: &mut Problems,
+) -> Vec<String> {
     let mut collect = Vec::new();
     for file_node in top.get("collect").iter().flat_map(FileNode::items) {
         let Some(name) = file_node.text(problems) else {
@@ -108,7 +113,7 @@ fn collect(top: &FileNode<'_>, schema: &TypeSchema, problems: &mut Problems) -> 
 }
 
 /// The attributes of a resource for which there is no row.
-fn otherwise(
+pub(super) fn otherwise(
     top: &FileNode<'_>,
     schema: &TypeSchema,
     problems: &mut Problems,

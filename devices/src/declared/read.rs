@@ -8,14 +8,13 @@ use serde_json::json;
 use super::cli::Cli;
 use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
-use super::get::{TypeLines, check_namevars, pairs};
+use super::get::{TypeLines, check_namevars, collect, otherwise, pairs};
 use super::line_patterns::LinePatterns;
 use super::netconf::Netconf;
 use super::on_device::{ATTRIBUTE_KEYS, Rules, WHEN};
 use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
-use super::rows;
 use crate::command_line::check_command;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::source::{FamilyProtocol, ProtocolKind};
@@ -193,7 +192,15 @@ fn schema(
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    let own = ["title", "canonicalize", "singleton", "like", "collect", "otherwise", WHEN];
+    let own = [
+        "title",
+        "canonicalize",
+        "singleton",
+        "like",
+        "collect",
+        "otherwise",
+        WHEN,
+    ];
     for key in own {
         definition.remove(key);
     }
