@@ -1,12 +1,18 @@
 //! Resource types declared as data, with a file for each form of change.
 
 mod cli;
+#[cfg(test)]
+mod collect_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]
 mod data_tests;
 mod definition;
 mod form;
+mod get;
+mod line_patterns;
+#[cfg(test)]
+mod line_patterns_tests;
 mod line_templates;
 #[cfg(test)]
 mod line_templates_tests;

@@ -24,6 +24,7 @@ use part::Part;
 use request::Request;
 
 pub(crate) use answers::Answers;
+pub(crate) use output::WHOLE_OUTPUT;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
 pub(crate) use row::Row;
@@ -92,6 +93,24 @@ impl Source {
         })
     }
 
+    /// A command, whose output a TextFSM template parses after each line is indented by its depth. Its mapping may also
+    /// have the keys `also`.
+    pub(crate) fn of_lines(
+        top: &FileNode<'_>,
+        protocol: &FamilyProtocol,
+        template: String,
+        also: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        top.only(&[&["command", "optional"], also].concat(), problems);
+        Some(Self {
+            each: None,
+            part: Part::of_lines(top, protocol, template, problems)?,
+            join: Vec::new(),
+            keep: None,
+        })
+    }
+
     /// The names of its rows' values.
     pub(crate) fn names(&self) -> Vec<&str> {
         let each = self.each.iter().flat_map(|each| each.names());
@@ -103,8 +122,8 @@ impl Source {
         self.part.expects_rows() && self.each.is_none() && self.keep.is_none()
     }
 
-    /// The depth of its rows in a document.
-    pub(crate) fn depth(&self) -> usize {
+    /// The depth of its rows in a document, and the name of their elements.
+    pub(crate) fn depth(&self) -> (usize, &str) {
         self.part.depth()
     }
 

@@ -7,7 +7,7 @@ use devgate_schemas::Hash;
 use super::answers::{Answer, Answers};
 use super::output::OutputTemplate;
 use super::path::Path;
-use super::protocol_kind::ProtocolKind;
+use super::protocol_kind::{FamilyProtocol, ProtocolKind};
 use super::request::{Format, Request, RequestTemplate};
 use super::row::Row;
 use crate::file_node::{FileNode, Problems};
@@ -93,16 +93,33 @@ impl Part {
         })
     }
 
+    /// Reads a command with a template for the depths of its output.
+    pub(super) fn of_lines(
+        top: &FileNode<'_>,
+        protocol: &FamilyProtocol,
+        template: String,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let request = RequestTemplate::read(top, protocol.kind, &[], problems);
+        let is_optional = top.optional("optional", |file_node| file_node.boolean(problems));
+        let template = OutputTemplate::of_lines(template, top.location(), protocol.dialect.clone());
+        Some(Self {
+            request: request?,
+            form: AnswerForm::Output(Box::new(template)),
+            is_optional: is_optional?.unwrap_or(false),
+        })
+    }
+
     /// The names of its rows' values.
     pub(super) fn names(&self) -> Vec<&str> {
         self.form.names()
     }
 
-    /// The depth of its rows in a document.
-    pub(super) fn depth(&self) -> usize {
+    /// The depth of its rows in a document, and the name of their elements.
+    pub(super) fn depth(&self) -> (usize, &str) {
         match &self.form {
-            AnswerForm::Output(_) => 0,
-            AnswerForm::Document { rows, .. } => rows.len(),
+            AnswerForm::Output(_) => (0, ""),
+            AnswerForm::Document { rows, .. } => (rows.len(), rows.last()),
         }
     }
 
