@@ -15,6 +15,7 @@ mod line_templates_tests;
 mod merged_rows;
 mod netconf;
 mod ovsdb;
+mod panos;
 mod provider;
 mod read;
 mod rest;

@@ -120,11 +120,11 @@ impl Template {
                 Escape::Path if Secrets::are_in(&value.to_string()) => {
                     refused("a secret does not belong in a path".to_owned())
                 }
-                Escape::Command => {
+                Escape::Name => {
                     let text = value.to_string();
-                    match text.chars().find(|&found| acts_in_command(found)) {
+                    match text.chars().find(|&found| is_more_than_name(found)) {
                         Some(found) => refused(format!(
-                            "a value with {found:?} does not belong in a command"
+                            "a value with {found:?} does not name something: it could do more here"
                         )),
                         None => Ok(output.write_str(&text)?),
                     }
@@ -169,8 +169,8 @@ impl Template {
     }
 }
 
-/// Whether a character could make more of a command than it is: another command, a file, a request for help.
-fn acts_in_command(character: char) -> bool {
+/// Whether a character could make more of a command or an XPath than it is: another one, a file, a request for help.
+fn is_more_than_name(character: char) -> bool {
     character.is_control() || "|;?&<>`$\"'\\".contains(character)
 }
 
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_value_makes_no_more_of_a_command() {
-        let template = Template::new("show {{ A }}", ["A"], Escape::Command).expect("compiles");
+        let template = Template::new("show {{ A }}", ["A"], Escape::Name).expect("compiles");
         let text = |value: &str| template.render(&scope(json!({ "A": value })));
         assert_eq!(
             text("Gi0/1.5 vrf {x}"),
@@ -377,7 +377,7 @@ mod tests {
             "\"a",
         ] {
             let error = text(value).expect_err(value).message;
-            assert!(error.contains("does not belong in a command"), "{error}");
+            assert!(error.contains("does not name something"), "{error}");
         }
     }
 

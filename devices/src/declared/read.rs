@@ -10,6 +10,7 @@ use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
 use super::netconf::Netconf;
 use super::ovsdb::Ovsdb;
+use super::panos::Panos;
 use super::provider::DeclaredType;
 use super::rest::Rest;
 use super::rows;
@@ -41,12 +42,13 @@ const KEYS: [&str; 15] = [
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
 /// The keys of the forms.
-const FORMS: [(&str, ProtocolKind); 5] = [
+const FORMS: [(&str, ProtocolKind); 6] = [
     ("cli", ProtocolKind::CommandApi),
     ("cli", ProtocolKind::Commands),
     ("rest", ProtocolKind::Rest),
     ("netconf", ProtocolKind::Netconf),
     ("ovsdb", ProtocolKind::Ovsdb),
+    ("panos", ProtocolKind::Panos),
 ];
 
 impl DeclaredType {
@@ -71,7 +73,10 @@ impl DeclaredType {
             match protocol_kind {
                 ProtocolKind::Commands | ProtocolKind::CommandApi => keys.extend(Cli::KEYS),
                 ProtocolKind::Rest => keys.push("join"),
-                ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
+                ProtocolKind::Netconf
+                | ProtocolKind::Ovsdb
+                | ProtocolKind::Panos
+                | ProtocolKind::ReadOnly => {}
             }
             file_node.only(&keys, problems);
         }
@@ -126,6 +131,7 @@ impl DeclaredType {
                     .map(Form::data)
             }
             ProtocolKind::Ovsdb => Ovsdb::read(&file_node, &schema, problems).map(Form::data),
+            ProtocolKind::Panos => Panos::read(&file_node, &schema, problems).map(Form::data),
         };
         Some(Self(Arc::new(Definition {
             schema,
