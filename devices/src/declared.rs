@@ -16,6 +16,8 @@ mod merged_rows;
 mod netconf;
 mod ovsdb;
 mod panos;
+#[cfg(test)]
+mod panos_tests;
 mod provider;
 mod read;
 mod rest;

@@ -2,6 +2,7 @@
 //! modules.
 
 mod harmless;
+mod sources;
 
 use std::env;
 use std::fs;
