@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use devgate_schemas::Facts;
+use devgate_schemas::{Facts, REDACTED};
 use devgate_transports::error::{ConfigurationProblem, LinesEffect, RefusedLine};
 use devgate_transports::{CommandLine, Context, Error, Line, Result, Transport};
 
@@ -23,6 +23,8 @@ pub(crate) struct FakeCandidate {
 #[derive(Debug, Default)]
 pub(crate) struct FakeState {
     running: Vec<String>,
+    /// What it held at first. The lines that restore it are hidden.
+    initial: Vec<String>,
     /// The number of lines in each visit to configuration mode.
     visits: Vec<usize>,
 }
@@ -30,7 +32,8 @@ pub(crate) struct FakeState {
 impl FakeCandidate {
     pub(crate) fn with_running(lines: &[&str]) -> Self {
         let device = Self::default();
-        device.with(|state| state.running = lines.iter().map(|line| (*line).to_owned()).collect());
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        device.with(|state| (state.running, state.initial) = (lines.clone(), lines));
         device
     }
 
@@ -75,6 +78,7 @@ impl FakeCandidate {
                 return Err(Error::Configuration(Box::new(problem)));
             }
             match line.strip_prefix("delete ") {
+                _ if line == REDACTED => candidate = self.with(|state| state.initial.clone()),
                 Some(gone) => candidate.retain(|line| line != &format!("set {gone}")),
                 None => candidate.push(line),
             }
