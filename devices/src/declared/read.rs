@@ -16,9 +16,8 @@ use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
 use crate::command_line::check_command;
-use crate::file_node::{FileNode, Problems, WithLocation};
+use crate::file_node::{FileNode, Problems};
 use crate::source::{FamilyProtocol, ProtocolKind};
-use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
 const KEYS: [&str; 17] = [
