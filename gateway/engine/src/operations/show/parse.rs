@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 use devgate_devices::{CommandTemplates, Error, Family, Table, TemplateCollection};
+use devgate_schemas::did_you_mean;
 
 /// How outputs are parsed.
 #[derive(Debug)]
@@ -78,12 +79,14 @@ impl Parse {
             Failure::new(NO_TEMPLATE, message)
         };
         let Some(collection) = &self.templates else {
+            let own = family.map(Family::commands).unwrap_or_default();
+            let hint = did_you_mean(command, own);
             let places = self.searched.iter();
             let places: Vec<String> = places.map(|path| path.display().to_string()).collect();
             return Err(no_template(format!(
                 "the family does not read this command, and ntc-templates is not installed in {}. Install it with `pip \
                  install ntc_templates`, or name a folder of templates with an index: --templates DIR, the variable \
-                 NTC_TEMPLATES_DIR, or `textfsm-templates` in bolt-project.yaml",
+                 NTC_TEMPLATES_DIR, or `textfsm-templates` in bolt-project.yaml{hint}",
                 places.join(", ")
             )));
         };
