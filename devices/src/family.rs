@@ -3,8 +3,10 @@
 //! A family is a [`Connect`]: it wraps its protocol's session and adds facts.
 
 mod cases;
+mod expected;
 mod facts;
 mod folder;
+mod lint;
 mod recording;
 mod session;
 #[cfg(test)]
@@ -29,6 +31,8 @@ use folder::Folder;
 use session::Session;
 
 pub use cases::{CaseResult, UpdateExpected};
+pub use expected::Comparison;
+pub use lint::{Finding, RULES};
 pub use recording::Recording;
 
 /// A kind of device.
@@ -127,6 +131,11 @@ impl Family {
     /// The name of its file, for messages.
     pub fn file(&self) -> String {
         self.folder.display_name(FILE)
+    }
+
+    /// Its folder, unless it is built in.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.on_disk()
     }
 
     /// The commands or queries whose answers contain facts.

@@ -26,7 +26,9 @@ mod template;
 mod textfsm;
 
 pub use error::{Error, Location, Problem, Result};
-pub use family::{BuiltIn, CaseResult, Family, Recording, UpdateExpected, all};
+pub use family::{
+    BuiltIn, CaseResult, Comparison, Family, Finding, RULES, Recording, UpdateExpected, all,
+};
 pub use provider::{
     Change, Changes, CurrentState, InSync, Provider, ResourceFilter, ResourceType, SecretVisibility,
 };
