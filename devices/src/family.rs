@@ -7,8 +7,10 @@ mod expected;
 mod facts;
 mod folder;
 mod lint;
+mod live_case;
 mod recording;
 mod session;
+mod skeleton;
 #[cfg(test)]
 mod tests;
 
@@ -32,8 +34,10 @@ use session::Session;
 
 pub use cases::{CaseResult, UpdateExpected};
 pub use expected::Comparison;
-pub use lint::{Finding, RULES};
+pub use lint::Finding;
+pub use live_case::LiveCase;
 pub use recording::Recording;
+pub use skeleton::Skeleton;
 
 /// A kind of device.
 #[derive(Debug)]

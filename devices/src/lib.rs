@@ -17,6 +17,7 @@ mod family;
 mod file_node;
 #[doc(hidden)]
 pub mod fuzz;
+mod keys;
 mod line;
 mod provider;
 mod rollback;
@@ -27,8 +28,10 @@ mod textfsm;
 
 pub use error::{Error, Location, Problem, Result};
 pub use family::{
-    BuiltIn, CaseResult, Comparison, Family, Finding, RULES, Recording, UpdateExpected, all,
+    BuiltIn, CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton,
+    UpdateExpected, all,
 };
+pub use keys::FamilyDocument;
 pub use provider::{
     Change, Changes, CurrentState, InSync, Provider, ResourceFilter, ResourceType, SecretVisibility,
 };

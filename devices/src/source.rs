@@ -6,6 +6,7 @@ mod document;
 mod output;
 mod path;
 mod protocol_kind;
+mod recording;
 mod row;
 
 use devgate_schemas::Value;
@@ -21,6 +22,7 @@ use output::Output;
 pub(crate) use answers::Answers;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
+pub(crate) use recording::RecordedAnswer;
 pub(crate) use row::Row;
 
 /// A source of rows.

@@ -9,7 +9,7 @@ use devgate_transports::Context;
 use super::data_form;
 use super::definition::Definition;
 use super::form::Form;
-use crate::source::Answers;
+use crate::source::{Answers, RecordedAnswer};
 use crate::{
     Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
     SecretVisibility,
@@ -42,6 +42,22 @@ impl DeclaredType {
             get.source.replay(&mut answers, &output)?;
         }
         self.0.resources(&answers, ResourceFilter::All)
+    }
+
+    /// Queries the device for everything that `get` reads.
+    ///
+    /// # Errors
+    /// Fails when the session is lost, and when answers do not match.
+    pub(crate) async fn record(
+        &self,
+        ctx: &Context<'_>,
+        answers: &mut Answers,
+        recorded: &mut Vec<RecordedAnswer>,
+    ) -> Result<()> {
+        for get in &self.0.get {
+            get.source.record(ctx, answers, recorded).await?;
+        }
+        Ok(())
     }
 
     /// Compiles the TextFSM templates, which are otherwise compiled on first use.

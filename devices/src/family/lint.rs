@@ -1,6 +1,14 @@
 //! Lint: what a family's files say without effect, and what they leave open. A family with findings works.
 //!
-//! A finding is left out where its line, or the line above, has the comment `# lint: RULE`.
+//! A finding is left out where its line, or the line above, has the comment `# lint: RULE`. The rules:
+//!
+//! - `dead-key`: a key without effect.
+//! - `unused-value`, `unused-file`: a value of a source that nothing uses, a file that nothing reads.
+//! - `not-read`, `not-written`: an attribute that no `get` reads, or no change writes.
+//! - `not-idempotent`: a canonical form whose own canonical form is another one.
+//! - `clears-nothing`: an empty value that changes nothing.
+//! - `no-case`: facts, or a type's reading or writing, without a test case.
+//! - `no-example`: a type without `example`, or an attribute without `desc`.
 
 mod cases;
 mod keys;
@@ -26,28 +34,6 @@ pub struct Finding {
     /// Where it is, and what to do.
     pub problem: Problem,
 }
-
-/// The rules, and what each finds.
-pub const RULES: [(&str, &str); 9] = [
-    ("dead-key", "a key without effect"),
-    ("unused-value", "a value of a source that nothing uses"),
-    ("unused-file", "a file that nothing reads"),
-    ("not-read", "an attribute that no `get` reads"),
-    ("not-written", "an attribute that no change writes"),
-    (
-        "not-idempotent",
-        "a canonical form whose own canonical form is another one",
-    ),
-    ("clears-nothing", "an empty value that changes nothing"),
-    (
-        "no-case",
-        "facts, or a type's reading or writing, without a test case",
-    ),
-    (
-        "no-example",
-        "a type without `example`, or an attribute without `desc`",
-    ),
-];
 
 /// The findings so far, and the texts of the files, which may permit some.
 struct Lint<'f> {

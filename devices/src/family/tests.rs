@@ -4,6 +4,7 @@
 mod harmless;
 mod lint;
 mod parts;
+mod skeletons;
 
 use std::env;
 use std::fs;
