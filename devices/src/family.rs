@@ -13,6 +13,7 @@ mod session;
 mod skeleton;
 #[cfg(test)]
 mod tests;
+mod type_skeleton;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub use lint::Finding;
 pub use live_case::LiveCase;
 pub use recording::Recording;
 pub use skeleton::Skeleton;
+pub use type_skeleton::TypeTable;
 
 /// A kind of device.
 #[derive(Debug)]

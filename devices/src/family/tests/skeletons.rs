@@ -1,5 +1,7 @@
 //! Tests of skeletons: a new family of each protocol passes its test, and lint finds nothing.
 
+use devgate_schemas::Value;
+
 use super::super::*;
 use super::{folder, recording};
 
@@ -67,4 +69,80 @@ fn a_name_or_a_protocol_that_cannot_be_is_refused() {
     };
     assert!(message("Acme", "ssh_cli").contains("lower-case"));
     assert!(message("acme", "sshcli").contains("did you mean `ssh_cli`?"));
+}
+
+#[test]
+fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
+    let attributes = serde_json::json!({
+        "name": {"type": "String", "behaviour": "namevar"},
+        "vrf": {"type": "String", "behaviour": "namevar"},
+        "ensure": {"type": "Enum[present, absent]", "default": "present"},
+        "mtu": {"type": "Optional[Integer[64, 9000]]", "desc": "Its \"MTU\"."},
+        "shutdown": {"type": "Optional[Boolean]"},
+        "name_servers": {"type": "Optional[Array[String]]"},
+        "description": {"type": "Optional[String]"},
+        "serial": {"type": "Optional[String]", "behaviour": "read_only"},
+    });
+    let singleton = serde_json::json!({
+        "name": {"type": "String", "behaviour": "namevar", "default": "settings"},
+        "domain": {"type": "Optional[String]"},
+    });
+    let table = |name: &str, attributes: &serde_json::Value| TypeTable {
+        name: name.to_owned(),
+        attributes: attributes
+            .as_object()
+            .cloned()
+            .unwrap_or_default()
+            .into_iter()
+            .collect(),
+        ..TypeTable::default()
+    };
+    for protocol in ["ssh_cli", "rest", "netconf", "ovsdb"] {
+        let skeleton = Skeleton::new("acme", protocol, None).expect("it is made");
+        let (folder, family) = made(&skeleton);
+        for (name, attributes) in [("acme_port", &attributes), ("acme_dns", &singleton)] {
+            let text = family
+                .type_skeleton(&table(name, attributes))
+                .expect("it is made");
+            let path = folder.path().join(format!("types/{name}.yaml"));
+            std::fs::write(path, text).expect("written");
+        }
+        let family =
+            Family::load(folder.path()).unwrap_or_else(|error| panic!("{protocol}: {error}"));
+        family
+            .test(UpdateExpected::Yes, Comparison::Whole)
+            .expect("templates compile");
+        if protocol != "ssh_cli" {
+            continue;
+        }
+        let of = |name: &str| {
+            family
+                .types()
+                .find(|kind| kind.schema().name() == name)
+                .expect("it is there")
+        };
+        let output = "port e1 red\n mtu 1500\n shutdown\n name servers a\n name servers b\n";
+        let found = of("acme_port").parse(output).expect("it is read");
+        assert_eq!(
+            serde_json::json!(found),
+            serde_json::json!([{
+                "title": "e1 red", "name": "e1", "vrf": "red", "ensure": "present", "mtu": 1500, "shutdown": true,
+                "name_servers": ["a", "b"],
+            }])
+        );
+        let found = of("acme_dns")
+            .parse("domain example.org\n")
+            .expect("it is read");
+        assert_eq!(found[0].get("domain"), Some(&Value::from("example.org")));
+    }
+    let family = made(&Skeleton::new("acme", "ssh_cli", None).expect("it is made")).1;
+    let wrong = table(
+        "x",
+        &serde_json::json!({"a": {"type": "Strng", "behaviour": "namevar"}}),
+    );
+    let error = family
+        .type_skeleton(&wrong)
+        .expect_err("no such type")
+        .to_string();
+    assert!(error.contains("unresolved type 'Strng'"), "{error}");
 }

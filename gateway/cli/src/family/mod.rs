@@ -1,7 +1,7 @@
 //! `devgate family`: device families, and what helps to write them: skeletons, schemas, lint, and tests without a device.
 
 mod lint;
-mod new;
+pub(crate) mod new;
 mod record;
 mod test;
 
