@@ -28,12 +28,19 @@ pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
     })
 }
 
-/// Reports a command with a question mark, at which the device would show help instead of running it.
+/// Reports a command of a source with a question mark, at which the device would show help instead of running it.
 pub(crate) fn check_command(
     source: &FileNode<'_>,
     dialect: Option<&Dialect>,
     problems: &mut Problems,
 ) {
+    let (each, join) = (source.get("each"), source.get("join"));
+    for source in each
+        .into_iter()
+        .chain(join.iter().flat_map(FileNode::items))
+    {
+        check_command(&source, dialect, problems);
+    }
     let asks_for_help = dialect.is_some_and(|dialect| dialect.literal.is_none());
     if let Some(command) = source.get("command").filter(|_| asks_for_help)
         && command

@@ -1,6 +1,5 @@
 //! Resource types declared as data, with a file for each form of change.
 
-mod body;
 mod cli;
 mod crud;
 mod data_form;
@@ -13,6 +12,7 @@ mod line_templates;
 mod line_templates_tests;
 mod merged_rows;
 mod netconf;
+mod on_device;
 mod ovsdb;
 mod provider;
 mod read;
@@ -26,3 +26,6 @@ mod tests;
 mod text_tests;
 
 pub(crate) use provider::DeclaredType;
+
+/// The name of a device's facts in expressions and templates.
+const FACTS: &str = "facts";

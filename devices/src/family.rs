@@ -8,6 +8,8 @@ mod facts;
 mod folder;
 mod lint;
 mod live_case;
+mod names;
+mod protocol;
 mod recording;
 mod session;
 mod skeleton;
@@ -19,18 +21,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::command_line::check_command;
-use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
+use crate::source::{FamilyProtocol, ProtocolKind, Unanswered};
+use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
+use protocol::{dialect, protocol};
 use session::Session;
 
 pub use cases::{CaseResult, UpdateExpected};
@@ -57,12 +60,13 @@ pub struct Family {
 const FILE: &str = "family.yaml";
 
 /// The keys of a family's file.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "desc",
     "protocol",
     "connection_info",
     "groups",
+    "names",
     "dialect",
     "facts",
     "checkpoint",
@@ -149,26 +153,35 @@ impl Family {
         self.facts.commands()
     }
 
-    /// Every read-only command or query, without duplicates: those that the dialect runs when a session opens, and
-    /// those of facts and resources.
-    pub fn commands(&self) -> Vec<&str> {
-        let types = self.types.iter().flat_map(DeclaredType::commands);
-        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
-        let all = all.map(String::as_str);
-        let mut commands: Vec<&str> = Vec::new();
-        for command in all.chain(self.fact_commands()).chain(types) {
-            if !commands.contains(&command) {
-                commands.push(command);
+    /// The read-only commands or queries that a recording still lacks, without duplicates: those that the dialect runs
+    /// when a session opens, and those of facts and resources. What a command is asked about may be in the answers to
+    /// others, so there may be more when these are known.
+    pub fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> Vec<Unanswered> {
+        let on_open = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let on_open = on_open.filter(|command| known(command).is_none());
+        let on_open = on_open.map(|command| Unanswered {
+            query: command.clone(),
+            is_optional: false,
+        });
+        let types = self.types.iter().flat_map(|kind| kind.unanswered(known));
+        let mut unanswered: Vec<Unanswered> = Vec::new();
+        for one in on_open.chain(self.facts.unanswered(known)).chain(types) {
+            match unanswered.iter_mut().find(|other| other.query == one.query) {
+                Some(other) => other.is_optional &= one.is_optional,
+                None => unanswered.push(one),
             }
         }
-        commands
+        unanswered
     }
 
     /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
     pub fn secrets_in<'o>(&self, output: impl Fn(&str) -> Option<&'o str>) -> Vec<Value> {
         let resources = self.types.iter().flat_map(|kind| {
             // Output that a type cannot read yields no known secret.
-            kind.resources(&output).unwrap_or_default()
+            kind.resources(&output, None).unwrap_or_default()
         });
         let values = resources.flat_map(|one| {
             let values = one.iter().map(|(_, value)| value.clone());
@@ -223,12 +236,17 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
+        let language = file
+            .as_ref()
+            .map(|file| names::language(&file.top(), &mut problems));
+        let language = language.unwrap_or_default();
+        let file = file.map(|file| file.speaking(language));
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
             kind: ProtocolKind::of(it.protocol.schema().name()),
             dialect: it.dialect.clone().map(Arc::new),
         });
-        let types = types(&folder, protocol.as_ref(), &mut problems)?;
+        let types = types(&folder, language, protocol.as_ref(), &mut problems)?;
         match contents {
             Some(FamilyFile {
                 schema,
@@ -286,7 +304,7 @@ impl FamilyFile {
         let protocol_kind = protocol
             .as_ref()
             .map(|it| ProtocolKind::of(it.schema().name()));
-        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::Commands);
+        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::CommandApi);
         let facts = top.get("facts");
         for source in facts.iter().flat_map(FileNode::items) {
             check_command(&source, dialect.as_ref(), problems);
@@ -299,7 +317,8 @@ impl FamilyFile {
             let message = "lines are taken back on a command line only: there is no `dialect`";
             problems.push(checkpoint.problem(message));
         }
-        let checkpoint = checkpoint.and_then(|file_node| CliRollback::read(&file_node, problems));
+        let checkpoint = checkpoint
+            .and_then(|file_node| CliRollback::read(&file_node, dialect.as_ref(), problems));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -330,53 +349,10 @@ fn if_valid(file: Result<YamlFile>, problems: &mut Problems) -> Result<Option<Ya
     }
 }
 
-/// The family's dialect, if it has one.
-fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
-    let file_node = top.get("dialect")?;
-    let dialect: Dialect = match yaml::from_node(file_node.node()) {
-        Ok(dialect) => dialect,
-        Err(error) => {
-            problems.push(file_node.yaml_problem(error));
-            return None;
-        }
-    };
-    check_dialect(&file_node, &dialect, problems);
-    Some(dialect)
-}
-
-/// The family's protocol, with its dialect if it has one.
-fn protocol(
-    top: &FileNode<'_>,
-    dialect: Option<Dialect>,
-    problems: &mut Problems,
-) -> Option<Arc<dyn Connect>> {
-    let file_node = top.required("protocol", problems)?;
-    let name = file_node.text(problems)?;
-    let known = devgate_transports::all();
-    let Some(protocol) = known.iter().find(|one| one.schema().name() == name) else {
-        let hint = suggest(name, known.iter().map(|one| one.schema().name()));
-        problems.push(file_node.problem(format!("there is no protocol `{name}`{hint}")));
-        return None;
-    };
-    let Some(dialect) = dialect else {
-        return Some(Arc::clone(protocol));
-    };
-    let with_dialect = protocol.speaking(dialect);
-    if with_dialect.is_none() && has_command_line(name) {
-        // An API takes commands without a prompt.
-        top.get("dialect")?.only(&["harmless", "filters"], problems);
-        return Some(Arc::clone(protocol));
-    }
-    if with_dialect.is_none() {
-        let message = format!("`{name}` has no command line, and so no dialect: leave it out");
-        problems.push(top.nearest(&["dialect".to_owned()]).problem(message));
-    }
-    with_dialect
-}
-
 /// The types in `types/`, one per file.
 fn types(
     folder: &Folder,
+    language: Language,
     protocol: Option<&FamilyProtocol>,
     problems: &mut Problems,
 ) -> Result<Vec<DeclaredType>> {
@@ -389,6 +365,7 @@ fn types(
         let Some(file) = if_valid(folder.yaml(&path), problems)? else {
             continue;
         };
+        let file = file.speaking(language);
         let top = file.top();
         let read = |path: &str| folder.read(path);
         let Some(kind) = DeclaredType::read(&top, protocol, &read, problems) else {

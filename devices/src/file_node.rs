@@ -8,7 +8,7 @@ use devgate_schemas::yaml::{self, Mapping, Node};
 use devgate_schemas::{self as schemas, Key, TypeSchema, Value, suggest};
 
 use crate::error::{Error, Location, Problem};
-use crate::template::{self, Escape, Expression, Template};
+use crate::template::{self, Cause, Escape, Expression, Language, Template};
 
 /// The problems in the files read so far.
 pub(crate) type Problems = Vec<Problem>;
@@ -17,6 +17,7 @@ pub(crate) type Problems = Vec<Problem>;
 pub(crate) struct YamlFile {
     name: Arc<str>,
     root: Node,
+    language: Language,
 }
 
 /// A node of a file, and its path of keys.
@@ -25,6 +26,8 @@ pub(crate) struct FileNode<'a> {
     file: &'a Arc<str>,
     node: &'a Node,
     key: String,
+    /// The language of its expressions and templates.
+    language: Language,
 }
 
 /// A value from a family's file, with its location for later messages.
@@ -42,9 +45,18 @@ impl YamlFile {
     pub(crate) fn parse(name: impl Into<Arc<str>>, text: &str) -> Result<Self, Problem> {
         let name = name.into();
         match yaml::parse(text) {
-            Ok(root) => Ok(Self { name, root }),
+            Ok(root) => Ok(Self {
+                name,
+                root,
+                language: Language::default(),
+            }),
             Err(error) => Err(Problem::of_yaml(&name, "", error)),
         }
+    }
+
+    /// The file with expressions and templates in this language.
+    pub(crate) fn speaking(self, language: Language) -> Self {
+        Self { language, ..self }
     }
 
     /// The top of the file.
@@ -53,6 +65,7 @@ impl YamlFile {
             file: &self.name,
             node: &self.root,
             key: String::new(),
+            language: self.language,
         }
     }
 }
@@ -210,8 +223,23 @@ impl<'a> FileNode<'a> {
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
         match self.node.as_str() {
             Some(text) if !text.trim().is_empty() => Some(text),
-            _ => {
+            Some(_) => {
+                problems.push(self.problem("expected a text that is not empty"));
+                None
+            }
+            None => {
                 problems.push(self.problem(self.node.mismatch("a text")));
+                None
+            }
+        }
+    }
+
+    /// The Boolean of the node.
+    pub(crate) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
+        match self.node.as_scalar() {
+            Some(Value::Boolean(value)) => Some(*value),
+            _ => {
+                problems.push(self.problem(self.node.mismatch("true or false")));
                 None
             }
         }
@@ -233,7 +261,7 @@ impl<'a> FileNode<'a> {
                 return None;
             }
         };
-        let compiled = Expression::new(&source, names.iter().copied());
+        let compiled = Expression::new(self.language, &source, names.iter().copied());
         self.located(compiled, problems)
     }
 
@@ -255,7 +283,7 @@ impl<'a> FileNode<'a> {
         escape: Escape,
         problems: &mut Problems,
     ) -> Option<WithLocation<Template>> {
-        let compiled = Template::new(source, names.iter().copied(), escape);
+        let compiled = Template::new(self.language, source, names.iter().copied(), escape);
         self.located(compiled, problems)
     }
 
@@ -294,11 +322,21 @@ impl<T> WithLocation<T> {
         self.location.template_problem(error)
     }
 
-    /// Why it cannot be rendered for a change: a missing attribute, or an error in the template.
-    pub(crate) fn failure(&self, schema: &TypeSchema, error: template::Error) -> Error {
-        match &error.missing {
-            Some(name) if schema.attributes().contains_key(name) => Error::Missing(name.clone()),
+    /// Why it cannot be evaluated: the family refuses, or there is an error in it.
+    pub(crate) fn error(&self, error: template::Error) -> Error {
+        match error.cause {
+            Cause::Refusal => Error::Refused(error.message),
             _ => Error::Data(self.problem(&error)),
+        }
+    }
+
+    /// Why it cannot be rendered for a change: as [`error`](Self::error), or a missing attribute.
+    pub(crate) fn failure(&self, schema: &TypeSchema, error: template::Error) -> Error {
+        match &error.cause {
+            Cause::Missing(name) if schema.attributes().contains_key(name) => {
+                Error::Missing(name.clone())
+            }
+            _ => self.error(error),
         }
     }
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, TypeSchema, Value};
 use serde_json::json;
 
+use super::FACTS;
 use super::cli::Cli;
 use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
 use super::netconf::Netconf;
+use super::on_device::{ATTRIBUTE_KEYS, Condition, Rules, WHEN};
 use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
@@ -18,7 +20,7 @@ use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "desc",
     "example",
@@ -32,13 +34,18 @@ const KEYS: [&str; 13] = [
     "title",
     "canonicalize",
     "singleton",
+    WHEN,
 ];
+
+/// The key of names for values of a row.
+const LET: &str = "let";
 
 /// The features that every declared type has without naming them.
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
 /// The keys of the forms.
-const FORMS: [(&str, ProtocolKind); 4] = [
+const FORMS: [(&str, ProtocolKind); 5] = [
+    ("cli", ProtocolKind::CommandApi),
     ("cli", ProtocolKind::Commands),
     ("rest", ProtocolKind::Rest),
     ("netconf", ProtocolKind::Netconf),
@@ -54,7 +61,8 @@ impl DeclaredType {
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let forms = FORMS.map(|(key, _)| key);
+        let mut forms = FORMS.map(|(key, _)| key).to_vec();
+        forms.dedup();
         top.only(&[&KEYS[..], &forms[..]].concat(), problems);
         let singleton = top.get("singleton");
         let singleton =
@@ -64,7 +72,7 @@ impl DeclaredType {
         if let Some((protocol_kind, file_node)) = &form {
             let mut keys = vec!["get", "create", "update", "delete"];
             match protocol_kind {
-                ProtocolKind::Commands => keys.extend(Cli::KEYS),
+                ProtocolKind::Commands | ProtocolKind::CommandApi => keys.extend(Cli::KEYS),
                 ProtocolKind::Rest => keys.push("join"),
                 ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
             }
@@ -108,7 +116,7 @@ impl DeclaredType {
         let get: Option<Vec<GetSection>> = get.into_iter().collect();
         let depth = get.iter().flatten().map(|get| get.source.depth()).next();
         let form = match protocol_kind {
-            ProtocolKind::Commands | ProtocolKind::ReadOnly => {
+            ProtocolKind::Commands | ProtocolKind::CommandApi | ProtocolKind::ReadOnly => {
                 let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
                 let cli = Cli::read(&file_node, &schema, dialect, problems);
                 cli.map(|cli| Form::Cli(Box::new(cli)))
@@ -119,8 +127,10 @@ impl DeclaredType {
             }
             ProtocolKind::Ovsdb => Ovsdb::read(&file_node, &schema, problems).map(Form::data),
         };
+        let rules = Rules::read(top, &schema, problems);
         Some(Self(Arc::new(Definition {
             schema,
+            rules,
             singleton: singleton.map(|(name, _)| name.to_owned()),
             title,
             canonical,
@@ -138,10 +148,23 @@ impl GetSection {
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let source = Source::read(top, protocol_kind, "resource", read, problems);
+        let also = ["resource", LET, WHEN];
+        let source = Source::read(top, protocol_kind, &also, read, problems);
         let resource = top.required("resource", problems);
+        let when = Condition::read(top, problems);
         let source = source?;
-        let names = source.names();
+        let mut names = source.names();
+        names.push(FACTS);
+        let mut values: Vec<(String, WithLocation<Expression>)> = Vec::new();
+        for (name, file_node) in pairs(top.get(LET), problems) {
+            if names.contains(&name) {
+                problems
+                    .push(file_node.problem(format!("`{name}` stands for something else here")));
+            }
+            let expression = file_node.expression(&names, problems);
+            values.extend(expression.map(|expression| (name.to_owned(), expression)));
+            names.push(name);
+        }
         let mut expressions: Vec<(String, WithLocation<Expression>)> = Vec::new();
         for (name, file_node) in pairs(resource, problems) {
             if file_node.is_attribute(schema, name, problems) {
@@ -151,6 +174,8 @@ impl GetSection {
         }
         Some(Self {
             source,
+            when: when?,
+            values,
             resource: expressions,
         })
     }
@@ -212,8 +237,17 @@ fn schema(
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize", "singleton"] {
+    for key in ["title", "canonicalize", "singleton", WHEN] {
         definition.remove(key);
+    }
+    if let Some(Value::Hash(attributes)) = definition.get_mut(&"attributes".into()) {
+        for (_, attribute) in attributes.iter_mut() {
+            if let Value::Hash(attribute) = attribute {
+                for key in ATTRIBUTE_KEYS {
+                    attribute.remove(key);
+                }
+            }
+        }
     }
     if let Some(name) = singleton {
         add_name(&mut definition, name);

@@ -6,6 +6,7 @@
 //! - `type`: the resource type; without it, the case tests the family's facts.
 //! - `changes`: a list of `{title, is, should}`. Without `is` the resource is absent, and without `should`
 //!   it is removed. Both are brought into canonical form, as in a run. Without `changes`, the case tests the result of `get`.
+//! - `facts`: the facts of the device. Without them, the device has all that the type knows.
 //! - `session`: the subject of a recorded session; the case tests the facts and the resources of every type
 //!   in it.
 //! - `partial`: whether the expected result is only a part ([`Comparison::Part`]).
@@ -17,7 +18,7 @@
 use std::path::Path;
 
 use devgate_schemas::yaml::Node;
-use devgate_schemas::{Hash, InvalidResource, Value, suggest};
+use devgate_schemas::{Facts, Hash, InvalidResource, Value, suggest};
 use serde_json::json;
 
 use super::expected::{Comparison, EXPECTED, difference, pretty};
@@ -57,7 +58,7 @@ struct CaseOutput {
 }
 
 /// The keys of a `case.yaml`.
-pub(super) const CASE_KEYS: [&str; 5] = ["desc", "type", "changes", "session", "partial"];
+pub(super) const CASE_KEYS: [&str; 6] = ["desc", "type", "facts", "changes", "session", "partial"];
 
 /// The name of a case's own file.
 const FILE: &str = "case.yaml";
@@ -175,18 +176,13 @@ impl Family {
         let top = file.top();
         top.only(&CASE_KEYS, &mut problems);
         top.required("desc", &mut problems);
-        let is_partial = top.get("partial");
-        let is_partial = is_partial.is_some_and(|file_node| {
-            let value = file_node.node().as_scalar();
-            if !matches!(value, Some(Value::Boolean(_))) {
-                problems.push(file_node.problem(file_node.node().mismatch("true or false")));
-            }
-            matches!(value, Some(Value::Boolean(true)))
-        });
+        let is_partial = top
+            .get("partial")
+            .and_then(|file_node| file_node.boolean(&mut problems));
         let session = top.get("session");
         if let Some(session) = &session {
             problems.extend(Recording::session(session).err());
-            for other in ["type", "changes"] {
+            for other in ["type", "facts", "changes"] {
                 if let Some(other) = top.get(other) {
                     problems.push(other.problem("a recorded session is about every type"));
                 }
@@ -207,16 +203,20 @@ impl Family {
         if !problems.is_empty() {
             return Err(Error::Family(problems));
         }
+        let facts = top
+            .get("facts")
+            .map(|facts| Facts::from(hash(facts.node())));
         let mut output = match (kind, top.get("changes")) {
             _ if session.is_some() => self.try_session(folder, case)?,
             (None, _) => self.try_facts(folder, case)?,
             (Some(kind), Some(changes)) => {
-                let lines = lines(kind, &changes);
+                let lines = lines(kind, &changes, facts.as_ref());
                 CaseOutput::new("lines.txt", lines.map(|lines| lines.join("\n") + "\n"))
             }
             (Some(kind), None) => {
                 let outputs = outputs(folder, case)?;
-                let resources = kind.resources(|command| output_of(&outputs, command));
+                let output = |command: &str| output_of(&outputs, command);
+                let resources = kind.resources(output, facts.as_ref());
                 let resources = resources.map(|resources| pretty(&json!(resources)));
                 CaseOutput::new("resources.json", resources)
             }
@@ -233,7 +233,7 @@ impl Family {
         output.namevars = kinds
             .flat_map(|kind| kind.schema().namevars().to_vec())
             .collect();
-        output.is_partial = is_partial;
+        output.is_partial = is_partial.unwrap_or(false);
         Ok(output)
     }
 
@@ -250,8 +250,10 @@ impl Family {
     fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
         let mut json = self.facts_json(&outputs);
+        let output = |command: &str| output_of(&outputs, command);
+        let facts = self.facts_of(output, |_| {});
         for kind in &self.types {
-            let resources = kind.resources(|command| output_of(&outputs, command));
+            let resources = kind.resources(output, Some(&facts));
             let name = kind.schema().name();
             json["resources"][name] = match resources {
                 Ok(resources) => json!(resources),
@@ -323,7 +325,11 @@ fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
 }
 
 /// Returns the lines of a case's changes.
-fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Vec<String>> {
+fn lines(
+    kind: &dyn ResourceType,
+    changes: &FileNode<'_>,
+    facts: Option<&Facts>,
+) -> Result<Vec<String>> {
     let schema = kind.schema();
     let mut lines = Vec::new();
     for file_node in changes.items() {
@@ -347,7 +353,7 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Vec<String>>
         if is_removal {
             change.should = None;
         }
-        lines.extend(kind.render(&name, &change, SecretVisibility::Redacted)?);
+        lines.extend(kind.render(&name, &change, facts, SecretVisibility::Redacted)?);
     }
     Ok(lines)
 }

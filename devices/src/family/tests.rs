@@ -3,6 +3,7 @@
 
 mod harmless;
 mod lint;
+mod on_device;
 mod parts;
 mod skeletons;
 
@@ -127,7 +128,7 @@ cli:
         .to_string();
     let error = error.replace(&format!("{}/", folder.path().display()), "");
     let expected = "\
-family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, connection_info, groups, dialect, facts, checkpoint
+family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, connection_info, groups, names, dialect, facts, checkpoint
 family.yaml:1:1: missing key `desc`
 family.yaml:4:12: at dialect: unknown key `promt`; did you mean `prompt`?
 family.yaml:3:11: at protocol: there is no protocol `shh_cli`; did you mean `ssh_cli`?
@@ -135,7 +136,7 @@ family.yaml:12:21: at facts[0].facts.os.name: `VERSOIN` is not known here; did y
 family.yaml:12:47: at facts[0].facts.os.release.full: unexpected end of input, expected identifier
 types/acme_acl.yaml:1:7: at name: unclosed bracket '['
 types/acme_port.yaml:12:36: at cli.get.resource.speed: `acme_port` has no attribute `speed`; expected one of name
-types/acme_port.yaml:15:5: at cli.create: `sped` is not known here; known are name, is, should
+types/acme_port.yaml:15:5: at cli.create: `sped` is not known here; known are name, is, should, facts
 types/acme_vlan.yaml:4:15: at attributes.id.type: the type of `acme_lan.id` references an unresolved type 'Integr': only Puppet's own data types are known here
 types/acme_vlan.yaml:5:9: at attributes.name: `namvar` is not a valid behaviour value
 types/acme_vlan.yaml:7:3: at cli: unknown key `gett`; did you mean `get`?";

@@ -13,7 +13,7 @@ struct Batch {
     owners: Vec<usize>,
 }
 
-/// Types changes, each of which consists of lines. Calls `report` for each change with its index and whether
+/// Types changes, each of which consists of lines; `mode_exit` leaves a mode. Calls `report` for each change with its index and whether
 /// it was accepted or why it was refused. After a refusal the other changes continue, and nothing is sent
 /// twice.
 ///
@@ -24,12 +24,13 @@ pub(crate) async fn send(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
     changes: &[Vec<Line>],
+    mode_exit: Option<&str>,
     mut report: impl FnMut(usize, std::result::Result<(), String>) + Send,
 ) -> Result<()> {
     let mut first = 0;
     while first < changes.len() {
         let rest = &changes[first..];
-        let batch = Batch::new(rest);
+        let batch = Batch::new(rest, mode_exit);
         let outcome = session.configure(ctx, &batch.lines).await;
         let done = match &outcome {
             Ok(()) => rest.len(),
@@ -48,12 +49,12 @@ pub(crate) async fn send(
 }
 
 impl Batch {
-    fn new(changes: &[Vec<Line>]) -> Self {
+    fn new(changes: &[Vec<Line>], mode_exit: Option<&str>) -> Self {
         let (mut lines, mut owners) = (Vec::new(), Vec::new());
         let mut last: Option<&Line> = None;
         for (owner, change) in changes.iter().enumerate() {
             for line in change {
-                let exits = last.map(|last| last.mode_exits_before(line));
+                let exits = last.map(|last| last.mode_exits_before(line, mode_exit));
                 lines.extend(exits.into_iter().flatten());
                 lines.push(line.to_transport());
                 owners.resize(lines.len(), owner);

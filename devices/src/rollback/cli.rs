@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use devgate_schemas::{Hash, Regexp, Value};
-use devgate_transports::Context;
+use devgate_transports::{Context, Dialect};
 
 use super::blocks::{Step, StepKind, blocks, steps};
 use super::device_rollback::{DeviceRollback, RestorePoint};
@@ -20,6 +20,8 @@ pub(crate) struct CliRollback {
     ignore: Vec<Regexp>,
     /// The line that removes `LINE`.
     undo: WithLocation<Expression>,
+    /// The line that leaves a mode.
+    mode_exit: Option<String>,
 }
 
 /// How many times the difference is computed and applied: removing one line may remove others.
@@ -30,7 +32,11 @@ const NAMED: usize = 5;
 
 impl CliRollback {
     /// Reads the `checkpoint` of a family's file.
-    pub(crate) fn read(top: &FileNode<'_>, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn read(
+        top: &FileNode<'_>,
+        dialect: Option<&Dialect>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
         let show = top.required_text("show", problems);
         let undo = top
@@ -52,6 +58,7 @@ impl CliRollback {
             show: show?.to_owned(),
             ignore,
             undo: undo?,
+            mode_exit: line::mode_exit(dialect).map(str::to_owned),
         })
     }
 
@@ -116,7 +123,8 @@ impl DeviceRollback for CliRollback {
                     ctx.debug(message);
                 }
             };
-            line::send(ctx, session(ctx)?, &lines, refused).await?;
+            let mode_exit = self.mode_exit.as_deref();
+            line::send(ctx, session(ctx)?, &lines, mode_exit, refused).await?;
             remaining = self.steps(&self.current(ctx).await?, &restore_point)?;
         }
         if remaining.is_empty() {
@@ -171,7 +179,7 @@ mod tests {
     #[tokio::test]
     async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
         let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let before =
             FakeSession::with_output("!\ninterface a\n description caf\u{fffd}\n", "bogus");
         let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
@@ -189,7 +197,7 @@ mod tests {
     #[tokio::test]
     async fn remaining_differences_are_named_without_their_secrets() {
         let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let before =
             FakeSession::with_output("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
         let after = FakeSession::with_output("interface a\n!\nenable password canary", "password");

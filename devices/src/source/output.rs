@@ -8,23 +8,21 @@ use crate::file_node::{FileNode, Problems};
 use crate::textfsm::{self, TextFsm};
 use crate::{Error, Result};
 
-/// A command, and the TextFSM template that parses its output.
+/// The TextFSM template that parses an output.
 #[derive(Debug)]
-pub(crate) struct Output {
-    pub(super) command: Arc<str>,
+pub(super) struct OutputTemplate {
     fsm: TextFsm,
     /// Where the template's first line is.
     location: Location,
 }
 
-impl Output {
-    /// Reads `command`, and the template at `textfsm` or in the file that `textfsm_file` names.
+impl OutputTemplate {
+    /// Reads the template at `textfsm` or in the file that `textfsm_file` names.
     pub(super) fn read(
         top: &FileNode<'_>,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let command = top.required_text("command", problems);
         let (source, location) = match (top.get("textfsm"), top.get("textfsm_file")) {
             (Some(file_node), None) => (file_node.text(problems)?.to_owned(), file_node.location()),
             (None, Some(file_node)) => {
@@ -41,7 +39,9 @@ impl Output {
                 (source.ok()?, location)
             }
             (None, None) => {
-                problems.push(top.problem("missing key `textfsm`, or `textfsm_file`"));
+                problems.push(top.problem(
+                    "missing key `textfsm`, or `textfsm_file`, or `values` for an output of JSON or XML",
+                ));
                 return None;
             }
             (Some(file_node), Some(_)) => {
@@ -50,30 +50,29 @@ impl Output {
             }
         };
         Some(Self {
-            command: command?.into(),
             fsm: TextFsm::new(source),
             location,
         })
     }
 
     /// The names of its rows' values.
-    pub(super) fn names(&self) -> Vec<&str> {
-        self.fsm.names().iter().map(String::as_str).collect()
+    pub(super) fn names(&self) -> &[String] {
+        self.fsm.names()
     }
 
     /// The rows of an output.
-    pub(super) fn rows(&self, output: &str) -> Result<Vec<Row>> {
+    pub(super) fn rows(&self, command: &Arc<str>, output: &str) -> Result<Vec<Row>> {
         let rows = self.fsm.rows(output).map_err(|error| match error {
             textfsm::Error::Template { line, message } => Error::Data(self.problem(line, message)),
             textfsm::Error::Output { line, message } => Error::Output {
-                command: self.command.to_string(),
+                command: command.to_string(),
                 line,
                 column: 1,
                 message,
             },
         })?;
         let row = |row| Row::Output {
-            command: Arc::clone(&self.command),
+            command: Arc::clone(command),
             row,
         };
         Ok(rows.into_iter().map(row).collect())

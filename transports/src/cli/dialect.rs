@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use super::commit::Commit;
 pub use super::pattern::{LinePattern, Pattern};
 pub use super::text::{TerminatedText, TextEnd, TextOpening};
 
@@ -23,10 +24,15 @@ pub struct Dialect {
     pub pager: Vec<Answer>,
     /// How to enter privileged mode.
     pub enable: Option<Enable>,
-    /// The command that enters configuration mode. Without it, the session cannot configure.
+    /// The command that enters configuration mode; `none` if lines are typed at the prompt of commands. Without it,
+    /// the session cannot configure.
     pub enter_config: Option<String>,
     /// The command that leaves configuration mode from any depth.
     pub leave_config: Option<String>,
+    /// The line that leaves a mode for the one above, by default `exit`; `none` if the lines themselves do so.
+    pub leave_mode: Option<String>,
+    /// How typed lines take effect, if they do so only with a commit.
+    pub commit: Option<Commit>,
     /// Questions that commands and configuration lines ask, and the answers. Any other question is
     /// answered only if the answer was given with the command.
     pub confirm: Vec<Confirm>,
@@ -60,6 +66,8 @@ pub struct Prompts {
     pub config: Option<LinePattern>,
     /// The prompt at which privileged commands are run, if it differs from `exec`.
     pub privileged: Option<LinePattern>,
+    /// The line above a prompt that belongs to it and may change with the mode, such as `[edit]`.
+    pub above: Option<LinePattern>,
 }
 
 /// The login questions of a command line. Each is answered once, from the target's settings.
@@ -180,6 +188,23 @@ impl Dialect {
 }
 
 impl Dialect {
+    /// The line that leaves a mode on most devices.
+    pub const EXIT_MODE: &str = "exit";
+
+    /// The word for a command that does not exist.
+    const NONE: &str = "none";
+
+    /// Returns whether lines of configuration are typed at the prompt of commands.
+    pub fn is_modeless(&self) -> bool {
+        self.enter_config.as_deref() == Some(Self::NONE)
+    }
+
+    /// Returns the line that leaves a mode for the one above, unless the lines themselves do so.
+    pub fn mode_exit(&self) -> Option<&str> {
+        let exit = self.leave_mode.as_deref().unwrap_or(Self::EXIT_MODE);
+        (exit != Self::NONE).then_some(exit)
+    }
+
     /// Returns the questions that this line may ask.
     pub(crate) fn confirmations(&self, line: &str) -> impl Iterator<Item = &Confirm> {
         self.confirm.iter().filter(move |confirm| {
@@ -257,6 +282,7 @@ impl Default for Prompts {
             exec: LinePattern::new(r".*[>#$%❯»]").expect("a built-in pattern compiles"),
             config: None,
             privileged: None,
+            above: None,
         }
     }
 }
