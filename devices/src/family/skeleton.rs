@@ -111,7 +111,7 @@ impl Skeleton {
             )));
         }
         let parts = match (ProtocolKind::of(protocol), protocol) {
-            (ProtocolKind::Commands, "eapi" | "nxapi") => API,
+            (ProtocolKind::CommandApi, _) => API,
             (ProtocolKind::Commands, _) => COMMANDS,
             (ProtocolKind::Rest, _) => REST,
             (ProtocolKind::Netconf, _) => NETCONF,

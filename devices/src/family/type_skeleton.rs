@@ -89,7 +89,7 @@ impl Family {
             ));
         }
         text.push_str(&match ProtocolKind::of(self.protocol()) {
-            ProtocolKind::Commands => parts.cli(),
+            ProtocolKind::Commands | ProtocolKind::CommandApi => parts.cli(),
             ProtocolKind::Rest => parts.rest(),
             ProtocolKind::Netconf => parts.netconf(),
             ProtocolKind::Ovsdb => parts.ovsdb(),

@@ -15,6 +15,11 @@ pub(super) static CASE: Object = Object {
             "the type that it tests; without it, the case tests the facts",
         ),
         key(
+            "facts",
+            Map(&Any),
+            "the facts of the device; without them it has all that the type knows",
+        ),
+        key(
             "changes",
             List(&In(&CHANGE)),
             "changes whose lines are tested; without it, the case tests what is read",

@@ -33,12 +33,23 @@ pub(super) static DIALECT: Object = Object {
         key(
             "enter_config",
             Text,
-            "the command that enters configuration mode; without it, the device cannot be configured",
+            "the command that enters configuration mode; `none` if lines are typed at the prompt of commands; without it, the \
+             device cannot be configured",
         ),
         key(
             "leave_config",
             Text,
             "the command that leaves configuration mode from any depth",
+        ),
+        key(
+            "leave_mode",
+            Text,
+            "the line that leaves a mode for the one above; `exit` by default, `none` if the lines themselves do so",
+        ),
+        key(
+            "commit",
+            In(&COMMIT),
+            "how typed lines take effect, if they do so only with a commit",
         ),
         key(
             "confirm",
@@ -95,6 +106,29 @@ pub(super) static DIALECT: Object = Object {
     ],
 };
 
+static COMMIT: Object = Object {
+    name: "commit",
+    desc: "A candidate configuration, which takes effect with a commit. Every command may contain `{session}`, the name of \
+           the configuration session.",
+    keys: &[
+        key("diff", Text, "shows what the candidate changes; an empty answer means that it changes nothing"),
+        key("no_diff", Pattern, "lines of that answer that are no change"),
+        key("check", Text, "checks the candidate, without changing anything"),
+        key("commit", Text, "makes the candidate the running configuration").required(),
+        key(
+            "confirmed",
+            Text,
+            "commits until a time has passed, unless `confirm` follows; the time is `{minutes}`, `{seconds}` or `{time}` \
+             (`hh:mm:ss`)",
+        ),
+        key("confirm", Text, "makes such a commit permanent"),
+        key("cancel", Text, "takes such a commit back at once"),
+        key("discard", Text, "empties the candidate").required(),
+        key("reason", Text, "shows why a commit has failed"),
+        key("saves", Boolean, "whether a commit survives a restart; by default it does, otherwise `save` is needed"),
+    ],
+};
+
 static PROMPT: Object = Object {
     name: "prompt",
     desc: "The prompts of a command line.",
@@ -108,6 +142,11 @@ static PROMPT: Object = Object {
             "config",
             Pattern,
             "the prompt of configuration mode, at any depth",
+        ),
+        key(
+            "above",
+            Pattern,
+            "the line above a prompt that belongs to it and may change with the mode, such as `[edit]`",
         ),
         key(
             "privileged",

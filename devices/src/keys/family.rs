@@ -1,8 +1,8 @@
 //! `family.yaml`.
 
-use super::Kind::{Expression, Items, List, Map, Object as In, Pattern, Text};
+use super::Kind::{Any, Expression, Items, List, Map, Object as In, Pattern, Text};
 use super::dialect::DIALECT;
-use super::resource_type::ATTRIBUTE_KEYS;
+use super::resource_type::SETTING_KEYS;
 use super::source::FACTS;
 use super::{Object, key};
 
@@ -34,6 +34,11 @@ pub(super) static FAMILY: Object = Object {
             "settings that exclude each other or belong together",
         ),
         key(
+            "names",
+            Map(&Items(&Any)),
+            "tables of names, each a filter: words in full, of which devices write a beginning, and `{ PATTERN: FORM }`",
+        ),
+        key(
             "dialect",
             In(&DIALECT),
             "what the protocol must know of the command line; only for protocols that have one",
@@ -50,7 +55,7 @@ pub(super) static FAMILY: Object = Object {
 static SETTING: Object = Object {
     name: "setting",
     desc: "A connection setting. Of a setting of the protocol, only `default`, `desc` and a narrower `type` can be given.",
-    keys: ATTRIBUTE_KEYS,
+    keys: SETTING_KEYS,
 };
 
 static GROUP: Object = Object {

@@ -68,6 +68,11 @@ pub(super) static TYPE: Object = Object {
             Text,
             "the name of the only resource, which is always there; no namevar, no `ensure`, no `delete`",
         ),
+        key(
+            "when",
+            Expression,
+            "a condition over `facts`: the devices that have the type",
+        ),
         key("cli", In(&CLI), "the form for command lines"),
         key(
             "rest",
@@ -79,7 +84,10 @@ pub(super) static TYPE: Object = Object {
     ],
 };
 
-pub(super) const ATTRIBUTE_KEYS: &[Key] = &[
+/// The keys of an attribute, and some more.
+macro_rules! attributes {
+    ($($more:expr),*) => {
+        &[
     key(
         "type",
         Text,
@@ -101,12 +109,25 @@ pub(super) const ATTRIBUTE_KEYS: &[Key] = &[
     ),
     key("docs", Text, "another word for `desc`"),
     key("behavior", Text, "another spelling of `behaviour`"),
-];
+            $($more),*
+        ]
+    };
+}
+
+/// The keys of a connection setting.
+pub(super) const SETTING_KEYS: &[Key] = attributes!();
 
 static ATTRIBUTE: Object = Object {
     name: "attribute",
     desc: "An attribute of a type.",
-    keys: ATTRIBUTE_KEYS,
+    keys: attributes!(
+        key(
+            "when",
+            Expression,
+            "a condition over `facts`: the devices that have it",
+        ),
+        key("unset", Text, "the word for no value: it takes the value away")
+    ),
 };
 
 static TITLE_PATTERN: Object = Object {

@@ -160,7 +160,7 @@ fn clears(kind: &DeclaredType, sample: &Resource, name: &str, empty: &Value) -> 
             .map(|(name, value)| (name.to_owned(), value.clone()))
             .collect();
         let (named, change) = kind.canonical_change(&named, Some(is), should)?;
-        kind.render(&named, &change, SecretVisibility::Redacted)
+        kind.render(&named, &change, None, SecretVisibility::Redacted)
     };
     let mut cleared = sample.clone();
     cleared.set(name, empty.clone());

@@ -122,7 +122,7 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
                 .expect("it is there")
         };
         let output = "port e1 red\n mtu 1500\n shutdown\n name servers a\n name servers b\n";
-        let found = of("acme_port").parse(output).expect("it is read");
+        let found = of("acme_port").parse(output, None).expect("it is read");
         assert_eq!(
             serde_json::json!(found),
             serde_json::json!([{
@@ -131,7 +131,7 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
             }])
         );
         let found = of("acme_dns")
-            .parse("domain example.org\n")
+            .parse("domain example.org\n", None)
             .expect("it is read");
         assert_eq!(found[0].get("domain"), Some(&Value::from("example.org")));
     }
