@@ -7,6 +7,9 @@ mod data_form;
 mod data_tests;
 mod definition;
 mod form;
+mod line_patterns;
+#[cfg(test)]
+mod line_patterns_tests;
 mod line_templates;
 #[cfg(test)]
 mod line_templates_tests;

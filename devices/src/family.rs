@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::command_line::check_command;
@@ -58,6 +58,9 @@ pub struct Family {
 
 /// The name of a family's file.
 const FILE: &str = "family.yaml";
+
+/// The key of a type's file that names another type, from which it takes what it does not say itself.
+const LIKE: &str = "like";
 
 /// The keys of a family's file.
 const KEYS: [&str; 9] = [
@@ -362,9 +365,12 @@ fn types(
             continue;
         };
         let path = format!("types/{name}");
-        let Some(file) = if_valid(folder.yaml(&path), problems)? else {
+        let Some(mut file) = if_valid(folder.yaml(&path), problems)? else {
             continue;
         };
+        if !add_like(&mut file, folder, problems)? {
+            continue;
+        }
         let file = file.speaking(language);
         let top = file.top();
         let read = |path: &str| folder.read(path);
@@ -378,4 +384,32 @@ fn types(
         types.push(kind);
     }
     Ok(types)
+}
+
+/// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
+/// with the other file is reported for that file.
+fn add_like(file: &mut YamlFile, folder: &Folder, problems: &mut Problems) -> Result<bool> {
+    let Some(like) = file.top().get(LIKE).map(|like| (like.text(problems), like.location())) else {
+        return Ok(true);
+    };
+    let (Some(name), location) = like else {
+        return Ok(false);
+    };
+    let name = format!("{name}.yaml");
+    let names = folder.names("types")?;
+    if !names.contains(&name) {
+        let hint = suggest(&name, names.iter().map(String::as_str));
+        problems.push(location.problem(format!("there is no file `{name}` beside this one{hint}")));
+        return Ok(false);
+    }
+    let Ok(other) = folder.yaml(&format!("types/{name}")) else {
+        return Ok(false);
+    };
+    if other.top().get(LIKE).is_some() {
+        let message = format!("`{name}` is itself `{LIKE}` another type: expected that one");
+        problems.push(location.problem(message));
+        return Ok(false);
+    }
+    file.add_missing(&other);
+    Ok(true)
 }

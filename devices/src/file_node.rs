@@ -15,15 +15,22 @@ pub(crate) type Problems = Vec<Problem>;
 
 /// A YAML file of a family.
 pub(crate) struct YamlFile {
-    name: Arc<str>,
+    origin: Origin,
     root: Node,
     language: Language,
+}
+
+/// Where the nodes of a file come from.
+struct Origin {
+    file: Arc<str>,
+    /// Another file, and the paths of the nodes that come from it.
+    like: Option<(Arc<str>, Vec<String>)>,
 }
 
 /// A node of a file, and its path of keys.
 #[derive(Clone)]
 pub(crate) struct FileNode<'a> {
-    file: &'a Arc<str>,
+    origin: &'a Origin,
     node: &'a Node,
     key: String,
     /// The language of its expressions and templates.
@@ -46,7 +53,10 @@ impl YamlFile {
         let name = name.into();
         match yaml::parse(text) {
             Ok(root) => Ok(Self {
-                name,
+                origin: Origin {
+                    file: name,
+                    like: None,
+                },
                 root,
                 language: Language::default(),
             }),
@@ -59,10 +69,17 @@ impl YamlFile {
         Self { language, ..self }
     }
 
+    /// Adds what another file says and this one does not.
+    pub(crate) fn add_missing(&mut self, other: &Self) {
+        let mut paths = Vec::new();
+        self.root.add_missing(&other.root, "", &mut |path| paths.push(path));
+        self.origin.like = Some((Arc::clone(&other.origin.file), paths));
+    }
+
     /// The top of the file.
     pub(crate) fn top(&self) -> FileNode<'_> {
         FileNode {
-            file: &self.name,
+            origin: &self.origin,
             node: &self.root,
             key: String::new(),
             language: self.language,
@@ -79,10 +96,18 @@ impl<'a> FileNode<'a> {
     /// The location, for messages.
     pub(crate) fn location(&self) -> Location {
         Location {
-            file: Arc::clone(self.file),
+            file: Arc::clone(self.file()),
             line: self.node.line as usize,
             column: self.node.column as usize,
             key: self.key.clone(),
+        }
+    }
+
+    /// The file in which the node is.
+    fn file(&self) -> &'a Arc<str> {
+        match &self.origin.like {
+            Some((file, paths)) if paths.iter().any(|path| is_below(&self.key, path)) => file,
+            _ => &self.origin.file,
         }
     }
 
@@ -93,7 +118,7 @@ impl<'a> FileNode<'a> {
 
     /// A YAML error at this node or below it.
     pub(crate) fn yaml_problem(&self, error: yaml::Error) -> Problem {
-        Problem::of_yaml(self.file, &self.key, error)
+        Problem::of_yaml(self.file(), &self.key, error)
     }
 
     /// Reports the problems of a schema whose definition is this node.
@@ -261,7 +286,17 @@ impl<'a> FileNode<'a> {
                 return None;
             }
         };
-        let compiled = Expression::new(self.language, &source, names.iter().copied());
+        self.expression_of(&source, names, problems)
+    }
+
+    /// An expression whose source is not the node's text.
+    pub(crate) fn expression_of(
+        &self,
+        source: &str,
+        names: &[&str],
+        problems: &mut Problems,
+    ) -> Option<WithLocation<Expression>> {
+        let compiled = Expression::new(self.language, source, names.iter().copied());
         self.located(compiled, problems)
     }
 
@@ -314,6 +349,12 @@ impl<'a> FileNode<'a> {
             ..self.clone()
         }
     }
+}
+
+/// Whether a path is another one, or leads below it.
+fn is_below(path: &str, top: &str) -> bool {
+    let rest = path.strip_prefix(top);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 impl<T> WithLocation<T> {

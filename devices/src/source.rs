@@ -27,6 +27,7 @@ use request::Request;
 pub(crate) use answers::Answers;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
+pub(crate) use output::WHOLE_OUTPUT;
 pub(crate) use recording::RecordedAnswer;
 pub(crate) use row::Row;
 
@@ -91,6 +92,24 @@ impl Source {
             part: part?,
             join: join.into_iter().collect::<Option<_>>()?,
             keep,
+        })
+    }
+
+    /// A command, whose output a TextFSM template parses after each line is indented by its depth. Its mapping may also
+    /// have the keys `also`.
+    pub(crate) fn of_lines(
+        top: &FileNode<'_>,
+        protocol: &FamilyProtocol,
+        template: String,
+        also: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        top.only(&[&["command", "optional"], also].concat(), problems);
+        Some(Self {
+            each: None,
+            part: Part::of_lines(top, protocol, template, problems)?,
+            join: Vec::new(),
+            keep: None,
         })
     }
 

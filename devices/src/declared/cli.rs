@@ -45,8 +45,9 @@ impl Cli {
                     problems.push(create.problem("`create` and `lines` exclude each other"));
                 }
                 let (mode, names) = (top.get("mode"), change_names(schema));
+                let (mode, dialect) = (mode.as_ref(), dialect.as_deref());
                 let lines =
-                    LineTemplates::read_short(&lines, mode.as_ref(), schema, &names, problems);
+                    LineTemplates::read_short(&lines, mode, schema, dialect, &names, problems);
                 let lines = lines.map(Some);
                 Crud::with_create(lines, top, schema, problems, LineTemplates::read)
             }

@@ -9,6 +9,8 @@ use super::FACTS;
 use super::cli::Cli;
 use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
+use super::line_patterns::{BLOCK, LinePatterns};
+use super::line_templates::negation;
 use super::netconf::Netconf;
 use super::on_device::{ATTRIBUTE_KEYS, Condition, Rules, WHEN};
 use super::ovsdb::Ovsdb;
@@ -20,7 +22,7 @@ use crate::source::{FamilyProtocol, ProtocolKind, Source};
 use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "desc",
     "example",
@@ -34,6 +36,7 @@ const KEYS: [&str; 14] = [
     "title",
     "canonicalize",
     "singleton",
+    "like",
     WHEN,
 ];
 
@@ -103,6 +106,11 @@ impl DeclaredType {
             }
         }
         let (protocol_kind, file_node) = form?;
+        let lines = TypeLines {
+            form: &file_node,
+            schema: &schema,
+            is_singleton: singleton.is_some(),
+        };
         let get = file_node.required("get", problems);
         let get = get.iter().flat_map(FileNode::items);
         let get: Vec<Option<GetSection>> = get
@@ -110,6 +118,14 @@ impl DeclaredType {
                 check_namevars(&file_node, &schema, singleton.is_some(), problems);
                 let dialect = protocol.and_then(|protocol| protocol.dialect.as_deref());
                 check_command(&file_node, dialect, problems);
+                if protocol_kind.has_commands() && LinePatterns::are_for(&file_node) {
+                    let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
+                    let protocol = FamilyProtocol {
+                        kind: protocol_kind,
+                        dialect,
+                    };
+                    return GetSection::of_lines(&file_node, &lines, &protocol, problems);
+                }
                 GetSection::read(&file_node, protocol_kind, &schema, read, problems)
             })
             .collect();
@@ -140,7 +156,38 @@ impl DeclaredType {
     }
 }
 
+/// The short form of a type.
+struct TypeLines<'t, 'f> {
+    form: &'t FileNode<'f>,
+    schema: &'t TypeSchema,
+    is_singleton: bool,
+}
+
 impl GetSection {
+    /// Reads a source whose rows are those of the short form.
+    fn of_lines(
+        top: &FileNode<'_>,
+        lines: &TypeLines<'_, '_>,
+        protocol: &FamilyProtocol,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let TypeLines {
+            form,
+            schema,
+            is_singleton,
+        } = *lines;
+        let negate = negation(protocol.dialect.as_deref());
+        let patterns = LinePatterns::read(form, top, schema, is_singleton, negate, problems);
+        let when = Condition::read(top, problems);
+        let LinePatterns { textfsm, resource } = patterns?;
+        Some(Self {
+            source: Source::of_lines(top, protocol, textfsm, &[BLOCK, WHEN], problems)?,
+            when: when?,
+            values: Vec::new(),
+            resource,
+        })
+    }
+
     fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
@@ -237,7 +284,7 @@ fn schema(
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize", "singleton", WHEN] {
+    for key in ["title", "canonicalize", "singleton", "like", WHEN] {
         definition.remove(key);
     }
     if let Some(Value::Hash(attributes)) = definition.get_mut(&"attributes".into()) {

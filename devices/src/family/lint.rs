@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use devgate_schemas::Value;
 use devgate_schemas::yaml::Node;
 
-use super::{FILE, Family};
+use super::{FILE, Family, add_like};
 use crate::error::Problem;
 use crate::file_node::{FileNode, YamlFile};
 use crate::{Location, Result};
@@ -57,7 +57,9 @@ impl Family {
         let mut types = Vec::new();
         for name in self.folder.names("types")? {
             if name.ends_with(".yaml") {
-                types.push(lint.yaml(&format!("types/{name}"))?);
+                let mut file = lint.yaml(&format!("types/{name}"))?;
+                add_like(&mut file, &self.folder, &mut Vec::new())?;
+                types.push(file);
             }
         }
         let cases = lint.cases()?;

@@ -47,6 +47,11 @@ pub(super) static DIALECT: Object = Object {
             "the line that leaves a mode for the one above; `exit` by default, `none` if the lines themselves do so",
         ),
         key(
+            "negate",
+            Text,
+            "the word before a line that makes it the opposite; `no` by default",
+        ),
+        key(
             "commit",
             In(&COMMIT),
             "how typed lines take effect, if they do so only with a commit",

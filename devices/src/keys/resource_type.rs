@@ -69,6 +69,11 @@ pub(super) static TYPE: Object = Object {
             "the name of the only resource, which is always there; no namevar, no `ensure`, no `delete`",
         ),
         key(
+            "like",
+            Text,
+            "another type of the family: what this file does not say is as there",
+        ),
+        key(
             "when",
             Expression,
             "a condition over `facts`: the devices that have the type",
@@ -185,9 +190,16 @@ static CLI: Object = Object {
 
 static LINE: Object = Object {
     name: "line",
-    desc: "The lines of one attribute: exactly one of `set`, `flag` and `each`.",
+    desc: "The lines of one attribute: exactly one of `line`, `set`, `flag` and `each`.",
     keys: &[
         key("attribute", Text, "the attribute").required(),
+        key(
+            "line",
+            Template,
+            "the line that sets `value`, which is also the line that is read; `negate` and its words take the value away",
+        ),
+        key("read", Text, "the line that is read, if it differs"),
+        key("default", Expression, "the value where the line is not shown"),
         key("set", Template, "the line that sets `value`"),
         key(
             "clear",

@@ -7,7 +7,7 @@ use devgate_schemas::Hash;
 use super::answers::{Answer, Answers};
 use super::output::OutputTemplate;
 use super::path::Path;
-use super::protocol_kind::ProtocolKind;
+use super::protocol_kind::{FamilyProtocol, ProtocolKind};
 use super::request::{Format, Request, RequestTemplate};
 use super::row::Row;
 use crate::Result;
@@ -89,6 +89,23 @@ impl Part {
         Some(Self {
             request: request?,
             form,
+            is_optional: is_optional?.unwrap_or(false),
+        })
+    }
+
+    /// Reads a command with a template for the depths of its output.
+    pub(super) fn of_lines(
+        top: &FileNode<'_>,
+        protocol: &FamilyProtocol,
+        template: String,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let request = RequestTemplate::read(top, protocol.kind, &[], problems);
+        let is_optional = top.optional("optional", |file_node| file_node.boolean(problems));
+        let template = OutputTemplate::of_lines(template, top.location(), protocol.dialect.clone());
+        Some(Self {
+            request: request?,
+            form: AnswerForm::Output(Box::new(template)),
             is_optional: is_optional?.unwrap_or(false),
         })
     }

@@ -94,7 +94,6 @@ fn a_value_is_written_as_json() {
 fn a_template_refuses_what_is_not_there() {
     let template = Template::new(
         Language::default(),
-        Language::default(),
         "one\n\n  two {{ A }}\n",
         ["A"],
         Escape::None,
@@ -111,7 +110,6 @@ fn a_template_refuses_what_is_not_there() {
 fn a_value_is_written_as_the_other_language_has_it() {
     let text = |escape| {
         let template = Template::new(
-            Language::default(),
             Language::default(),
             "{{ A | safe }} {{ B }}",
             ["A", "B"],

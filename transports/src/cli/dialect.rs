@@ -33,6 +33,8 @@ pub struct Dialect {
     pub leave_mode: Option<String>,
     /// How typed lines take effect, if they do so only with a commit.
     pub commit: Option<Commit>,
+    /// The word before a line that makes it the opposite, by default `no`.
+    pub negate: Option<String>,
     /// Questions that commands and configuration lines ask, and the answers. Any other question is
     /// answered only if the answer was given with the command.
     pub confirm: Vec<Confirm>,
@@ -203,6 +205,11 @@ impl Dialect {
     pub fn mode_exit(&self) -> Option<&str> {
         let exit = self.leave_mode.as_deref().unwrap_or(Self::EXIT_MODE);
         (exit != Self::NONE).then_some(exit)
+    }
+
+    /// Returns the word before a line that makes it the opposite.
+    pub fn negation(&self) -> &str {
+        self.negate.as_deref().unwrap_or("no")
     }
 
     /// Returns the questions that this line may ask.

@@ -11,7 +11,8 @@ impl Lint<'_> {
         };
         let sources = form.get("get");
         let sources = sources.iter().flat_map(FileNode::items);
-        let resources: Vec<FileNode<'_>> = sources.filter_map(|get| get.get("resource")).collect();
+        let (with, without): (Vec<_>, Vec<_>) = sources.partition(|get| get.get("resource").is_some());
+        let resources: Vec<FileNode<'_>> = with.iter().filter_map(|get| get.get("resource")).collect();
         let read = |name: &str| {
             resources
                 .iter()
@@ -19,11 +20,14 @@ impl Lint<'_> {
         };
         let items = form.get("lines");
         let items: Vec<FileNode<'_>> = items.iter().flat_map(FileNode::items).collect();
-        // An item with `line` is read from the same pattern.
+        // Without a template, the lines are read from the same patterns.
         let read_line = |name: &str| {
             let named =
                 |item: &FileNode<'_>| item.get("attribute")?.node().as_str().map(str::to_owned);
-            let mut items = items.iter().filter(|item| item.get("line").is_some());
+            let mut items = items.iter().filter(|item| {
+                let mut keys = ["line", "flag", "each", "read"].into_iter();
+                keys.any(|key| item.get(key).is_some())
+            });
             items.any(|item| named(item).as_deref() == Some(name))
         };
         let written = texts_in(form.node(), &["get", "texts"]);
@@ -36,8 +40,8 @@ impl Lint<'_> {
             if name == "ensure" || behaviour == "namevar" {
                 continue;
             }
-            let is_read = behaviour == "parameter" || read(name) || read_line(name);
-            if !resources.is_empty() && !is_read {
+            let is_read = read(name) || !without.is_empty() && read_line(name);
+            if !is_read && behaviour != "parameter" {
                 let message = format!(
                     "no `get` reads `{name}`, so every run would set it: read it, or declare `behaviour: parameter`"
                 );

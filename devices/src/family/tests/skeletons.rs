@@ -3,7 +3,8 @@
 use devgate_schemas::Value;
 
 use super::super::*;
-use super::{folder, recording};
+use super::folder;
+use super::recordings::recording;
 
 /// Makes the skeleton's files, and loads the family.
 fn made(skeleton: &Skeleton) -> (tempfile::TempDir, Family) {
