@@ -1,12 +1,15 @@
 //! Resource types declared as data, with a file for each form of change.
 
 mod cli;
+#[cfg(test)]
+mod collect_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]
 mod data_tests;
 mod definition;
 mod form;
+mod get;
 mod line_patterns;
 #[cfg(test)]
 mod line_patterns_tests;

@@ -389,7 +389,11 @@ fn types(
 /// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
 /// with the other file is reported for that file.
 fn add_like(file: &mut YamlFile, folder: &Folder, problems: &mut Problems) -> Result<bool> {
-    let Some(like) = file.top().get(LIKE).map(|like| (like.text(problems), like.location())) else {
+    let Some(like) = file
+        .top()
+        .get(LIKE)
+        .map(|like| (like.text(problems), like.location()))
+    else {
         return Ok(true);
     };
     let (Some(name), location) = like else {

@@ -72,7 +72,8 @@ impl YamlFile {
     /// Adds what another file says and this one does not.
     pub(crate) fn add_missing(&mut self, other: &Self) {
         let mut paths = Vec::new();
-        self.root.add_missing(&other.root, "", &mut |path| paths.push(path));
+        self.root
+            .add_missing(&other.root, "", &mut |path| paths.push(path));
         self.origin.like = Some((Arc::clone(&other.origin.file), paths));
     }
 

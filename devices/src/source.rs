@@ -25,9 +25,9 @@ use part::Part;
 use request::Request;
 
 pub(crate) use answers::Answers;
+pub(crate) use output::WHOLE_OUTPUT;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
-pub(crate) use output::WHOLE_OUTPUT;
 pub(crate) use recording::RecordedAnswer;
 pub(crate) use row::Row;
 
@@ -124,8 +124,8 @@ impl Source {
         self.part.expects_rows() && self.each.is_none() && self.keep.is_none()
     }
 
-    /// The depth of its rows in a document.
-    pub(crate) fn depth(&self) -> usize {
+    /// The depth of its rows in a document, and the name of their elements.
+    pub(crate) fn depth(&self) -> (usize, &str) {
         self.part.depth()
     }
 

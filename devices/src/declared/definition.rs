@@ -1,6 +1,8 @@
 //! The definition of a declared type, and how resources are read from a device's answers.
 
-use devgate_schemas::{Facts, Hash, InvalidResource, Resource, ResourceProblem, TypeSchema, Value};
+use devgate_schemas::{
+    Facts, Hash, InvalidResource, Name, Resource, ResourceProblem, TypeSchema, Value,
+};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
@@ -25,6 +27,10 @@ pub(super) struct Definition {
     pub(super) title: Option<WithLocation<Template>>,
     /// The canonical form of each attribute's values.
     pub(super) canonical: Vec<(String, WithLocation<Expression>)>,
+    /// The attributes whose lists several rows make.
+    pub(super) collect: Vec<String>,
+    /// The attributes of a named resource for which there is no row.
+    pub(super) otherwise: Option<Vec<(String, Value)>>,
     pub(super) get: Vec<GetSection>,
     pub(super) form: Form,
 }
@@ -120,7 +126,7 @@ impl Definition {
                 .source
                 .rows(answers, &|row| self.may_match(&namevars, row, which))?
             {
-                let mut resource = rows::resource(&kind, get, &row, answers)?;
+                let mut resource = rows::resource(self, &kind, get, &row, answers)?;
                 if let Some(name) = &self.singleton {
                     resource.set(SINGLETON_NAMEVAR, Value::from(name.as_str()));
                 }
@@ -141,14 +147,42 @@ impl Definition {
                 let refused = |error: InvalidResource| Error::Row(error.to_string());
                 let name = self.schema.check_row(&row).map_err(refused)?;
                 match found.entry(name.title().to_owned()) {
-                    Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
+                    Entry::Occupied(mut found) => found.get_mut().add(self, source, row),
                     Entry::Vacant(vacant) => {
                         vacant.insert(MergedRows::new(source, row));
                     }
                 }
             }
         }
-        Ok(found.into_values().flat_map(MergedRows::all).collect())
+        let found = found.into_values().flat_map(MergedRows::all);
+        let mut found: Vec<Resource> = found.collect();
+        if let ResourceFilter::Named(names) = which {
+            for name in names {
+                if !found.iter().any(|row| name.names(row)) {
+                    found.extend(self.without_row(name)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The resource of a name for which there is no row; `None` if it is absent.
+    pub(super) fn without_row(&self, name: &Name) -> Result<Option<Resource>> {
+        let Some(otherwise) = &self.otherwise else {
+            return Ok(None);
+        };
+        let mut resource = Resource::from(name.namevars().clone());
+        for (attribute, value) in otherwise {
+            resource.set(attribute, value.clone());
+        }
+        if self.title.is_some() {
+            resource.set("title", Value::from(name.title()));
+        }
+        let problems = self.canonicalize(&mut resource, |_| true);
+        match problems.into_iter().next() {
+            Some(problem) => Err(Error::Row(problem.message)),
+            None => Ok(Some(resource)),
+        }
     }
 
     /// A singleton of which the device says nothing.

@@ -36,7 +36,14 @@ struct Patterns<'a> {
 impl LinePatterns {
     /// Whether a source of rows is read with the lines of its type.
     pub(super) fn are_for(get: &FileNode<'_>) -> bool {
-        let others = ["textfsm", "textfsm_file", "ask", "rows", "values", "resource"];
+        let others = [
+            "textfsm",
+            "textfsm_file",
+            "ask",
+            "rows",
+            "values",
+            "resource",
+        ];
         get.get("command").is_some() && others.iter().all(|key| get.get(key).is_none())
     }
 
@@ -73,13 +80,16 @@ impl LinePatterns {
             }
         }
         if is_singleton {
-            patterns.values.push_str(&format!("Value END ({WHOLE_OUTPUT})\n"));
+            patterns
+                .values
+                .push_str(&format!("Value END ({WHOLE_OUTPUT})\n"));
             patterns.rules.push_str("  ^${END}$$\n");
         }
         let indent = if block.is_some() { " " } else { "" };
         let namevars = patterns.names.iter().map(|name| (*name).to_owned());
-        let mut expressions: Vec<(FileNode<'_>, String, String)> =
-            namevars.map(|name| (get.clone(), name.clone(), name)).collect();
+        let mut expressions: Vec<(FileNode<'_>, String, String)> = namevars
+            .map(|name| (get.clone(), name.clone(), name))
+            .collect();
         for item in lines.items() {
             expressions.extend(patterns.item(&item, indent, problems));
         }
@@ -111,22 +121,32 @@ impl<'a> Patterns<'a> {
                 Part::Text(text) => rule.push_str(&escaped(text)),
                 Part::Name(name) if missing.contains(&name) => {
                     missing.retain(|other| *other != name);
-                    let (known, _) = self.schema.attributes().get_key_value(name).expect("a namevar");
+                    let (known, _) = self
+                        .schema
+                        .attributes()
+                        .get_key_value(name)
+                        .expect("a namevar");
                     self.names.push(known.as_str());
-                    self.values.push_str(&format!("Value Required {name} (\\S+)\n"));
+                    self.values
+                        .push_str(&format!("Value Required {name} (\\S+)\n"));
                     rule.push_str(&format!("${{{name}}}"));
                 }
                 Part::Name(name) => {
-                    let message = format!("`{{{{ {name} }}}}` cannot be read: expected each namevar once");
+                    let message =
+                        format!("`{{{{ {name} }}}}` cannot be read: expected each namevar once");
                     problems.push(file_node.problem(message));
                 }
             }
         }
         if !missing.is_empty() {
-            let message = format!("expected `{{{{ {} }}}}` here, which names what is read", missing.join(" }}`, `{{ "));
+            let message = format!(
+                "expected `{{{{ {} }}}}` here, which names what is read",
+                missing.join(" }}`, `{{ ")
+            );
             problems.push(file_node.problem(message));
         }
-        self.rules.push_str(&format!("  ^\\S -> Continue.Record\n  ^{rule}$$\n"));
+        self.rules
+            .push_str(&format!("  ^\\S -> Continue.Record\n  ^{rule}$$\n"));
     }
 
     /// The pattern of an item, and the expression of its attribute's value.
@@ -142,7 +162,9 @@ impl<'a> Patterns<'a> {
         let name = name.as_str();
         let read = item.get("read");
         let kinds = ["line", "flag", "each", "set"];
-        let (kind, text) = kinds.into_iter().find_map(|kind| Some((kind, item.get(kind)?)))?;
+        let (kind, text) = kinds
+            .into_iter()
+            .find_map(|kind| Some((kind, item.get(kind)?)))?;
         if kind == "set" && read.is_none() {
             return None;
         }
@@ -163,13 +185,20 @@ impl<'a> Patterns<'a> {
         let (mut rule, mut found) = (String::new(), 0);
         let list = if kind == "each" { "List " } else { "" };
         if kind == "flag" && read.is_none() {
-            let positive = source.strip_prefix(&format!("{} ", self.negate)).unwrap_or(source);
+            let positive = source
+                .strip_prefix(&format!("{} ", self.negate))
+                .unwrap_or(source);
             let (text, negate) = (escaped(positive), escaped(self.negate));
-            self.values.push_str(&format!("Value {name} ((?:{negate} )?{text})\n"));
+            self.values
+                .push_str(&format!("Value {name} ((?:{negate} )?{text})\n"));
             self.rules.push_str(&format!("  ^{indent}${{{name}}}$$\n"));
             self.names.push(name);
             let text = Value::from(source).to_json();
-            return Some((shown, name.to_owned(), format!("{name} == {text} if {name} else {default}")));
+            return Some((
+                shown,
+                name.to_owned(),
+                format!("{name} == {text} if {name} else {default}"),
+            ));
         }
         for part in parts(source) {
             match part {
@@ -193,7 +222,8 @@ impl<'a> Patterns<'a> {
         }
         // The last value of a line may have blanks.
         let value = if rule.ends_with('}') { ".+" } else { "\\S+" };
-        self.values.push_str(&format!("Value {list}{name} ({value})\n"));
+        self.values
+            .push_str(&format!("Value {list}{name} ({value})\n"));
         self.rules.push_str(&format!("  ^{indent}{rule}$$\n"));
         self.names.push(name);
         let mut value = name.to_owned();

@@ -11,7 +11,7 @@ use crate::file_node::{Problems, YamlFile};
 use crate::source::{FamilyProtocol, ProtocolKind};
 use crate::{ResourceType, SecretVisibility};
 
-const PORT: &str = r"
+const PORT: &str = r#"
 name: port
 desc: A port.
 attributes:
@@ -40,7 +40,7 @@ cli:
     - attribute: addresses
       each: '{{ ''ipv6'' if '':'' in item else ''ip'' }} address {{ item }}'
       read: '(?:ip|ipv6) address {{ item }}(?: secondary)?'
-";
+"#;
 
 const LOG: &str = r"
 name: log
@@ -87,9 +87,15 @@ fn lines(kind: &str, is: serde_json::Value, should: serde_json::Value) -> Vec<St
     };
     let title = kind.schema().attributes().contains_key("console");
     let title = if title { "settings" } else { "e1" };
-    let (name, should) = kind.schema().desire(Some(title), hash(should)).expect("it fits");
-    let (name, change) = kind.canonical_change(&name, Some(hash(is)), should).expect("canonical");
-    kind.render(&name, &change, None, SecretVisibility::Redacted).expect("lines")
+    let (name, should) = kind
+        .schema()
+        .desire(Some(title), hash(should))
+        .expect("it fits");
+    let (name, change) = kind
+        .canonical_change(&name, Some(hash(is)), should)
+        .expect("canonical");
+    kind.render(&name, &change, None, SecretVisibility::Redacted)
+        .expect("lines")
 }
 
 #[test]
@@ -140,8 +146,19 @@ router
 #[test]
 fn the_same_lines_are_written_and_taken_away() {
     assert_eq!(
-        lines(PORT, json!({}), json!({"mtu": 9000, "shutdown": true, "routed": false, "speed": "1g", "servers": ["a"]})),
-        ["interface e1", " mtu 9000 bytes", " shutdown", " bridging", " speed 1000", " server a"]
+        lines(
+            PORT,
+            json!({}),
+            json!({"mtu": 9000, "shutdown": true, "routed": false, "speed": "1g", "servers": ["a"]})
+        ),
+        [
+            "interface e1",
+            " mtu 9000 bytes",
+            " shutdown",
+            " bridging",
+            " speed 1000",
+            " server a"
+        ]
     );
     assert_eq!(
         lines(
@@ -149,17 +166,35 @@ fn the_same_lines_are_written_and_taken_away() {
             json!({"description": "x y", "mtu": 9000, "routed": false, "servers": ["a"]}),
             json!({"description": "", "mtu": "unset", "switchport": false, "routed": true, "servers": ["b"]})
         ),
-        ["interface e1", " undo description", " undo mtu", " undo switch (port)", " undo bridging", " undo server a", " server b"]
+        [
+            "interface e1",
+            " undo description",
+            " undo mtu",
+            " undo switch (port)",
+            " undo bridging",
+            " undo server a",
+            " server b"
+        ]
     );
 }
 
 #[test]
 fn settings_without_a_mode_are_read_from_the_top() {
     let output = "logging level 5\nlogging console\ninterface e1\n  logging level 7\n";
-    assert_eq!(rows(LOG, output), json!([{"name": "settings", "level": 5, "console": true}]));
-    assert_eq!(rows(LOG, ""), json!([{"name": "settings", "console": false}]));
     assert_eq!(
-        lines(LOG, json!({"level": 5, "console": true}), json!({"level": 7, "console": false})),
+        rows(LOG, output),
+        json!([{"name": "settings", "level": 5, "console": true}])
+    );
+    assert_eq!(
+        rows(LOG, ""),
+        json!([{"name": "settings", "console": false}])
+    );
+    assert_eq!(
+        lines(
+            LOG,
+            json!({"level": 5, "console": true}),
+            json!({"level": 7, "console": false})
+        ),
         ["logging level 7", "undo logging console"]
     );
 }
@@ -167,11 +202,31 @@ fn settings_without_a_mode_are_read_from_the_top() {
 #[test]
 fn what_cannot_be_read_is_refused_with_its_place() {
     for (from, to, message) in [
-        ("line: 'description {{ value }}'", "line: '{{ value }} {{ value }}'", "at cli.lines[0].line: a device's output is read with this, too"),
-        ("default: 1500", "default: x", "at cli.lines[1].default: `x` is not known here"),
-        ("'interface {{ name }}( vrf \\S+)?'", "interface", "at cli.get.block: expected `{{ name }}` here"),
-        ("{ attribute: shutdown, flag: shutdown }", "{ attribute: mtu, line: 'x {{ value }}' }", "at cli.lines[2]: `mtu` has a line already that is read"),
-        ("    block: ", "    blocks: ", "at cli.get: unknown key `blocks`; did you mean `block`?"),
+        (
+            "line: 'description {{ value }}'",
+            "line: '{{ value }} {{ value }}'",
+            "at cli.lines[0].line: a device's output is read with this, too",
+        ),
+        (
+            "default: 1500",
+            "default: x",
+            "at cli.lines[1].default: `x` is not known here",
+        ),
+        (
+            "'interface {{ name }}( vrf \\S+)?'",
+            "interface",
+            "at cli.get.block: expected `{{ name }}` here",
+        ),
+        (
+            "{ attribute: shutdown, flag: shutdown }",
+            "{ attribute: mtu, line: 'x {{ value }}' }",
+            "at cli.lines[2]: `mtu` has a line already that is read",
+        ),
+        (
+            "    block: ",
+            "    blocks: ",
+            "at cli.get: unknown key `blocks`; did you mean `block`?",
+        ),
     ] {
         assert!(PORT.contains(from), "{from}");
         let problem = read(&PORT.replace(from, to)).expect_err("refused");
@@ -179,5 +234,8 @@ fn what_cannot_be_read_is_refused_with_its_place() {
     }
     let (form, _) = LOG.split_once("  lines:").expect("there are lines");
     let problem = read(&format!("{form}  create: x")).expect_err("refused");
-    assert!(problem.contains("expected `textfsm`, or `values`, or the type's `lines`"), "{problem}");
+    assert!(
+        problem.contains("expected `textfsm`, or `values`, or the type's `lines`"),
+        "{problem}"
+    );
 }

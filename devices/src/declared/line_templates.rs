@@ -166,7 +166,11 @@ impl ShortForm<'_> {
             return;
         };
         let of_values = ["line", "set"];
-        let owners = [("clear", &of_values[..]), ("map", &of_values), ("remove", &["each"])];
+        let owners = [
+            ("clear", &of_values[..]),
+            ("map", &of_values),
+            ("remove", &["each"]),
+        ];
         for (key, owners) in owners {
             if let Some(file_node) = top.get(key).filter(|_| !owners.contains(kind)) {
                 let owners = owners.join("` or `");

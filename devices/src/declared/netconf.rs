@@ -19,14 +19,16 @@ pub(super) struct Netconf {
     /// The number of elements that enclose each resource's own element. They are written once for all
     /// resources.
     enclosing: usize,
+    /// The name of a resource's own element.
+    own: String,
 }
 
 impl Netconf {
-    /// Parses the form of a type whose rows are at this depth.
+    /// Parses the form of a type whose rows are at this depth, in elements of this name.
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
-        depth: usize,
+        (depth, own): (usize, &str),
         problems: &mut Problems,
     ) -> Option<Self> {
         let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
@@ -36,6 +38,7 @@ impl Netconf {
         Some(Self {
             crud,
             enclosing: depth.saturating_sub(1),
+            own: own.to_owned(),
         })
     }
 
@@ -94,7 +97,7 @@ impl DataForm for Netconf {
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         let bodies = || requests.iter().filter_map(|request| request.body.as_ref());
         let elements = bodies().flat_map(|body| elements(&text_of(body))).collect();
-        let joined = Element::joined(elements, self.enclosing);
+        let joined = Element::joined(elements, self.enclosing, &self.own);
         let text: String = joined.iter().map(Element::to_string).collect();
         let body = Value::from(text);
         let is_secret = bodies().any(Value::has_secret);

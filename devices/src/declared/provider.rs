@@ -162,6 +162,10 @@ impl Provider for DeclaredProvider {
                     rows = Some(self.get(ctx, ResourceFilter::All).await?);
                 }
                 let is = rows.iter().flatten().find(|row| name.names(row)).cloned();
+                let is = match is {
+                    None => self.0.without_row(&name)?,
+                    found => found,
+                };
                 change.is = is.map_or(CurrentState::Absent, CurrentState::Present);
             }
             known.push((name, change));

@@ -5,24 +5,23 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, TypeSchema, Value};
 use serde_json::json;
 
-use super::FACTS;
 use super::cli::Cli;
 use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
-use super::line_patterns::{BLOCK, LinePatterns};
-use super::line_templates::negation;
+use super::get::{TypeLines, check_namevars, collect, otherwise, pairs};
+use super::line_patterns::LinePatterns;
 use super::netconf::Netconf;
-use super::on_device::{ATTRIBUTE_KEYS, Condition, Rules, WHEN};
+use super::on_device::{ATTRIBUTE_KEYS, Rules, WHEN};
 use super::ovsdb::Ovsdb;
 use super::provider::DeclaredType;
 use super::rest::Rest;
 use crate::command_line::check_command;
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::source::{FamilyProtocol, ProtocolKind, Source};
+use crate::source::{FamilyProtocol, ProtocolKind};
 use crate::template::Expression;
 
 /// The keys of a type's file, except for the form.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 17] = [
     "name",
     "desc",
     "example",
@@ -37,11 +36,10 @@ const KEYS: [&str; 15] = [
     "canonicalize",
     "singleton",
     "like",
+    "collect",
+    "otherwise",
     WHEN,
 ];
-
-/// The key of names for values of a row.
-const LET: &str = "let";
 
 /// The features that every declared type has without naming them.
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
@@ -105,6 +103,8 @@ impl DeclaredType {
                 canonical.extend(expression.map(|expression| (name.to_owned(), expression)));
             }
         }
+        let collect = collect(top, &schema, problems);
+        let otherwise = otherwise(top, &schema, problems);
         let (protocol_kind, file_node) = form?;
         let lines = TypeLines {
             form: &file_node,
@@ -139,7 +139,8 @@ impl DeclaredType {
             }
             ProtocolKind::Rest => Rest::read(&file_node, &schema, problems).map(Form::data),
             ProtocolKind::Netconf => {
-                Netconf::read(&file_node, &schema, depth.unwrap_or(0), problems).map(Form::data)
+                Netconf::read(&file_node, &schema, depth.unwrap_or_default(), problems)
+                    .map(Form::data)
             }
             ProtocolKind::Ovsdb => Ovsdb::read(&file_node, &schema, problems).map(Form::data),
         };
@@ -150,104 +151,11 @@ impl DeclaredType {
             singleton: singleton.map(|(name, _)| name.to_owned()),
             title,
             canonical,
+            collect,
+            otherwise,
             get: get?,
             form: form?,
         })))
-    }
-}
-
-/// The short form of a type.
-struct TypeLines<'t, 'f> {
-    form: &'t FileNode<'f>,
-    schema: &'t TypeSchema,
-    is_singleton: bool,
-}
-
-impl GetSection {
-    /// Reads a source whose rows are those of the short form.
-    fn of_lines(
-        top: &FileNode<'_>,
-        lines: &TypeLines<'_, '_>,
-        protocol: &FamilyProtocol,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let TypeLines {
-            form,
-            schema,
-            is_singleton,
-        } = *lines;
-        let negate = negation(protocol.dialect.as_deref());
-        let patterns = LinePatterns::read(form, top, schema, is_singleton, negate, problems);
-        let when = Condition::read(top, problems);
-        let LinePatterns { textfsm, resource } = patterns?;
-        Some(Self {
-            source: Source::of_lines(top, protocol, textfsm, &[BLOCK, WHEN], problems)?,
-            when: when?,
-            values: Vec::new(),
-            resource,
-        })
-    }
-
-    fn read(
-        top: &FileNode<'_>,
-        protocol_kind: ProtocolKind,
-        schema: &TypeSchema,
-        read: &dyn Fn(&str) -> crate::Result<String>,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let also = ["resource", LET, WHEN];
-        let source = Source::read(top, protocol_kind, &also, read, problems);
-        let resource = top.required("resource", problems);
-        let when = Condition::read(top, problems);
-        let source = source?;
-        let mut names = source.names();
-        names.push(FACTS);
-        let mut values: Vec<(String, WithLocation<Expression>)> = Vec::new();
-        for (name, file_node) in pairs(top.get(LET), problems) {
-            if names.contains(&name) {
-                problems
-                    .push(file_node.problem(format!("`{name}` stands for something else here")));
-            }
-            let expression = file_node.expression(&names, problems);
-            values.extend(expression.map(|expression| (name.to_owned(), expression)));
-            names.push(name);
-        }
-        let mut expressions: Vec<(String, WithLocation<Expression>)> = Vec::new();
-        for (name, file_node) in pairs(resource, problems) {
-            if file_node.is_attribute(schema, name, problems) {
-                let expression = file_node.expression(&names, problems);
-                expressions.extend(expression.map(|expression| (name.to_owned(), expression)));
-            }
-        }
-        Some(Self {
-            source,
-            when: when?,
-            values,
-            resource: expressions,
-        })
-    }
-}
-
-/// Reports the namevars that rows do not give, or must not give because there is one resource.
-fn check_namevars(
-    top: &FileNode<'_>,
-    schema: &TypeSchema,
-    is_singleton: bool,
-    problems: &mut Problems,
-) {
-    let Some(resource) = top.get("resource") else {
-        return;
-    };
-    for namevar in schema.namevars() {
-        match resource.get(namevar) {
-            None if !is_singleton => {
-                problems.push(resource.problem(format!("missing key `{namevar}`: it is a namevar")))
-            }
-            Some(given) if is_singleton => {
-                problems.push(given.problem("`singleton` names the only resource: leave it out"));
-            }
-            None | Some(_) => {}
-        }
     }
 }
 
@@ -284,7 +192,16 @@ fn schema(
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize", "singleton", "like", WHEN] {
+    let own = [
+        "title",
+        "canonicalize",
+        "singleton",
+        "like",
+        "collect",
+        "otherwise",
+        WHEN,
+    ];
+    for key in own {
         definition.remove(key);
     }
     if let Some(Value::Hash(attributes)) = definition.get_mut(&"attributes".into()) {
@@ -376,11 +293,4 @@ fn add_features(definition: &mut Hash) {
         }
     }
     definition.insert("features", Value::Array(features));
-}
-
-fn pairs<'a>(
-    file_node: Option<FileNode<'a>>,
-    problems: &mut Problems,
-) -> Vec<(&'a str, FileNode<'a>)> {
-    file_node.map_or_else(Vec::new, |file_node| file_node.pairs(problems))
 }

@@ -2,7 +2,7 @@
 
 use devgate_schemas::{Attribute, Resource, Value};
 
-use super::definition::GetSection;
+use super::definition::{Definition, GetSection};
 use super::on_device::TypeOnDevice;
 use crate::Result;
 use crate::file_node::WithLocation;
@@ -17,6 +17,7 @@ use crate::template::{Expression, Scope};
 /// # Errors
 /// Fails with the place in the answers of a value that does not match its type. A secret is not quoted.
 pub(super) fn resource(
+    definition: &Definition,
     kind: &TypeOnDevice<'_>,
     get: &GetSection,
     row: &Row,
@@ -58,6 +59,8 @@ pub(super) fn resource(
             let named = get.row_value(&expression.value);
             row.error(answers, &named, format!("`{name}`: {message}"))
         };
+        let is_item = definition.collect.contains(name) && !matches!(value, Value::Array(_));
+        let value = if is_item { listed(value) } else { value };
         if let Some(value) = typed(attribute, value).map_err(refused)? {
             resource.set(name, value);
         }
@@ -66,6 +69,15 @@ pub(super) fn resource(
         resource.set("ensure", Value::from("present"));
     }
     Ok(resource)
+}
+
+/// An item as a list; no value is none.
+fn listed(value: Value) -> Value {
+    match value {
+        Value::Undef => Value::Undef,
+        Value::String(text) if text.is_empty() => Value::Undef,
+        item => Value::Array(vec![item]),
+    }
 }
 
 /// Converts a value to its attribute's type; `None` for a missing value.

@@ -116,10 +116,27 @@ static COMMIT: Object = Object {
     desc: "A candidate configuration, which takes effect with a commit. Every command may contain `{session}`, the name of \
            the configuration session.",
     keys: &[
-        key("diff", Text, "shows what the candidate changes; an empty answer means that it changes nothing"),
-        key("no_diff", Pattern, "lines of that answer that are no change"),
-        key("check", Text, "checks the candidate, without changing anything"),
-        key("commit", Text, "makes the candidate the running configuration").required(),
+        key(
+            "diff",
+            Text,
+            "shows what the candidate changes; an empty answer means that it changes nothing",
+        ),
+        key(
+            "no_diff",
+            Pattern,
+            "lines of that answer that are no change",
+        ),
+        key(
+            "check",
+            Text,
+            "checks the candidate, without changing anything",
+        ),
+        key(
+            "commit",
+            Text,
+            "makes the candidate the running configuration",
+        )
+        .required(),
         key(
             "confirmed",
             Text,
@@ -130,7 +147,11 @@ static COMMIT: Object = Object {
         key("cancel", Text, "takes such a commit back at once"),
         key("discard", Text, "empties the candidate").required(),
         key("reason", Text, "shows why a commit has failed"),
-        key("saves", Boolean, "whether a commit survives a restart; by default it does, otherwise `save` is needed"),
+        key(
+            "saves",
+            Boolean,
+            "whether a commit survives a restart; by default it does, otherwise `save` is needed",
+        ),
     ],
 };
 

@@ -69,6 +69,16 @@ pub(super) static TYPE: Object = Object {
             "the name of the only resource, which is always there; no namevar, no `ensure`, no `delete`",
         ),
         key(
+            "collect",
+            Items(&Text),
+            "attributes with a list that the rows of one resource make together, an item or a list each",
+        ),
+        key(
+            "otherwise",
+            Map(&Any),
+            "what a resource is for which there is no row; for types without `ensure`",
+        ),
+        key(
             "like",
             Text,
             "another type of the family: what this file does not say is as there",
@@ -131,7 +141,11 @@ static ATTRIBUTE: Object = Object {
             Expression,
             "a condition over `facts`: the devices that have it",
         ),
-        key("unset", Text, "the word for no value: it takes the value away")
+        key(
+            "unset",
+            Text,
+            "the word for no value: it takes the value away"
+        )
     ),
 };
 
@@ -199,7 +213,11 @@ static LINE: Object = Object {
             "the line that sets `value`, which is also the line that is read; `negate` and its words take the value away",
         ),
         key("read", Text, "the line that is read, if it differs"),
-        key("default", Expression, "the value where the line is not shown"),
+        key(
+            "default",
+            Expression,
+            "the value where the line is not shown",
+        ),
         key("set", Template, "the line that sets `value`"),
         key(
             "clear",

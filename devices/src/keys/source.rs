@@ -59,9 +59,21 @@ pub(super) static GET: Object = Object {
             Map(&Expression),
             "the value of each attribute; an empty text leaves it out"
         ),
-        key("block", Text, "the first line of the block in which `lines` are read"),
-        key("let", Map(&Expression), "names for values that several attributes need"),
-        key("when", Expression, "a condition over `facts`: the devices that are asked")
+        key(
+            "block",
+            Text,
+            "the first line of the block in which `lines` are read"
+        ),
+        key(
+            "let",
+            Map(&Expression),
+            "names for values that several attributes need"
+        ),
+        key(
+            "when",
+            Expression,
+            "a condition over `facts`: the devices that are asked"
+        )
     ),
 };
 

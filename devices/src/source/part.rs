@@ -115,11 +115,11 @@ impl Part {
         self.form.names()
     }
 
-    /// The depth of its rows in a document.
-    pub(super) fn depth(&self) -> usize {
+    /// The depth of its rows in a document, and the name of their elements.
+    pub(super) fn depth(&self) -> (usize, &str) {
         match &self.form {
-            AnswerForm::Output(_) => 0,
-            AnswerForm::Document { rows, .. } => rows.len(),
+            AnswerForm::Output(_) => (0, ""),
+            AnswerForm::Document { rows, .. } => (rows.len(), rows.last()),
         }
     }
 

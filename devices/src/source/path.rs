@@ -113,6 +113,14 @@ impl Path {
         self.parts.len()
     }
 
+    /// Returns the name at its end, if that is one.
+    pub(super) fn last(&self) -> &str {
+        match self.parts.last() {
+            Some(Part::Name { name, .. }) => name,
+            _ => "",
+        }
+    }
+
     /// Calls `found` for each row at the path, with the way to it. Undef is no row.
     pub(super) fn rows<'d>(&self, document: &'d Value, found: &mut dyn FnMut(&[Step<'d>])) {
         let top = Step {

@@ -2,8 +2,8 @@
 
 use devgate_transports::{self as transports, Context, Document};
 
-use super::answers::{Answer, Answers};
 use super::Source;
+use super::answers::{Answer, Answers};
 use crate::{Error, Result};
 
 /// A request, and the text of its answer; none if the device refuses it.

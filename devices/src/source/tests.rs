@@ -10,7 +10,13 @@ fn read(yaml: &str, protocol_kind: ProtocolKind) -> (Option<Source>, Vec<String>
     let file = YamlFile::parse("family.yaml", yaml).expect("it is YAML");
     let mut problems = Problems::new();
     let no_file = |_: &str| Ok(String::new());
-    let source = Source::read(&file.top(), protocol_kind, &["facts"], &no_file, &mut problems);
+    let source = Source::read(
+        &file.top(),
+        protocol_kind,
+        &["facts"],
+        &no_file,
+        &mut problems,
+    );
     (source, problems.iter().map(ToString::to_string).collect())
 }
 

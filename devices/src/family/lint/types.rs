@@ -11,8 +11,10 @@ impl Lint<'_> {
         };
         let sources = form.get("get");
         let sources = sources.iter().flat_map(FileNode::items);
-        let (with, without): (Vec<_>, Vec<_>) = sources.partition(|get| get.get("resource").is_some());
-        let resources: Vec<FileNode<'_>> = with.iter().filter_map(|get| get.get("resource")).collect();
+        let (with, without): (Vec<_>, Vec<_>) =
+            sources.partition(|get| get.get("resource").is_some());
+        let resources: Vec<FileNode<'_>> =
+            with.iter().filter_map(|get| get.get("resource")).collect();
         let read = |name: &str| {
             resources
                 .iter()

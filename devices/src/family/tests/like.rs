@@ -55,9 +55,16 @@ fn a_type_takes_from_another_one_what_it_does_not_say() {
     let [one, other] = &family.types[..] else {
         panic!("two types");
     };
-    let rows = |kind: &DeclaredType| json!(kind.resources(|_| Some("a 1 x y\n"), None).expect("read"));
-    assert_eq!(rows(one), json!([{"list": "a", "number": 1, "text": "x y"}]));
-    assert_eq!(rows(other), json!([{"list": "a", "number": 1, "text": "x y", "name": "a1"}]));
+    let rows =
+        |kind: &DeclaredType| json!(kind.resources(|_| Some("a 1 x y\n"), None).expect("read"));
+    assert_eq!(
+        rows(one),
+        json!([{"list": "a", "number": 1, "text": "x y"}])
+    );
+    assert_eq!(
+        rows(other),
+        json!([{"list": "a", "number": 1, "text": "x y", "name": "a1"}])
+    );
     assert_eq!(other.schema().namevars(), ["name"]);
     assert_eq!(other.schema().desc(), "Another.");
 }
@@ -71,14 +78,20 @@ fn a_problem_is_reported_in_the_file_that_has_the_line() {
     };
     assert_eq!(
         error(&OTHER.replace("  list: { behaviour: }", "  text:")),
-        ["acme_one.yaml:19:46: at cli.get.resource.text: `acme_other` has no attribute `text`; did you mean `list`?"]
+        [
+            "acme_one.yaml:19:46: at cli.get.resource.text: `acme_other` has no attribute `text`; did you mean `list`?"
+        ]
     );
     assert_eq!(
         error(&OTHER.replace("like: acme_one", "like: acme_on")),
-        ["acme_other.yaml:3:7: at like: there is no file `acme_on.yaml` beside this one; did you mean `acme_one.yaml`?"]
+        [
+            "acme_other.yaml:3:7: at like: there is no file `acme_on.yaml` beside this one; did you mean `acme_one.yaml`?"
+        ]
     );
     assert_eq!(
         error(&OTHER.replace("like: acme_one", "like: acme_other")),
-        ["acme_other.yaml:3:7: at like: `acme_other.yaml` is itself `like` another type: expected that one"]
+        [
+            "acme_other.yaml:3:7: at like: `acme_other.yaml` is itself `like` another type: expected that one"
+        ]
     );
 }
