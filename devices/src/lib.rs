@@ -29,7 +29,7 @@ mod textfsm;
 
 pub use error::{Error, Location, Problem, Result};
 pub use family::{
-    BuiltIn, CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton,
+    BuiltIn, CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton, TypeTable,
     UpdateExpected, all,
 };
 pub use keys::FamilyDocument;
