@@ -4,16 +4,22 @@
 
 mod after;
 mod cases;
+mod expected;
 mod facts;
 mod folder;
+mod lint;
+mod live_case;
 mod names;
 mod protocol;
 mod recording;
 mod session;
 mod show;
+mod skeleton;
 #[cfg(test)]
 mod tests;
 mod type_files;
+mod type_forms;
+mod type_skeleton;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +43,12 @@ use session::Session;
 use type_files::types;
 
 pub use cases::{CaseResult, UpdateExpected};
+pub use expected::Comparison;
+pub use lint::Finding;
+pub use live_case::LiveCase;
 pub use recording::Recording;
+pub use skeleton::Skeleton;
+pub use type_skeleton::TypeTable;
 
 /// A kind of device.
 #[derive(Debug)]
@@ -137,6 +148,11 @@ impl Family {
     /// The name of its file, for messages.
     pub fn file(&self) -> String {
         self.folder.display_name(FILE)
+    }
+
+    /// Its folder, unless it is built in.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.on_disk()
     }
 
     /// The commands or queries whose answers contain facts.

@@ -199,21 +199,27 @@ impl Recording {
         self
     }
 
+    /// Its `case.yaml`, as a case of this family.
+    pub(super) fn case_yaml(&self, family: &str) -> String {
+        // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
+        let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
+        let mut session = json!(self);
+        session["family"] = family.into();
+        for (key, text) in session.as_object().into_iter().flatten() {
+            if text != "" {
+                case.push_str(&format!("  {key}: {text}\n"));
+            }
+        }
+        case
+    }
+
     /// Writes the recording into an existing empty folder.
     ///
     /// # Errors
     /// Fails when a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let (folder, path) = Folder::parent_of(folder);
-        // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
-        let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
-        let session = json!(self);
-        for (key, text) in session.as_object().into_iter().flatten() {
-            if text != "" {
-                case.push_str(&format!("  {key}: {text}\n"));
-            }
-        }
-        folder.write(&format!("{path}/case.yaml"), &case)?;
+        folder.write(&format!("{path}/case.yaml"), &self.case_yaml(&self.family))?;
         for (name, output) in &self.outputs {
             folder.write(&format!("{path}/{name}"), output)?;
         }

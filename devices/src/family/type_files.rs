@@ -48,7 +48,11 @@ pub(super) fn types(
 
 /// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
 /// with the other file is reported for that file.
-fn add_like(file: &mut YamlFile, folder: &Folder, problems: &mut Problems) -> Result<bool> {
+pub(super) fn add_like(
+    file: &mut YamlFile,
+    folder: &Folder,
+    problems: &mut Problems,
+) -> Result<bool> {
     let Some(like) = file
         .top()
         .get(LIKE)

@@ -289,18 +289,26 @@ impl Request {
     }
 
     async fn try_send(&self, ctx: &Context<'_>) -> Result<Answer> {
+        self.answer(self.ask(ctx).await?)
+    }
+
+    /// Sends the request, and returns the answer as it comes.
+    ///
+    /// # Errors
+    /// Fails with errors of the session.
+    pub(super) async fn ask(&self, ctx: &Context<'_>) -> Result<Document> {
         match &self.kind {
             RequestKind::Command => {
                 let output = exec(ctx, session(ctx)?, &self.name).await?;
-                self.answer(Document::Text(output))
+                Ok(Document::Text(output))
             }
             RequestKind::Query(query) => {
                 ctx.debug(format!("asks for `{query}`"));
-                self.answer(store(ctx)?.get(ctx, query).await?)
+                Ok(store(ctx)?.get(ctx, query).await?)
             }
             RequestKind::Rpc(request) => {
                 ctx.debug(format!("asks for `{}`", self.name));
-                self.answer(store(ctx)?.set(ctx, request).await?)
+                Ok(store(ctx)?.set(ctx, request).await?)
             }
         }
     }
@@ -332,7 +340,11 @@ impl Request {
         }
     }
 
-    fn answer(&self, document: Document) -> Result<Answer> {
+    /// What the answer says.
+    ///
+    /// # Errors
+    /// Fails when it has another form.
+    pub(super) fn answer(&self, document: Document) -> Result<Answer> {
         let document = match (document, self.format) {
             (Document::Text(text), Format::Text) => return Ok(Answer::Output(text)),
             (Document::Text(text), Format::Data) if self.name.starts_with(RPC) => {
