@@ -15,9 +15,13 @@ pub struct Parse {
     templates: Option<TemplateCollection>,
     searched: Vec<PathBuf>,
     platform: Option<String>,
-    /// The templates of a platform and a command. All targets share them.
-    known: Mutex<HashMap<[String; 2], Result<Arc<CommandTemplates>, Failure>>>,
+    /// All targets share what was found.
+    known: Mutex<Known>,
 }
+
+/// The templates of a platform and a command.
+#[derive(Debug, Default)]
+struct Known(HashMap<[String; 2], Result<Arc<CommandTemplates>, Failure>>);
 
 /// What parses the outputs of one command.
 #[derive(Debug)]
@@ -101,7 +105,7 @@ impl Parse {
             )));
         };
         let mut known = locked(&self.known);
-        let found = known.entry([platform, command].map(str::to_owned));
+        let found = known.0.entry([platform, command].map(str::to_owned));
         let found = found.or_insert_with(|| match collection.templates(platform, command) {
             Ok(templates) => Ok(Arc::new(templates)),
             Err(Error::Unsupported(why)) => Err(no_template(why)),
