@@ -118,10 +118,7 @@ async fn type_all(
 }
 
 impl Batch {
-    fn new<'l>(
-        changes: impl Iterator<Item = &'l Vec<Line>>,
-        mode_exit: Option<&str>,
-    ) -> Self {
+    fn new<'l>(changes: impl Iterator<Item = &'l Vec<Line>>, mode_exit: Option<&str>) -> Self {
         let (mut lines, mut owners) = (Vec::new(), Vec::new());
         let mut last: Option<&Line> = None;
         for (owner, change) in changes.enumerate() {
