@@ -48,7 +48,7 @@ fn lines(name: &str, secrets: SecretVisibility) -> Result<Vec<String>, String> {
         is: CurrentState::Absent,
         should: Some(should),
     };
-    let lines = kind.render(&name, &change, secrets);
+    let lines = kind.render(&name, &change, None, secrets);
     lines.map_err(|error| error.to_string())
 }
 
@@ -56,14 +56,14 @@ fn lines(name: &str, secrets: SecretVisibility) -> Result<Vec<String>, String> {
 fn entries_are_rows() {
     let answer = "<response status='success'><result><address><entry name='web'><ip-netmask>192.0.2.1</ip-netmask>\
                   </entry><entry name='db'/></address></result></response>";
-    let rows = address().parse(answer).expect("rows");
+    let rows = address().parse(answer, None).expect("rows");
     let rows = serde_json::to_value(&rows).expect("JSON");
     assert_eq!(
         rows,
         json!([{ "name": "web", "ip": "192.0.2.1", "ensure": "present" }, { "name": "db", "ensure": "present" }])
     );
     let nothing = "<response status='success' code='7'><result/></response>";
-    assert_eq!(address().parse(nothing).expect("no rows"), []);
+    assert_eq!(address().parse(nothing, None).expect("no rows"), []);
 }
 
 #[test]
