@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use devgate_schemas::Value;
 use devgate_schemas::yaml::Node;
 
-use super::type_files::add_like;
+use super::like::add_like;
 use super::{FILE, Family};
 use crate::error::Problem;
 use crate::file_node::{FileNode, YamlFile};
