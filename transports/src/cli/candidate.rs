@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         match has_discarded || candidate.ends_with_session() {
             true => LinesEffect::NotCommitted,
-            false => LinesEffect::InCandidate(candidate.filled(&candidate.commit.discard)),
+            false => LinesEffect::InCandidate(candidate.how_to_discard()),
         }
     }
 
@@ -169,6 +169,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         candidate: &Candidate<'_>,
         command: &str,
     ) -> Result<String> {
+        let output = self.answer(ctx, candidate, command).await?;
+        self.check_output(&Line::new(candidate.filled(command)), output)
+    }
+
+    /// Runs a command as [`run_anywhere`](Self::run_anywhere) does, without looking for failures in the answer.
+    pub(super) async fn answer(
+        &mut self,
+        ctx: &Context<'_>,
+        candidate: &Candidate<'_>,
+        command: &str,
+    ) -> Result<String> {
         let line = Line::new(candidate.filled(command));
         let operation = format!("`{}`", line.shown());
         let idle = self.settings.idle_timeout * COMMIT_SILENCE;
@@ -178,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .type_line(&line, &mut wait, ExpectedPrompt::AnyMode, Vec::new())
             .await;
         let output = self.end(&operation, result, |partial| candidate.masked(partial))?;
-        self.check_output(&line, candidate.masked(&output))
+        Ok(candidate.masked(&output))
     }
 }
 
@@ -205,7 +216,7 @@ impl<'c> Candidate<'c> {
     }
 
     /// Returns a command with the name of the configuration session.
-    fn filled(&self, command: &str) -> String {
+    pub(super) fn filled(&self, command: &str) -> String {
         filled(command, &self.session, Duration::ZERO)
     }
 
@@ -214,6 +225,15 @@ impl<'c> Candidate<'c> {
     fn ends_with_session(&self) -> bool {
         let mut words = self.enter.split_whitespace();
         words.any(|word| ["exclusive", "private"].contains(&word))
+    }
+
+    /// Returns what empties the candidate from another session.
+    fn how_to_discard(&self) -> String {
+        let discard = self.filled(&self.commit.discard);
+        match self.enter.contains(&self.session) {
+            true => format!("{}`, `{discard}", self.enter),
+            false => discard,
+        }
     }
 
     /// Redacts the secrets of the lines in a device's text.
