@@ -20,6 +20,9 @@ mod merged_rows;
 mod netconf;
 mod on_device;
 mod ovsdb;
+mod panos;
+#[cfg(test)]
+mod panos_tests;
 mod provider;
 mod read;
 mod rest;

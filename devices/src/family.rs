@@ -2,6 +2,7 @@
 //!
 //! A family is a [`Connect`]: it wraps its protocol's session and adds facts.
 
+mod after;
 mod cases;
 mod expected;
 mod facts;
@@ -28,9 +29,10 @@ use crate::command_line::check_command;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{FamilyProtocol, ProtocolKind, Unanswered};
+use crate::source::{FamilyProtocol, ProtocolKind};
 use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
+use after::RequestAfter;
 use facts::FactSources;
 use folder::Folder;
 use protocol::{dialect, protocol};
@@ -53,6 +55,7 @@ pub struct Family {
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
+    after: Option<RequestAfter>,
     folder: Folder,
 }
 
@@ -63,7 +66,7 @@ const FILE: &str = "family.yaml";
 const LIKE: &str = "like";
 
 /// The keys of a family's file.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "name",
     "desc",
     "protocol",
@@ -73,6 +76,7 @@ const KEYS: [&str; 9] = [
     "dialect",
     "facts",
     "checkpoint",
+    "rest",
 ];
 
 /// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
@@ -141,6 +145,11 @@ impl Family {
         dialect.is_some_and(|dialect| dialect.is_harmless(command))
     }
 
+    /// Whether its devices can tell what lines would change, without changing anything.
+    pub fn previews(&self) -> bool {
+        self.dialect.as_ref().is_some_and(Dialect::previews)
+    }
+
     /// The name of its file, for messages.
     pub fn file(&self) -> String {
         self.folder.display_name(FILE)
@@ -154,30 +163,6 @@ impl Family {
     /// The commands or queries whose answers contain facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         self.facts.commands()
-    }
-
-    /// The read-only commands or queries that a recording still lacks, without duplicates: those that the dialect runs
-    /// when a session opens, and those of facts and resources. What a command is asked about may be in the answers to
-    /// others, so there may be more when these are known.
-    pub fn unanswered<'o>(
-        &self,
-        known: impl Fn(&str) -> Option<&'o str> + Copy,
-    ) -> Vec<Unanswered> {
-        let on_open = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
-        let on_open = on_open.filter(|command| known(command).is_none());
-        let on_open = on_open.map(|command| Unanswered {
-            query: command.clone(),
-            is_optional: false,
-        });
-        let types = self.types.iter().flat_map(|kind| kind.unanswered(known));
-        let mut unanswered: Vec<Unanswered> = Vec::new();
-        for one in on_open.chain(self.facts.unanswered(known)).chain(types) {
-            match unanswered.iter_mut().find(|other| other.query == one.query) {
-                Some(other) => other.is_optional &= one.is_optional,
-                None => unanswered.push(one),
-            }
-        }
-        unanswered
     }
 
     /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
@@ -213,15 +198,17 @@ impl Family {
         Ok(self.facts_of(|command| recording::similar(&outputs, command), report))
     }
 
-    /// Saves the running configuration, so that it survives a restart. Protocols without a command line change
-    /// the persistent configuration, or save it themselves (NETCONF's `save`).
+    /// Saves the running configuration, so that it survives a restart, or sends the request that the family declares
+    /// for after a run. Other protocols without a command line change the persistent configuration, or save it themselves
+    /// (NETCONF's `save`).
     ///
     /// # Errors
     /// Fails with the reason why it was not saved.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        match ctx.command_line() {
-            Some(session) => Ok(session.save(ctx).await?),
-            None => Ok(()),
+        match (&self.after, ctx.command_line()) {
+            (Some(after), _) => after.send(ctx).await,
+            (None, Some(session)) => Ok(session.save(ctx).await?),
+            (None, None) => Ok(()),
         }
     }
 
@@ -257,6 +244,7 @@ impl Family {
                 dialect,
                 facts,
                 checkpoint,
+                after,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
@@ -264,6 +252,7 @@ impl Family {
                 facts: Arc::new(facts),
                 types,
                 checkpoint,
+                after,
                 folder,
             }),
             _ => Err(Error::Family(problems)),
@@ -294,6 +283,7 @@ struct FamilyFile {
     dialect: Option<Dialect>,
     facts: FactSources,
     checkpoint: Option<CliRollback>,
+    after: Option<RequestAfter>,
 }
 
 impl FamilyFile {
@@ -322,6 +312,7 @@ impl FamilyFile {
         }
         let checkpoint = checkpoint
             .and_then(|file_node| CliRollback::read(&file_node, dialect.as_ref(), problems));
+        let after = RequestAfter::read(top, protocol_kind, problems);
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -337,6 +328,7 @@ impl FamilyFile {
             dialect,
             facts,
             checkpoint,
+            after,
         })
     }
 }

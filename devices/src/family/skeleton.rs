@@ -116,7 +116,7 @@ impl Skeleton {
             (ProtocolKind::Rest, _) => REST,
             (ProtocolKind::Netconf, _) => NETCONF,
             (ProtocolKind::Ovsdb, _) => OVSDB,
-            (ProtocolKind::ReadOnly, "panos") => PANOS,
+            (ProtocolKind::Panos, _) => PANOS,
             (ProtocolKind::ReadOnly, _) => SNMP,
         };
         let recording = recording.filter(|_| has_command_line(protocol));

@@ -94,7 +94,7 @@ impl RequestTemplate {
                 return Self::of_text(
                     &command,
                     TemplateKind::Command,
-                    Escape::Command,
+                    Escape::Name,
                     names,
                     problems,
                 );
@@ -121,7 +121,7 @@ impl RequestTemplate {
             ProtocolKind::CommandApi => Self::of_text(
                 &ask,
                 TemplateKind::CommandAsData,
-                Escape::Command,
+                Escape::Name,
                 names,
                 problems,
             ),
@@ -142,6 +142,9 @@ impl RequestTemplate {
                     TemplateKind::Query
                 };
                 Self::of_text(&ask, kind, Escape::Xml, names, problems)
+            }
+            ProtocolKind::Panos => {
+                Self::of_text(&ask, TemplateKind::Query, Escape::Name, names, problems)
             }
             ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {
                 Self::of_text(&ask, TemplateKind::Query, Escape::None, names, problems)

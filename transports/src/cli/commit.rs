@@ -99,6 +99,12 @@ pub(crate) fn filled(command: &str, session: &str, waits: Duration) -> String {
 }
 
 impl Dialect {
+    /// Returns whether the device can tell what lines would change, without changing anything.
+    pub fn previews(&self) -> bool {
+        let commit = self.commit.as_ref();
+        commit.is_some_and(|commit| commit.diff.is_some())
+    }
+
     /// Returns the mistakes in its `commit`: for each, the path of the key and the message.
     pub fn commit_mistakes(&self) -> Vec<(Vec<&'static str>, String)> {
         let Some(commit) = &self.commit else {

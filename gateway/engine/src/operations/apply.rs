@@ -234,6 +234,8 @@ impl Apply {
             .filter(|_| self.rollback == Rollback::OnError);
         let access = match options.mode {
             Mode::Enforce => SessionAccess::Write,
+            // The lines are typed into the candidate, which others must find empty.
+            Mode::Noop if family.previews() => SessionAccess::Write,
             Mode::Noop => SessionAccess::Read,
         };
         let audit_failure = |error: String| Failure::new("devgate/cannot-audit", error);
@@ -280,7 +282,7 @@ impl Apply {
                 && let Err(error) = family.save(ctx).await
             {
                 let message = format!(
-                    "the changes are active, but the device will lose them when it restarts: {error}"
+                    "the changes are made, but not saved, so the device will lose them when it restarts: {error}"
                 );
                 unsaved = Some(Failure::new("devgate/not-saved", message));
             }
