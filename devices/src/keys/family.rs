@@ -49,6 +49,11 @@ pub(super) static FAMILY: Object = Object {
             In(&CHECKPOINT),
             "how a run that failed leaves the device as it found it (`--rollback on-error`)",
         ),
+        key(
+            "rest",
+            In(&REST),
+            "what HTTP devices must be sent beside the changes",
+        ),
     ],
 };
 
@@ -96,5 +101,21 @@ static CHECKPOINT: Object = Object {
             "lines of it that are no configuration",
         ),
         key("undo", Expression, "the line that takes `LINE` away").required(),
+    ],
+};
+
+static REST: Object = Object {
+    name: "rest settings",
+    desc: "A request after all changes of a run, for devices that must be told to save or to commit.",
+    keys: &[key("after", In(&AFTER), "the request").required()],
+};
+
+static AFTER: Object = Object {
+    name: "after",
+    desc: "A request after all changes.",
+    keys: &[
+        key("method", Text, "the method").required(),
+        key("path", Text, "the path").required(),
+        key("body", Any, "the body: JSON whose leaves are expressions"),
     ],
 };
