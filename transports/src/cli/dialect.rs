@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use super::commit::Commit;
 pub use super::pattern::{LinePattern, Pattern};
 pub use super::text::{TerminatedText, TextEnd, TextOpening};
 
@@ -27,6 +28,8 @@ pub struct Dialect {
     pub enter_config: Option<String>,
     /// The command that leaves configuration mode from any depth.
     pub leave_config: Option<String>,
+    /// How typed lines take effect, if they do so only with a commit.
+    pub commit: Option<Commit>,
     /// Questions that commands and configuration lines ask, and the answers. Any other question is
     /// answered only if the answer was given with the command.
     pub confirm: Vec<Confirm>,
