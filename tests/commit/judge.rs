@@ -1,0 +1,193 @@
+//! Compares what a run says with what the devices hold.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::candidate::Fault;
+use crate::fleet::{Fleet, Report, name};
+use crate::wishes::{Held, Wish};
+
+/// Words of a message that leaves open what became of a change.
+const DOUBT: [&str; 2] = ["in doubt", "perhaps"];
+
+/// The number of violations that are shown in full.
+const SHOWN: usize = 12;
+
+pub(crate) struct Judge<'f> {
+    fleet: &'f Fleet,
+    report: &'f Report,
+    wishes: &'f [Wish],
+    violations: Vec<String>,
+}
+
+/// What a run says of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Changed,
+    Failed,
+    InDoubt,
+    Skipped,
+    Unchanged,
+}
+
+impl<'f> Judge<'f> {
+    pub(crate) fn new(fleet: &'f Fleet, report: &'f Report, wishes: &'f [Wish]) -> Self {
+        Self {
+            fleet,
+            report,
+            wishes,
+            violations: Vec::new(),
+        }
+    }
+
+    /// Asserts that everything is done, and everything says so.
+    pub(crate) fn assert_all_done(mut self) {
+        for number in 0..self.fleet.devices.len() {
+            let mut device = self.fleet.devices[number].device();
+            let is_pending = device.is_pending();
+            device.pass_time();
+            let running = device.running().clone();
+            drop(device);
+            if is_pending {
+                self.violation(number, "a commit still waits for its confirmation");
+            }
+            for wish in self.wishes {
+                let (held, said) = (wish.held(&running), self.said(number, wish));
+                if (held, said) != (Held::All, Said::Changed) {
+                    let text = format!("{}: it holds {held:?}, and is said {said:?}", wish.title);
+                    self.violation(number, &text);
+                }
+            }
+        }
+        self.finish();
+    }
+
+    /// Checks every device after a run with its fault.
+    pub(crate) fn check_all(&mut self) {
+        let mut any_failed = false;
+        for number in 0..self.fleet.devices.len() {
+            self.check_device(number);
+            any_failed |= self.item(number)["status"] != "success";
+        }
+        assert_eq!(!any_failed, self.report.succeeded, "the exit code");
+    }
+
+    fn check_device(&mut self, number: usize) {
+        let fault = self.fleet.plans[number].map(|plan| plan.fault);
+        let mut device = self.fleet.devices[number].device();
+        device.pass_time();
+        let running = device.running().clone();
+        let foreign = device.foreign_line();
+        let uncommitted = device.uncommitted();
+        drop(device);
+        let mut all_done = true;
+        for wish in self.wishes {
+            let (held, said) = (wish.held(&running), self.said(number, wish));
+            all_done &= said == Said::Changed;
+            let is_right = match held {
+                Held::Half => false,
+                Held::All => matches!(said, Said::Changed | Said::InDoubt),
+                Held::Nothing => said != Said::Changed && said != Said::Unchanged,
+            };
+            if !is_right {
+                let text = format!("{}: it holds {held:?}, and is said {said:?}", wish.title);
+                self.violation(number, &text);
+            }
+        }
+        if all_done != (self.item(number)["status"] == "success") {
+            self.violation(number, "the target's status does not fit its resources");
+        }
+        let is_foreign = |line: &String| line.contains("anna");
+        if fault != Some(Fault::ForeignCommit) && running.lines().iter().any(|line| line == foreign) {
+            self.violation(number, "the change of someone else was committed");
+        }
+        let ours: Vec<&String> = uncommitted.iter().filter(|line| !is_foreign(line)).collect();
+        // A session of EOS outlives its connection.
+        let is_harmless = ours.iter().all(|line| line.starts_with("devgate"));
+        if !is_harmless {
+            self.violation(number, &format!("changes wait for the next commit: {ours:?}"));
+        }
+    }
+
+    /// Checks that another run, without trouble, does everything, and one more does nothing.
+    pub(crate) fn check_recovery(&mut self) {
+        for device in &self.fleet.devices {
+            device.device().heal();
+        }
+        let second = self.fleet.run("");
+        for number in 0..self.fleet.devices.len() {
+            let mut device = self.fleet.devices[number].device();
+            device.pass_time();
+            let running = device.running().clone();
+            let wanted = self.fleet.plans[number].map(|plan| plan.fault);
+            drop(device);
+            // What someone else has not committed is in the way.
+            let may_fail = wanted == Some(Fault::ForeignEdit);
+            let done = self.wishes.iter().all(|wish| wish.held(&running) == Held::All);
+            let item = &second.items[&name(number)];
+            let succeeded = item["status"] == "success";
+            if done != succeeded || !(done || may_fail) {
+                let text = format!("another run: done {done}, success {succeeded}: {item:#}");
+                self.violation(number, &text);
+            }
+            self.fleet.devices[number].device().plan(None);
+        }
+        let third = self.fleet.run("");
+        for number in 0..self.fleet.devices.len() {
+            let item = &third.items[&name(number)];
+            let touched = self.fleet.received(number);
+            let touched: Vec<&String> = touched.iter().filter(|line| line.contains("configure")).collect();
+            if second.items[&name(number)]["status"] == "success" && !touched.is_empty() {
+                let text = format!("a run with nothing to do types {touched:?}: {item:#}");
+                self.violation(number, &text);
+            }
+        }
+    }
+
+    /// Fails with everything that was found.
+    pub(crate) fn finish(self) {
+        let count = self.violations.len();
+        let mut text = String::new();
+        for violation in self.violations.iter().take(SHOWN) {
+            writeln!(text, "{violation}").expect("a text can be written");
+        }
+        let of = self.fleet.devices.len();
+        assert!(count == 0, "{count} violations on {of} devices:\n{text}");
+    }
+
+    fn item(&self, number: usize) -> &'f Value {
+        &self.report.items[&name(number)]
+    }
+
+    fn said(&self, number: usize, wish: &Wish) -> Said {
+        let value = &self.item(number)["value"];
+        let all = value.to_string();
+        let in_doubt = |text: &str| DOUBT.iter().any(|word| text.contains(word));
+        let resources = value["resources"].as_array();
+        let mut resources = resources.into_iter().flatten();
+        let found = resources.find(|one| one["type"] == *wish.kind && one["title"] == *wish.title);
+        let Some(found) = found else {
+            return if in_doubt(&all) { Said::InDoubt } else { Said::Failed };
+        };
+        let is = |key: &str| found[key] == true;
+        match () {
+            () if is("failed") && in_doubt(&found.to_string()) => Said::InDoubt,
+            () if is("failed") => Said::Failed,
+            () if is("skipped") => Said::Skipped,
+            () if is("changed") => Said::Changed,
+            () => Said::Unchanged,
+        }
+    }
+
+    fn violation(&mut self, number: usize, text: &str) {
+        let plan = self.fleet.plans[number];
+        let value = &self.item(number)["value"];
+        let received = self.fleet.received(number).join("\n    ");
+        let vendor = self.fleet.vendor;
+        self.violations.push(format!(
+            "=== {vendor:?} {} {plan:?}\n  {text}\n    {received}\n{value:#}",
+            name(number)
+        ));
+    }
+}
