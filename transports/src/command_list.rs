@@ -4,7 +4,7 @@
 //! first failure.
 
 use crate::Line;
-use crate::error::{ConfigurationProblem, RefusedLine};
+use crate::error::{ConfigurationProblem, LinesEffect, RefusedLine};
 use crate::{Error, Result};
 
 /// The outcome of a list of commands.
@@ -44,7 +44,7 @@ pub(crate) fn configured<T>(
         refused: None,
         sent: lines.len(),
         of: lines.len(),
-        rolled_back: false,
+        effect: LinesEffect::Each,
         interrupted: None,
     };
     match ran.map(|ran| ran.refused) {
@@ -55,7 +55,9 @@ pub(crate) fn configured<T>(
             };
             let number = at - lines.start + 1;
             problem.sent = number;
-            problem.rolled_back = rolls_back;
+            if rolls_back {
+                problem.effect = LinesEffect::RolledBack;
+            }
             let (line, message) = (line.shown(), line.mask(&message));
             problem.refused = Some(RefusedLine {
                 number,

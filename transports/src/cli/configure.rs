@@ -9,7 +9,7 @@ use super::read::ExpectedPrompt;
 use super::run::failure;
 use super::state::{Cli, CliState};
 use super::wait::AnswerWait;
-use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
+use crate::error::{ConfigurationProblem, Interruption, LinesEffect, RefusedLine};
 use crate::{Context, Error, Line, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
@@ -24,29 +24,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// [`Error::Configuration`], which says which lines the device accepted.
     pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
-        let (Some(enter), Some(leave), Some(_)) = (
-            &dialect.enter_config,
-            &dialect.leave_config,
-            &dialect.prompt.config,
-        ) else {
-            return Err(Error::Unsupported(
-                "the dialect has no `enter_config`, `leave_config` and `prompt.config`: this \
-                 device cannot be configured"
-                    .to_owned(),
-            ));
-        };
+        let (enter, leave) = mode_commands(&dialect)?;
         lines.iter().try_for_each(Line::check)?;
         let lines = expected(&dialect, lines)?;
         self.begin("the configuration")?;
-        let mut problem = ConfigurationProblem {
-            peer: self.settings.peer.clone(),
-            refused: None,
-            sent: 0,
-            of: lines.len(),
-            rolled_back: false,
-            interrupted: None,
+        let mut problem = self.problem(lines.len(), LinesEffect::Each);
+        let result = match self.enter_config(ctx, enter).await {
+            Ok(_) => self.type_lines(ctx, &lines, &mut problem).await,
+            Err(error) => Err(error),
         };
-        let result = self.type_lines(ctx, enter, &lines, &mut problem).await;
         let result = match result {
             Ok(()) if problem.refused.is_some() => {
                 self.state = CliState::Broken;
@@ -63,13 +49,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Err(Error::Configuration(Box::new(problem)))
     }
 
-    async fn type_lines(
-        &mut self,
-        ctx: &Context<'_>,
-        enter: &str,
-        lines: &[(&Line, ExpectedPrompt)],
-        problem: &mut ConfigurationProblem,
-    ) -> Result<()> {
+    /// Returns the outcome of lines before any of them is sent.
+    pub(super) fn problem(&self, of: usize, effect: LinesEffect) -> ConfigurationProblem {
+        ConfigurationProblem {
+            peer: self.settings.peer.clone(),
+            refused: None,
+            sent: 0,
+            of,
+            effect,
+            interrupted: None,
+        }
+    }
+
+    /// Enters configuration mode, and returns what the device says about it.
+    pub(super) async fn enter_config(&mut self, ctx: &Context<'_>, enter: &str) -> Result<String> {
         let enter = Line::new(enter);
         let message = self
             .type_config(
@@ -89,6 +82,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 hint: self.privilege_hint(),
             });
         }
+        Ok(message)
+    }
+
+    /// Types lines in configuration mode, up to the first that is refused, which is recorded.
+    pub(super) async fn type_lines(
+        &mut self,
+        ctx: &Context<'_>,
+        lines: &[(&Line, ExpectedPrompt)],
+        problem: &mut ConfigurationProblem,
+    ) -> Result<()> {
         for (index, &(line, expect)) in lines.iter().enumerate() {
             let number = index + 1;
             let operation = format!("line {number} of {}, `{}`", lines.len(), line.shown());
@@ -129,7 +132,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.end(operation, result, |partial| line.mask(partial))
     }
 
-    async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
+    /// Leaves configuration mode.
+    pub(super) async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
         let line = Line::new(leave);
         let operation = format!("`{leave}`");
         let mut wait = AnswerWait::for_command(ctx, &operation, &self.settings);
@@ -148,8 +152,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.check_output(&line, output).map(drop)
     }
 
-    fn in_config(&self) -> bool {
+    pub(super) fn in_config(&self) -> bool {
         self.is_config(self.screen.last_line())
+    }
+}
+
+/// Returns the commands that enter configuration mode, and leave it.
+///
+/// # Errors
+/// Fails with [`Error::Unsupported`] for a dialect without this mode.
+pub(super) fn mode_commands(dialect: &Dialect) -> Result<(&str, &str)> {
+    let Dialect {
+        enter_config,
+        leave_config,
+        prompt,
+        ..
+    } = dialect;
+    match (enter_config, leave_config, &prompt.config) {
+        (Some(enter), Some(leave), Some(_)) => Ok((enter, leave)),
+        _ => Err(Error::Unsupported(
+            "the dialect has no `enter_config`, `leave_config` and `prompt.config`: this \
+             device cannot be configured"
+                .to_owned(),
+        )),
     }
 }
 
@@ -158,7 +183,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 ///
 /// # Errors
 /// Fails with [`Error::Unsupported`] for a text without an end.
-fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, ExpectedPrompt)>> {
+pub(super) fn expected<'l>(
+    dialect: &Dialect,
+    lines: &'l [Line],
+) -> Result<Vec<(&'l Line, ExpectedPrompt)>> {
     let mut expected = Vec::new();
     let mut open: Option<(&Line, TextEnd)> = None;
     for line in lines {
