@@ -4,6 +4,13 @@
 
 #[path = "support/candidate/mod.rs"]
 mod candidate;
+#[path = "support/client.rs"]
+#[expect(dead_code, reason = "its own tests use more of it")]
+mod client;
+#[path = "commit/devices.rs"]
+mod devices;
+#[path = "support/torture/dice.rs"]
+mod dice;
 #[path = "commit/fleet.rs"]
 mod fleet;
 #[path = "support/folder.rs"]
@@ -11,45 +18,35 @@ mod fleet;
 mod folder;
 #[path = "commit/judge.rs"]
 mod judge;
+#[path = "commit/random.rs"]
+mod random;
 #[path = "commit/wishes.rs"]
 mod wishes;
 
-use candidate::{Fault, Planned, Vendor};
-use fleet::Fleet;
+use candidate::Vendor;
+use fleet::Setup;
 use judge::Judge;
-use wishes::{interfaces, wishes};
+use wishes::{Held, interfaces, refused, wishes};
 
 const VENDORS: [Vendor; 3] = [Vendor::Junos, Vendor::IosXr, Vendor::Eos];
-
-/// Returns every fault at every step of a run that is `length` lines long.
-fn plans(length: usize) -> impl Iterator<Item = Planned> {
-    let steps = 1..=length;
-    steps.flat_map(|step| Fault::ALL.map(|fault| Planned { step, fault }))
-}
 
 #[test]
 fn a_run_without_trouble_commits_each_type_once() {
     for vendor in VENDORS {
-        let wishes = wishes(vendor);
-        let fleet = Fleet::start(vendor, &wishes, [None]);
-        let report = fleet.apply("");
+        let fleet = Setup::new(vendor, wishes(vendor)).one();
+        let report = fleet.apply();
         assert!(report.succeeded, "{report}");
-        let judge = Judge::new(&fleet, &report, &wishes);
-        judge.assert_all_done();
+        Judge::new(&fleet, &report).assert_all_done();
         let commits = fleet.received(0).into_iter();
         let commits = commits.filter(|line| line.contains("commit") && !line.contains("show"));
         assert!(commits.count() >= 3, "{:#?}", fleet.received(0));
     }
 }
 
-fn every_fault(vendor: Vendor, options: &str) {
-    let wishes = interfaces(vendor);
-    let fleet = Fleet::start(vendor, &wishes, [None]);
-    fleet.apply(options);
-    let length = fleet.received(0).len();
-    let fleet = Fleet::start(vendor, &wishes, plans(length).map(Some));
-    let report = fleet.apply(options);
-    let mut judge = Judge::new(&fleet, &report, &wishes);
+fn check_every_fault(setup: &Setup) {
+    let fleet = setup.with_every_fault();
+    let report = fleet.apply();
+    let mut judge = Judge::new(&fleet, &report);
     judge.check_all();
     judge.check_recovery();
     judge.finish();
@@ -57,15 +54,86 @@ fn every_fault(vendor: Vendor, options: &str) {
 
 #[test]
 fn no_fault_leaves_half_a_change_or_a_wrong_report_on_junos() {
-    every_fault(Vendor::Junos, "");
+    check_every_fault(&Setup::new(Vendor::Junos, interfaces(Vendor::Junos)));
 }
 
 #[test]
 fn no_fault_leaves_half_a_change_or_a_wrong_report_on_ios_xr() {
-    every_fault(Vendor::IosXr, "");
+    check_every_fault(&Setup::new(Vendor::IosXr, interfaces(Vendor::IosXr)));
 }
 
 #[test]
 fn no_fault_leaves_half_a_change_or_a_wrong_report_on_eos() {
-    every_fault(Vendor::Eos, "");
+    check_every_fault(&Setup::new(Vendor::Eos, interfaces(Vendor::Eos)));
+}
+
+/// An MTU that a device refuses at once, and one that it refuses when it is committed; and what it says.
+const REFUSED: [(u32, &str); 2] = [(70000, ""), (9199, "the MTU exceeds what the hardware supports")];
+
+#[test]
+fn only_the_refused_change_fails_and_the_devices_reason_is_told() {
+    for vendor in VENDORS {
+        for (mtu, reason) in REFUSED {
+            let fleet = Setup::new(vendor, refused(vendor, mtu)).one();
+            let report = fleet.apply();
+            assert!(!report.succeeded, "{report}");
+            assert!(report.to_string().contains(reason), "{report}");
+            let mut judge = Judge::new(&fleet, &report);
+            judge.check_all();
+            judge.finish();
+            let running = fleet.devices[0].device().running().clone();
+            let held: Vec<Held> = fleet.setup.wishes.iter().map(|wish| wish.held(&running)).collect();
+            let expected = [Held::All, Held::Nothing, Held::All, Held::All];
+            assert_eq!(held, expected, "{vendor:?} {mtu}: {report}");
+            let uncommitted = fleet.devices[0].device().uncommitted();
+            assert!(uncommitted.is_empty(), "{uncommitted:?}");
+        }
+    }
+}
+
+#[test]
+fn noop_shows_the_devices_own_difference_and_leaves_nothing_under_any_fault() {
+    for vendor in VENDORS {
+        let mut setup = Setup::new(vendor, interfaces(vendor));
+        setup.options = "--noop";
+        let fleet = setup.one();
+        let report = fleet.apply();
+        let line = match vendor {
+            Vendor::Junos => "+   mtu 9000;",
+            Vendor::IosXr => "+   mtu 9000",
+            Vendor::Eos => "+     mtu 9000",
+        };
+        assert!(report.messages.contains(line), "{report}");
+        let fleet = setup.with_every_fault();
+        let report = fleet.apply();
+        let mut judge = Judge::new(&fleet, &report);
+        judge.check_nothing_done();
+        judge.finish();
+    }
+}
+
+#[test]
+fn a_rollback_restores_everything_or_says_that_it_did_not() {
+    for vendor in VENDORS {
+        for (mtu, _) in REFUSED {
+            let mut setup = Setup::new(vendor, refused(vendor, mtu));
+            setup.options = "--rollback on-error";
+            let fleet = setup.one();
+            let report = fleet.apply();
+            let mut judge = Judge::new(&fleet, &report);
+            judge.check_rolled_back();
+            judge.finish();
+        }
+    }
+}
+
+#[test]
+fn random_states_are_written_and_read_back() {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let drawn = u64::from(now.expect("it is later").subsec_nanos());
+    let seed = std::env::var("DEVGATE_SEED").ok();
+    let seed = seed.map_or(drawn, |seed| seed.parse().expect("a number"));
+    for vendor in VENDORS {
+        random::check(vendor, seed);
+    }
 }

@@ -7,16 +7,55 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::candidate::{Candidate, PASSWORD, Planned, USER, Vendor};
+use crate::candidate::{Candidate, Fault, PASSWORD, Planned, USER, Vendor};
 use crate::folder::{Project, document, messages_of, pause};
 use crate::wishes::{Wish, family, manifest};
 
 /// The number of devices that a run works on at the same time: they wait more than they compute.
 const AT_ONCE: usize = 16;
 
+/// What a fleet is for.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) vendor: Vendor,
+    pub(crate) wishes: Vec<Wish>,
+    /// What is replaced in the family, and by what.
+    pub(crate) family: Vec<[&'static str; 2]>,
+    /// Further settings of each target.
+    pub(crate) settings: Value,
+    /// Options of the runs.
+    pub(crate) options: &'static str,
+}
+
+impl Setup {
+    pub(crate) fn new(vendor: Vendor, wishes: Vec<Wish>) -> Self {
+        Self {
+            vendor,
+            wishes,
+            family: Vec::new(),
+            settings: json!({}),
+            options: "",
+        }
+    }
+
+    /// Starts a device without a fault.
+    pub(crate) fn one(&self) -> Fleet {
+        Fleet::start(self, [None])
+    }
+
+    /// Starts a device for every fault at every step of a run.
+    pub(crate) fn with_every_fault(&self) -> Fleet {
+        let clean = self.one();
+        clean.apply();
+        let steps = 1..=clean.received(0).len();
+        let plans = steps.flat_map(|step| Fault::ALL.map(|fault| Some(Planned { step, fault })));
+        Fleet::start(self, plans)
+    }
+}
+
 /// The devices, and the project that knows them.
 pub(crate) struct Fleet {
-    pub(crate) vendor: Vendor,
+    pub(crate) setup: Setup,
     pub(crate) devices: Vec<Candidate>,
     pub(crate) plans: Vec<Option<Planned>>,
     project: Project,
@@ -28,7 +67,7 @@ pub(crate) struct Report {
     pub(crate) succeeded: bool,
     /// What it says of each target.
     pub(crate) items: BTreeMap<String, Value>,
-    messages: String,
+    pub(crate) messages: String,
 }
 
 impl fmt::Display for Report {
@@ -42,34 +81,42 @@ impl fmt::Display for Report {
 
 impl Fleet {
     /// Starts a device for each plan.
-    pub(crate) fn start(
-        vendor: Vendor,
-        wishes: &[Wish],
-        plans: impl IntoIterator<Item = Option<Planned>>,
-    ) -> Self {
+    pub(crate) fn start(setup: &Setup, plans: impl IntoIterator<Item = Option<Planned>>) -> Self {
         let plans: Vec<Option<Planned>> = plans.into_iter().collect();
-        let devices: Vec<Candidate> = plans.iter().map(|_| Candidate::start(vendor)).collect();
-        let project = Project::new();
+        let start = |_| Candidate::start(setup.vendor);
         let fleet = Self {
-            vendor,
-            devices,
+            setup: setup.clone(),
+            devices: plans.iter().map(start).collect(),
             plans,
-            project,
+            project: Project::new(),
         };
         fleet.write_family();
         fleet.write_inventory();
-        fleet.wish(wishes);
+        fleet.wish(&setup.wishes);
         fleet
     }
 
+    /// Replaces what a run is to do.
+    pub(crate) fn wish(&self, wishes: &[Wish]) {
+        let manifest = manifest(wishes).to_string();
+        self.project.write("wishes.yaml", &manifest);
+    }
+
     fn write_family(&self) {
-        let name = family(self.vendor);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/support/candidate/devices");
+        let name = family(self.setup.vendor);
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/support/candidate/devices");
         let folder = folder.join(name);
         let types = fs::read_dir(folder.join("types")).expect("it has types");
         let types = types.map(|entry| entry.expect("a file").path());
         for file in types.chain([folder.join("family.yaml")]) {
-            let text = fs::read_to_string(&file).expect("a file can be read");
+            let mut text = fs::read_to_string(&file).expect("a file can be read");
+            if file.ends_with("family.yaml") {
+                for [from, to] in &self.setup.family {
+                    assert!(text.contains(from), "no {from:?} in:\n{text}");
+                    text = text.replace(from, to);
+                }
+            }
             let path = file.strip_prefix(&folder).expect("it is in it");
             let path = format!("modules/candidate/devices/{name}/{}", path.display());
             self.project.write(&path, &text);
@@ -79,59 +126,48 @@ impl Fleet {
     fn write_inventory(&self) {
         let known_hosts: String = self.devices.iter().map(Candidate::known_hosts).collect();
         self.project.write("known_hosts", &known_hosts);
-        let targets: Vec<Value> = self.devices.iter().enumerate().map(|(number, device)| {
-            let info = json!({
-                "remote-transport": family(self.vendor),
+        let target = |(number, device): (usize, &Candidate)| {
+            let mut info = json!({
+                "remote-transport": family(self.setup.vendor),
                 "host": "127.0.0.1",
                 "port": device.port(),
                 "user": USER,
                 "password": PASSWORD,
                 "known_hosts_file": self.project.0.path().join("known_hosts"),
-                "idle_timeout": 6,
+                "idle_timeout": 3,
             });
+            for (key, value) in self.setup.settings.as_object().expect("an object") {
+                info[key] = value.clone();
+            }
             json!({ "name": name(number), "config": { "transport": "remote", "remote": info } })
-        }).collect();
+        };
+        let targets: Vec<Value> = self.devices.iter().enumerate().map(target).collect();
         let inventory = json!({ "version": 2, "targets": targets });
         self.project.write("inventory.yaml", &inventory.to_string());
     }
 
-    /// Replaces what the next run wants.
-    pub(crate) fn wish(&self, wishes: &[Wish]) {
-        self.project
-            .write("wishes.yaml", &manifest(wishes).to_string());
-    }
-
-    /// Replaces a part of the family.
-    pub(crate) fn change_family(&self, from: &str, to: &str) {
-        let path = format!("modules/candidate/devices/{}/family.yaml", family(self.vendor));
-        let text = fs::read_to_string(self.project.0.path().join(&path)).expect("it is written");
-        assert!(text.contains(from), "no {from:?} in:\n{text}");
-        self.project.write(&path, &text.replace(from, to));
-    }
-
-    /// Plans the faults, and applies what is wished on all devices.
-    pub(crate) fn apply(&self, options: &str) -> Report {
+    /// Plans the faults, and runs on all devices.
+    pub(crate) fn apply(&self) -> Report {
         for (device, plan) in self.devices.iter().zip(&self.plans) {
             device.device().plan(*plan);
         }
-        self.run(options)
+        self.run(self.setup.options)
     }
 
-    /// Applies what is wished on all devices.
+    /// Runs on all devices.
     pub(crate) fn run(&self, options: &str) -> Report {
         let words = format!(
-            "device -t all --apply wishes.yaml --format json --quiet --patience 4 -c {AT_ONCE} {options}"
+            "device -t all --apply wishes.yaml --format json --patience 4 -c {AT_ONCE} {options}"
         );
-        let output = self
-            .project
-            .devgate(&words.split_whitespace().collect::<Vec<_>>());
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let output = self.project.devgate(&words);
         let messages = messages_of(&output);
         assert!(!messages.contains("panicked"), "{messages}");
         let document = document(&output);
         let items = document["items"].as_array().cloned().unwrap_or_default();
-        let text = |item: &Value| item["target"].as_str().unwrap_or_default().to_owned();
-        let items: BTreeMap<String, Value> =
-            items.into_iter().map(|item| (text(&item), item)).collect();
+        let target = |item: &Value| item["target"].as_str().unwrap_or_default().to_owned();
+        let items = items.into_iter().map(|item| (target(&item), item));
+        let items: BTreeMap<String, Value> = items.collect();
         assert_eq!(items.len(), self.devices.len(), "{document:#}\n{messages}");
         self.wait_until_left();
         Report {

@@ -9,7 +9,7 @@ use crate::fleet::{Fleet, Report, name};
 use crate::wishes::{Held, Wish};
 
 /// Words of a message that leaves open what became of a change.
-const DOUBT: [&str; 2] = ["in doubt", "perhaps"];
+const DOUBT: [&str; 2] = ["not known whether", "keeps it, or rolls it back"];
 
 /// The number of violations that are shown in full.
 const SHOWN: usize = 12;
@@ -18,7 +18,7 @@ pub(crate) struct Judge<'f> {
     fleet: &'f Fleet,
     report: &'f Report,
     wishes: &'f [Wish],
-    violations: Vec<String>,
+    pub(crate) violations: Vec<String>,
 }
 
 /// What a run says of a resource.
@@ -32,11 +32,11 @@ enum Said {
 }
 
 impl<'f> Judge<'f> {
-    pub(crate) fn new(fleet: &'f Fleet, report: &'f Report, wishes: &'f [Wish]) -> Self {
+    pub(crate) fn new(fleet: &'f Fleet, report: &'f Report) -> Self {
         Self {
             fleet,
             report,
-            wishes,
+            wishes: &fleet.setup.wishes,
             violations: Vec::new(),
         }
     }
@@ -78,6 +78,7 @@ impl<'f> Judge<'f> {
         let mut device = self.fleet.devices[number].device();
         device.pass_time();
         let running = device.running().clone();
+        let startup = device.startup().clone();
         let foreign = device.foreign_line();
         let uncommitted = device.uncommitted();
         drop(device);
@@ -98,16 +99,69 @@ impl<'f> Judge<'f> {
         if all_done != (self.item(number)["status"] == "success") {
             self.violation(number, "the target's status does not fit its resources");
         }
-        let is_foreign = |line: &String| line.contains("anna");
         if fault != Some(Fault::ForeignCommit) && running.lines().iter().any(|line| line == foreign) {
             self.violation(number, "the change of someone else was committed");
         }
-        let ours: Vec<&String> = uncommitted.iter().filter(|line| !is_foreign(line)).collect();
-        // A session of EOS outlives its connection.
-        let is_harmless = ours.iter().all(|line| line.starts_with("devgate"));
-        if !is_harmless {
-            self.violation(number, &format!("changes wait for the next commit: {ours:?}"));
+        if self.is_left(number, &uncommitted) {
+            self.violation(number, &format!("changes are left: {uncommitted:?}"));
         }
+        let is_saved = self.wishes.iter().all(|wish| wish.held(&startup) == Held::All);
+        if all_done && !is_saved {
+            self.violation(number, "a restart undoes the change");
+        }
+    }
+
+    /// Checks that nothing is done, and nothing left, after a run that was to do nothing.
+    pub(crate) fn check_nothing_done(&mut self) {
+        for number in 0..self.fleet.devices.len() {
+            let mut device = self.fleet.devices[number].device();
+            let (is_pending, running) = (device.is_pending(), device.running().clone());
+            let uncommitted = device.uncommitted();
+            drop(device);
+            let done = self.wishes.iter().any(|wish| wish.held(&running) != Held::Nothing);
+            if is_pending || done {
+                self.violation(number, "something is done");
+            }
+            let received = self.fleet.received(number);
+            let is_commit = |line: &String| line.contains(": commit");
+            if received.iter().any(is_commit) {
+                self.violation(number, "something is committed");
+            }
+            if self.is_left(number, &uncommitted) {
+                self.violation(number, &format!("changes are left: {uncommitted:?}"));
+            }
+        }
+    }
+
+    /// Checks that every device is as it was before the run, or the report says that it is not.
+    pub(crate) fn check_rolled_back(&mut self) {
+        for number in 0..self.fleet.devices.len() {
+            let mut device = self.fleet.devices[number].device();
+            device.pass_time();
+            let running = device.running().clone();
+            let uncommitted = device.uncommitted();
+            drop(device);
+            let mut held = self.wishes.iter().map(|wish| wish.held(&running));
+            let is_restored = held.all(|held| held == Held::Nothing);
+            let said = self.item(number)["value"]["rolled_back"] == true;
+            if is_restored != said {
+                self.violation(number, "the report is wrong about the rollback");
+            }
+            if self.is_left(number, &uncommitted) {
+                self.violation(number, &format!("changes are left: {uncommitted:?}"));
+            }
+        }
+    }
+
+    /// Returns whether changes of a run wait for somebody's commit although the connection was not lost: a session of
+    /// EOS outlives that.
+    fn is_left(&self, number: usize, uncommitted: &[String]) -> bool {
+        let plan = self.fleet.plans[number];
+        let mut ours = uncommitted.iter().filter(|line| !line.contains("anna"));
+        let is_excused = |line: &String| {
+            line.starts_with("devgate") && plan.is_some_and(|plan| plan.fault.is_silent())
+        };
+        !ours.all(is_excused)
     }
 
     /// Checks that another run, without trouble, does everything, and one more does nothing.
@@ -184,7 +238,7 @@ impl<'f> Judge<'f> {
         let plan = self.fleet.plans[number];
         let value = &self.item(number)["value"];
         let received = self.fleet.received(number).join("\n    ");
-        let vendor = self.fleet.vendor;
+        let vendor = self.fleet.setup.vendor;
         self.violations.push(format!(
             "=== {vendor:?} {} {plan:?}\n  {text}\n    {received}\n{value:#}",
             name(number)

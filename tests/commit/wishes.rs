@@ -12,7 +12,7 @@ pub(crate) struct Wish {
     attributes: Value,
     /// Its lines in the configuration before the change, and after it.
     before: Vec<String>,
-    after: Vec<String>,
+    pub(crate) after: Vec<String>,
 }
 
 /// How much of a change a configuration holds.
@@ -26,24 +26,22 @@ pub(crate) enum Held {
 impl Wish {
     /// Returns how much of the change a configuration holds.
     pub(crate) fn held(&self, config: &Statements) -> Held {
-        let mut found = config.lines();
-        found.retain(|line| self.before.contains(line) || self.after.contains(line));
-        let is = |lines: &[String]| {
-            lines.len() == found.len() && lines.iter().all(|line| found.contains(line))
-        };
-        match (is(&self.before), is(&self.after)) {
+        match (self.is(&self.before, config), self.is_done(config)) {
             (true, _) => Held::Nothing,
             (_, true) => Held::All,
             _ => Held::Half,
         }
     }
 
-    fn with(self, attributes: Value, after: &[&str]) -> Self {
-        Self {
-            attributes,
-            after: after.iter().map(|line| (*line).to_owned()).collect(),
-            ..self
-        }
+    /// Returns whether a configuration is as it is wished.
+    pub(crate) fn is_done(&self, config: &Statements) -> bool {
+        self.is(&self.after, config)
+    }
+
+    fn is(&self, lines: &[String], config: &Statements) -> bool {
+        let mut found = config.lines();
+        found.retain(|line| self.before.contains(line) || self.after.contains(line));
+        lines.len() == found.len() && lines.iter().all(|line| found.contains(line))
     }
 }
 
@@ -66,119 +64,113 @@ pub(crate) fn family(vendor: Vendor) -> &'static str {
     }
 }
 
-fn wish(
+pub(crate) fn wish(
     vendor: Vendor,
     kind: &str,
     title: &str,
     attributes: Value,
-    before: &[&str],
-    after: &[&str],
+    before: &[String],
+    after: &[String],
 ) -> Wish {
-    let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
     Wish {
         kind: format!("{}_{kind}", family(vendor)),
         title: title.to_owned(),
         attributes,
-        before: owned(before),
-        after: owned(after),
+        before: before.to_vec(),
+        after: after.to_vec(),
+    }
+}
+
+/// Returns the name of an interface.
+pub(crate) fn interface_name(vendor: Vendor, number: usize) -> String {
+    match vendor {
+        Vendor::Junos => format!("ge-0/0/{number}"),
+        Vendor::IosXr => format!("GigabitEthernet0/0/0/{number}"),
+        Vendor::Eos => format!("Ethernet{}", number + 1),
+    }
+}
+
+/// Returns the lines of an interface in a configuration.
+pub(crate) fn interface_lines(
+    vendor: Vendor,
+    name: &str,
+    description: &str,
+    mtu: u32,
+) -> [String; 2] {
+    let (around, description) = match vendor {
+        Vendor::Junos if description.contains(' ') => {
+            let around = format!("interfaces / {name} / interfaces {name}");
+            (around, format!("\"{description}\""))
+        }
+        Vendor::Junos => {
+            let around = format!("interfaces / {name} / interfaces {name}");
+            (around, description.to_owned())
+        }
+        Vendor::IosXr | Vendor::Eos => (format!("interface {name} /"), description.to_owned()),
+    };
+    [
+        format!("{around} description {description}"),
+        format!("{around} mtu {mtu}"),
+    ]
+}
+
+/// Returns the line of a static route in a configuration.
+pub(crate) fn route_line(vendor: Vendor, prefix: &str, hop: &str) -> String {
+    match vendor {
+        Vendor::Junos => format!(
+            "routing-options / static / route / {prefix} / next-hop / routing-options static route {prefix} \
+             next-hop {hop}"
+        ),
+        Vendor::IosXr => format!("router static / address-family ipv4 unicast / {prefix} {hop}"),
+        Vendor::Eos => format!("ip route {prefix} {hop}"),
     }
 }
 
 /// Returns an interface that changes, and one that is created.
 pub(crate) fn interfaces(vendor: Vendor) -> Vec<Wish> {
-    let (names, around): ([&str; 2], fn(&str) -> String) = match vendor {
-        Vendor::Junos => (["ge-0/0/0", "ge-0/0/1"], |name| {
-            format!("interfaces / {name} / interfaces {name}")
-        }),
-        Vendor::IosXr => (
-            ["GigabitEthernet0/0/0/0", "GigabitEthernet0/0/0/1"],
-            |name| format!("interface {name} /"),
-        ),
-        Vendor::Eos => (["Ethernet1", "Ethernet2"], |name| {
-            format!("interface {name} /")
-        }),
-    };
     let mtu = if vendor == Vendor::IosXr { 1514 } else { 1500 };
-    names
-        .into_iter()
-        .enumerate()
-        .map(|(number, name)| {
-            let around = around(name);
-            let lines = |description: &str, mtu: u32| {
-                [
-                    format!("{around} description {description}"),
-                    format!("{around} mtu {mtu}"),
-                ]
-            };
-            let before = match number {
-                0 => lines("uplink", mtu).to_vec(),
-                _ => vec![],
-            };
-            let after = lines("core-link", 9000);
-            let attributes = json!({ "description": "core-link", "mtu": 9000 });
-            let before: Vec<&str> = before.iter().map(String::as_str).collect();
-            let after = after.each_ref().map(String::as_str);
-            wish(vendor, "interface", name, attributes, &before, &after)
-        })
-        .collect()
+    let interface = |number: usize, exists: bool| {
+        let name = interface_name(vendor, number);
+        let before = interface_lines(vendor, &name, "uplink", mtu);
+        let before = if exists { &before[..] } else { &[] };
+        let after = interface_lines(vendor, &name, "core-link", 9000);
+        let wanted = json!({ "description": "core-link", "mtu": 9000 });
+        wish(vendor, "interface", &name, wanted, before, &after)
+    };
+    vec![interface(0, true), interface(1, false)]
 }
 
 /// Returns wishes of three types.
 pub(crate) fn wishes(vendor: Vendor) -> Vec<Wish> {
-    let route = |vendor, around: &str, end: &str| {
-        let line = |hop: &str| format!("{around} {end}{hop}");
-        wish(
-            vendor,
-            "route",
-            "10.0.0.0/8",
-            json!({ "next_hop": "192.0.2.2" }),
-            &[&line("192.0.2.1")],
-            &[&line("192.0.2.2")],
-        )
-    };
-    let system = |before: &str, after: &[&str]| {
-        let wanted = json!({ "host_name": "core", "message": "Keep out" });
-        wish(vendor, "system", "settings", wanted, &[before], after)
-    };
-    let others = match vendor {
-        Vendor::Junos => {
-            let path = "routing-options static route 10.0.0.0/8 next-hop";
-            let around = "routing-options / static / route / 10.0.0.0/8 / next-hop /";
+    let prefix = "10.0.0.0/8";
+    let [before, after] = ["192.0.2.1", "192.0.2.2"].map(|hop| [route_line(vendor, prefix, hop)]);
+    let wanted = json!({ "next_hop": "192.0.2.2" });
+    let route = wish(vendor, "route", prefix, wanted, &before, &after);
+    let (before, after) = match vendor {
+        Vendor::Junos => (
+            "system / system host-name edge",
             [
-                route(vendor, around, &format!("{path} ")),
-                system(
-                    "system / system host-name edge",
-                    &[
-                        "system / system host-name core",
-                        "system / login / system login message \"Keep out\"",
-                    ],
-                ),
-            ]
-        }
-        Vendor::IosXr => [
-            route(
-                vendor,
-                "router static / address-family ipv4 unicast /",
-                "10.0.0.0/8 ",
-            ),
-            system("hostname edge", &["hostname core", "banner motd ^Keep out^"]),
-        ],
-        Vendor::Eos => [
-            route(vendor, "ip route", "10.0.0.0/8 "),
-            system(
-                "hostname edge",
-                &["hostname core", "banner motd\nKeep out\nEOF"],
-            ),
-        ],
+                "system / system host-name core",
+                "system / login / system login message \"Keep out\"",
+            ],
+        ),
+        Vendor::IosXr => ("hostname edge", ["hostname core", "banner motd ^Keep out^"]),
+        Vendor::Eos => (
+            "hostname edge",
+            ["hostname core", "banner motd\nKeep out\nEOF"],
+        ),
     };
-    [interfaces(vendor), others.to_vec()].concat()
+    let wanted = json!({ "host_name": "core", "message": "Keep out" });
+    let after = after.map(str::to_owned);
+    let system = wish(vendor, "system", "settings", wanted, &[before.to_owned()], &after);
+    let mut wishes = interfaces(vendor);
+    wishes.extend([route, system]);
+    wishes
 }
 
-/// Returns the wishes with a description or an MTU that the device refuses: at once, or when it is committed.
-pub(crate) fn refused(mut wishes: Vec<Wish>, mtu: u32) -> Vec<Wish> {
-    let last = wishes.pop().expect("there are wishes");
-    let attributes = json!({ "description": "core-link", "mtu": mtu });
-    let after = [format!("never: mtu {mtu}")];
-    wishes.push(last.with(attributes, &after.each_ref().map(String::as_str)));
+/// Returns wishes of three types, the second with an MTU that the device refuses: at once, or when it is committed.
+pub(crate) fn refused(vendor: Vendor, mtu: u32) -> Vec<Wish> {
+    let mut wishes = wishes(vendor);
+    wishes[1].attributes = json!({ "description": "core-link", "mtu": mtu });
     wishes
 }

@@ -26,7 +26,7 @@ mod ssh;
 mod terminal;
 
 pub(crate) use config::Statements;
-pub(crate) use device::{Device, Received};
+pub(crate) use device::Device;
 pub(crate) use fault::{Fault, Planned};
 
 /// The user of every device.
