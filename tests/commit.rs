@@ -23,7 +23,7 @@ mod random;
 #[path = "commit/wishes.rs"]
 mod wishes;
 
-use candidate::Vendor;
+use candidate::{Fault, Vendor};
 use fleet::Setup;
 use judge::Judge;
 use wishes::{Held, interfaces, refused, wishes};
@@ -65,6 +65,27 @@ fn no_fault_leaves_half_a_change_or_a_wrong_report_on_ios_xr() {
 #[test]
 fn no_fault_leaves_half_a_change_or_a_wrong_report_on_eos() {
     check_every_fault(&Setup::new(Vendor::Eos, interfaces(Vendor::Eos)));
+}
+
+/// A trouble may have another one behind it, while devgate cleans up.
+#[test]
+fn no_fault_after_another_one_leaves_half_a_change_or_a_wrong_report() {
+    for vendor in VENDORS {
+        let committed = match vendor {
+            Vendor::Eos => "commit timer",
+            Vendor::Junos | Vendor::IosXr => "commit confirmed",
+        };
+        for trouble in [
+            ("mtu", Fault::Refuse),
+            (committed, Fault::FailCommit),
+            (committed, Fault::RefuseLogins),
+            (committed, Fault::HangAfter),
+        ] {
+            let mut setup = Setup::new(vendor, interfaces(vendor));
+            setup.trouble = Some(trouble);
+            check_every_fault(&setup);
+        }
+    }
 }
 
 /// An MTU that a device refuses at once, and one that it refuses when it is committed; and what it says.

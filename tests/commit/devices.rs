@@ -63,7 +63,7 @@ async fn junos_discards_exclusive_changes_with_the_session_and_keeps_shared_ones
     let device = Candidate::start(Vendor::Junos);
     for (enter, kept) in [("configure exclusive", false), ("configure", true)] {
         let planned = Planned { step: 3, fault: Fault::LoseBefore };
-        device.device().plan(Some(planned));
+        device.device().plan(&[planned]);
         let mut shell = talk(&device, "> ", &[
             (enter, "Entering configuration mode", "# "),
             ("set interfaces ge-0/0/0 mtu 9000", "", "# "),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,10 @@ use crate::folder::{Project, document, messages_of, pause};
 use crate::wishes::{Wish, family, manifest};
 
 /// The number of devices that a run works on at the same time: they wait more than they compute.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 24;
+
+/// One run at a time, so that no device is taken for a silent one.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// What a fleet is for.
 #[derive(Clone)]
@@ -25,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) settings: Value,
     /// Options of the runs.
     pub(crate) options: &'static str,
+    /// What goes wrong on every device: at the first line that contains the text.
+    pub(crate) trouble: Option<(&'static str, Fault)>,
 }
 
 impl Setup {
@@ -35,21 +41,33 @@ impl Setup {
             family: Vec::new(),
             settings: json!({}),
             options: "",
+            trouble: None,
         }
     }
 
     /// Starts a device without a fault.
     pub(crate) fn one(&self) -> Fleet {
-        Fleet::start(self, [None])
+        Fleet::start(self, [vec![]])
     }
 
-    /// Starts a device for every fault at every step of a run.
+    /// Starts a device for every fault at every step of a run, after the trouble that all have.
     pub(crate) fn with_every_fault(&self) -> Fleet {
-        let clean = self.one();
+        let mut clean = self.one();
         clean.apply();
-        let steps = 1..=clean.received(0).len();
-        let plans = steps.flat_map(|step| Fault::ALL.map(|fault| Some(Planned { step, fault })));
-        Fleet::start(self, plans)
+        let mut common = vec![];
+        if let Some((text, fault)) = self.trouble {
+            let received = clean.received(0);
+            let at = received.iter().position(|line| line.contains(text));
+            let step = at.unwrap_or_else(|| panic!("no {text:?} in {received:#?}")) + 1;
+            common.push(Planned { step, fault });
+            clean = Fleet::start(self, [common.clone()]);
+            clean.apply();
+        }
+        let first = common.first().map_or(1, |planned| planned.step + 1);
+        let steps = first..=clean.received(0).len();
+        let with = |planned: Planned| [&common[..], &[planned]].concat();
+        let at = |step| Fault::ALL.map(|fault| with(Planned { step, fault }));
+        Fleet::start(self, steps.flat_map(at))
     }
 }
 
@@ -57,7 +75,7 @@ impl Setup {
 pub(crate) struct Fleet {
     pub(crate) setup: Setup,
     pub(crate) devices: Vec<Candidate>,
-    pub(crate) plans: Vec<Option<Planned>>,
+    pub(crate) plans: Vec<Vec<Planned>>,
     project: Project,
 }
 
@@ -81,8 +99,8 @@ impl fmt::Display for Report {
 
 impl Fleet {
     /// Starts a device for each plan.
-    pub(crate) fn start(setup: &Setup, plans: impl IntoIterator<Item = Option<Planned>>) -> Self {
-        let plans: Vec<Option<Planned>> = plans.into_iter().collect();
+    pub(crate) fn start(setup: &Setup, plans: impl IntoIterator<Item = Vec<Planned>>) -> Self {
+        let plans: Vec<Vec<Planned>> = plans.into_iter().collect();
         let start = |_| Candidate::start(setup.vendor);
         let fleet = Self {
             setup: setup.clone(),
@@ -149,7 +167,7 @@ impl Fleet {
     /// Plans the faults, and runs on all devices.
     pub(crate) fn apply(&self) -> Report {
         for (device, plan) in self.devices.iter().zip(&self.plans) {
-            device.device().plan(*plan);
+            device.device().plan(plan);
         }
         self.run(self.setup.options)
     }
@@ -157,10 +175,12 @@ impl Fleet {
     /// Runs on all devices.
     pub(crate) fn run(&self, options: &str) -> Report {
         let words = format!(
-            "device -t all --apply wishes.yaml --format json --patience 4 -c {AT_ONCE} {options}"
+            "device -t all --apply wishes.yaml --format json -c {AT_ONCE} {options}"
         );
         let words: Vec<&str> = words.split_whitespace().collect();
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let output = self.project.devgate(&words);
+        drop(turn);
         let messages = messages_of(&output);
         assert!(!messages.contains("panicked"), "{messages}");
         let document = document(&output);

@@ -11,6 +11,12 @@ use crate::wishes::{Held, Wish};
 /// Words of a message that leaves open what became of a change.
 const DOUBT: [&str; 2] = ["not known whether", "keeps it, or rolls it back"];
 
+/// Words of a message about a change that was made, and that the device did not show afterwards.
+const UNREAD: &str = "it was set, but could not be read back";
+
+/// Words of a message about changes that a restart undoes.
+const UNSAVED: &str = "will lose them when it restarts";
+
 /// The number of violations that are shown in full.
 const SHOWN: usize = 12;
 
@@ -25,6 +31,8 @@ pub(crate) struct Judge<'f> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Changed,
+    /// Changed, but nobody has seen it.
+    Unread,
     Failed,
     InDoubt,
     Skipped,
@@ -74,7 +82,7 @@ impl<'f> Judge<'f> {
     }
 
     fn check_device(&mut self, number: usize) {
-        let fault = self.fleet.plans[number].map(|plan| plan.fault);
+        let has_committed = self.has(number, |fault| fault == Fault::ForeignCommit);
         let mut device = self.fleet.devices[number].device();
         device.pass_time();
         let running = device.running().clone();
@@ -82,32 +90,36 @@ impl<'f> Judge<'f> {
         let foreign = device.foreign_line();
         let uncommitted = device.uncommitted();
         drop(device);
+        let is_unsaved = self.item(number).to_string().contains(UNSAVED);
+        let is_undone = is_unsaved && self.has(number, |fault| fault == Fault::RebootConfirmed);
         let mut all_done = true;
         for wish in self.wishes {
             let (held, said) = (wish.held(&running), self.said(number, wish));
             all_done &= said == Said::Changed;
             let is_right = match held {
                 Held::Half => false,
-                Held::All => matches!(said, Said::Changed | Said::InDoubt),
-                Held::Nothing => said != Said::Changed && said != Said::Unchanged,
+                // It was seen before the restart.
+                Held::Nothing if is_undone => said == Said::Changed,
+                Held::All => matches!(said, Said::Changed | Said::Unread | Said::InDoubt),
+                Held::Nothing => matches!(said, Said::Failed | Said::InDoubt | Said::Skipped),
             };
             if !is_right {
                 let text = format!("{}: it holds {held:?}, and is said {said:?}", wish.title);
                 self.violation(number, &text);
             }
         }
-        if all_done != (self.item(number)["status"] == "success") {
+        if (all_done && !is_unsaved) != (self.item(number)["status"] == "success") {
             self.violation(number, "the target's status does not fit its resources");
         }
-        if fault != Some(Fault::ForeignCommit) && running.lines().iter().any(|line| line == foreign) {
+        if !has_committed && running.lines().iter().any(|line| line == foreign) {
             self.violation(number, "the change of someone else was committed");
         }
         if self.is_left(number, &uncommitted) {
             self.violation(number, &format!("changes are left: {uncommitted:?}"));
         }
         let is_saved = self.wishes.iter().all(|wish| wish.held(&startup) == Held::All);
-        if all_done && !is_saved {
-            self.violation(number, "a restart undoes the change");
+        if all_done && !is_saved && !is_unsaved {
+            self.violation(number, "the report is wrong about a restart");
         }
     }
 
@@ -156,10 +168,10 @@ impl<'f> Judge<'f> {
     /// Returns whether changes of a run wait for somebody's commit although the connection was not lost: a session of
     /// EOS outlives that.
     fn is_left(&self, number: usize, uncommitted: &[String]) -> bool {
-        let plan = self.fleet.plans[number];
+        let is_silent = self.has(number, Fault::is_silent);
         let mut ours = uncommitted.iter().filter(|line| !line.contains("anna"));
         let is_excused = |line: &String| {
-            line.starts_with("devgate") && plan.is_some_and(|plan| plan.fault.is_silent())
+            line.starts_with("devgate") && is_silent
         };
         !ours.all(is_excused)
     }
@@ -174,10 +186,9 @@ impl<'f> Judge<'f> {
             let mut device = self.fleet.devices[number].device();
             device.pass_time();
             let running = device.running().clone();
-            let wanted = self.fleet.plans[number].map(|plan| plan.fault);
             drop(device);
             // What someone else has not committed is in the way.
-            let may_fail = wanted == Some(Fault::ForeignEdit);
+            let may_fail = self.has(number, |fault| fault == Fault::ForeignEdit);
             let done = self.wishes.iter().all(|wish| wish.held(&running) == Held::All);
             let item = &second.items[&name(number)];
             let succeeded = item["status"] == "success";
@@ -185,7 +196,7 @@ impl<'f> Judge<'f> {
                 let text = format!("another run: done {done}, success {succeeded}: {item:#}");
                 self.violation(number, &text);
             }
-            self.fleet.devices[number].device().plan(None);
+            self.fleet.devices[number].device().plan(&[]);
         }
         let third = self.fleet.run("");
         for number in 0..self.fleet.devices.len() {
@@ -210,6 +221,12 @@ impl<'f> Judge<'f> {
         assert!(count == 0, "{count} violations on {of} devices:\n{text}");
     }
 
+    /// Returns whether a device has a fault of a kind.
+    fn has(&self, number: usize, is: impl Fn(Fault) -> bool) -> bool {
+        let mut plans = self.fleet.plans[number].iter();
+        plans.any(|planned| is(planned.fault))
+    }
+
     fn item(&self, number: usize) -> &'f Value {
         &self.report.items[&name(number)]
     }
@@ -226,6 +243,7 @@ impl<'f> Judge<'f> {
         };
         let is = |key: &str| found[key] == true;
         match () {
+            () if is("failed") && found.to_string().contains(UNREAD) => Said::Unread,
             () if is("failed") && in_doubt(&found.to_string()) => Said::InDoubt,
             () if is("failed") => Said::Failed,
             () if is("skipped") => Said::Skipped,
@@ -235,12 +253,17 @@ impl<'f> Judge<'f> {
     }
 
     fn violation(&mut self, number: usize, text: &str) {
-        let plan = self.fleet.plans[number];
+        let plan = &self.fleet.plans[number];
         let value = &self.item(number)["value"];
+        let resources = value["resources"].as_array().into_iter().flatten();
+        let messages: Vec<String> = resources
+            .map(|one| format!("{}: {}", one["ref"], one["messages"]))
+            .collect();
+        let (messages, error) = (messages.join("\n    "), &value["_error"]["msg"]);
         let received = self.fleet.received(number).join("\n    ");
         let vendor = self.fleet.setup.vendor;
         self.violations.push(format!(
-            "=== {vendor:?} {} {plan:?}\n  {text}\n    {received}\n{value:#}",
+            "=== {vendor:?} {} {plan:?}\n  {text}\n    {received}\n    {messages}\n    {error}",
             name(number)
         ));
     }

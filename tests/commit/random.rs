@@ -74,7 +74,7 @@ pub(crate) fn check(vendor: Vendor, seed: u64) {
         for wish in &setup.wishes {
             assert!(wish.is_done(&running), "{vendor:?}, {round}, seed {seed}: {wish:?}");
         }
-        fleet.devices[0].device().plan(None);
+        fleet.devices[0].device().plan(&[]);
         let report = fleet.run("");
         let received = fleet.received(0);
         let configures = received.iter().any(|line| line.contains(": configure"));

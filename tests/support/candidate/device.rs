@@ -72,7 +72,7 @@ pub(crate) struct Device {
     /// Whether the next check or commit fails, whatever is to be committed.
     pub(super) fails_commit: bool,
     refuses_logins: bool,
-    planned: Option<Planned>,
+    planned: Vec<Planned>,
     received: Vec<Received>,
     begun: Instant,
     put_forward: Duration,
@@ -96,7 +96,7 @@ impl Device {
             trial: None,
             fails_commit: false,
             refuses_logins: false,
-            planned: None,
+            planned: Vec::new(),
             received: Vec::new(),
             begun: Instant::now(),
             put_forward: Duration::ZERO,
@@ -104,15 +104,15 @@ impl Device {
         }
     }
 
-    /// Forgets what was received, and plans a fault for what comes.
-    pub(crate) fn plan(&mut self, planned: Option<Planned>) {
+    /// Forgets what was received, and plans faults for what comes.
+    pub(crate) fn plan(&mut self, planned: &[Planned]) {
         self.received.clear();
-        self.planned = planned;
+        self.planned = planned.to_vec();
     }
 
     /// Ends all trouble that a fault may have caused: others leave, and logins work.
     pub(crate) fn heal(&mut self) {
-        self.plan(None);
+        self.plan(&[]);
         self.refuses_logins = false;
         self.fails_commit = false;
         if self.lock == Some(Holder::SomeoneElse) {
@@ -318,7 +318,8 @@ impl Device {
         let line = line.to_owned();
         self.received.push(Received { connection, line });
         let step = self.received.len();
-        let fault = self.planned.filter(|planned| planned.step == step)?.fault;
+        let mut planned = self.planned.iter();
+        let fault = planned.find(|planned| planned.step == step)?.fault;
         match fault {
             Fault::RefuseLogins => self.refuses_logins = true,
             Fault::Expire => self.pass_time(),
@@ -331,8 +332,11 @@ impl Device {
             Fault::Refuse
             | Fault::LoseBefore
             | Fault::LoseAfter
+            | Fault::LoseWithin
             | Fault::HangBefore
-            | Fault::HangAfter => {}
+            | Fault::HangAfter
+            | Fault::HangWithin
+            | Fault::Message => {}
         }
         Some(fault)
     }

@@ -11,10 +11,16 @@ pub(crate) enum Fault {
     LoseBefore,
     /// The line takes effect, and the connection is lost before its answer.
     LoseAfter,
+    /// The line takes effect, and the connection is lost within its answer.
+    LoseWithin,
     /// The device does not answer, and the line has no effect.
     HangBefore,
     /// The line takes effect, and the device does not answer.
     HangAfter,
+    /// The line takes effect, and the device stops within its answer.
+    HangWithin,
+    /// A message of the device for all terminals precedes the answer.
+    Message,
     /// From then on, all logins are refused.
     RefuseLogins,
     /// The time to confirm a commit has passed before the line.
@@ -33,13 +39,16 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All faults.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Refuse,
         Self::FailCommit,
         Self::LoseBefore,
         Self::LoseAfter,
+        Self::LoseWithin,
         Self::HangBefore,
         Self::HangAfter,
+        Self::HangWithin,
+        Self::Message,
         Self::RefuseLogins,
         Self::Expire,
         Self::Lock,
@@ -53,7 +62,12 @@ impl Fault {
     pub(crate) fn is_silent(self) -> bool {
         matches!(
             self,
-            Self::LoseBefore | Self::LoseAfter | Self::HangBefore | Self::HangAfter
+            Self::LoseBefore
+                | Self::LoseAfter
+                | Self::LoseWithin
+                | Self::HangBefore
+                | Self::HangAfter
+                | Self::HangWithin
         )
     }
 }

@@ -156,6 +156,15 @@ impl Handler for Client {
                 session.close(id)?;
             }
             Fate::IsLost => self.cut.notify_one(),
+            // The output has time to leave.
+            Fate::IsLostWithin => {
+                let cut = Arc::clone(&self.cut);
+                tokio::spawn(async move {
+                    let never = std::future::pending::<()>();
+                    let _ = tokio::time::timeout(Duration::from_millis(100), never).await;
+                    cut.notify_one();
+                });
+            }
         }
         Ok(())
     }

@@ -69,7 +69,13 @@ pub(super) enum Fate {
     Stays,
     Ends,
     IsLost,
+    /// It is lost after the output.
+    IsLostWithin,
 }
+
+/// What a device tells everybody.
+const MESSAGE: &str = "\nBroadcast Message from root@edge\n        (no tty) at 3:04 UTC...\n\nCommit was not confirmed; \
+                       automatic rollback complete.\n\n";
 
 /// A terminal.
 pub(super) struct Terminal {
@@ -164,8 +170,23 @@ impl Terminal {
                 self.hangs = true;
                 return Fate::Stays;
             }
+            Some(Fault::Message) => self.print(MESSAGE),
             _ => {}
         }
+        let begin = self.output.len();
+        let fate = self.reply(device, reply);
+        if matches!(fault, Some(Fault::LoseWithin | Fault::HangWithin)) {
+            let half = (self.output.len() - begin) / 2;
+            self.output.truncate(begin + half);
+            self.hangs = true;
+            if fault == Some(Fault::LoseWithin) {
+                return Fate::IsLostWithin;
+            }
+        }
+        fate
+    }
+
+    fn reply(&mut self, device: &mut Device, reply: Reply) -> Fate {
         match reply {
             Reply::Text(text) => {
                 self.print(&text);
