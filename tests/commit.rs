@@ -23,6 +23,8 @@ mod random;
 #[path = "commit/wishes.rs"]
 mod wishes;
 
+use serde_json::json;
+
 use candidate::{Fault, Vendor};
 use fleet::Setup;
 use judge::Judge;
@@ -43,6 +45,7 @@ fn a_run_without_trouble_commits_each_type_once() {
     }
 }
 
+/// Checks a run under every fault, and what another run then does.
 fn check_every_fault(setup: &Setup) {
     let fleet = setup.with_every_fault();
     let report = fleet.apply();
@@ -65,6 +68,48 @@ fn no_fault_leaves_half_a_change_or_a_wrong_report_on_ios_xr() {
 #[test]
 fn no_fault_leaves_half_a_change_or_a_wrong_report_on_eos() {
     check_every_fault(&Setup::new(Vendor::Eos, interfaces(Vendor::Eos)));
+}
+
+#[test]
+fn no_fault_leaves_half_a_change_or_a_wrong_report_without_confirmation() {
+    for vendor in VENDORS {
+        let mut setup = Setup::new(vendor, interfaces(vendor));
+        setup.settings = json!({ "confirm_timeout": 0 });
+        check_every_fault(&setup);
+    }
+}
+
+/// Without a lock, others may change the same candidate, or commit first.
+#[test]
+fn no_fault_leaves_half_a_change_or_a_wrong_report_without_a_lock() {
+    let enter = "enter_config: configure exclusive";
+    for (vendor, instead) in [
+        (Vendor::Junos, "enter_config: configure private"),
+        (Vendor::Junos, "enter_config: configure"),
+        (Vendor::IosXr, "enter_config: configure terminal"),
+    ] {
+        let mut setup = Setup::new(vendor, interfaces(vendor));
+        setup.family = vec![[enter, instead]];
+        check_every_fault(&setup);
+    }
+}
+
+#[test]
+fn a_change_that_waits_for_its_confirmation_is_not_taken_for_done() {
+    for vendor in VENDORS {
+        let mut setup = Setup::new(vendor, interfaces(vendor));
+        let committed = if vendor == Vendor::Eos { "commit timer" } else { "commit confirmed" };
+        setup.trouble = Some((committed, Fault::LoseAfter));
+        let fleet = setup.troubled();
+        fleet.apply();
+        assert!(fleet.devices[0].device().is_pending());
+        fleet.devices[0].device().heal();
+        let report = fleet.run("");
+        fleet.devices[0].device().pass_time();
+        let running = fleet.devices[0].device().running().clone();
+        let done = setup.wishes.iter().all(|wish| wish.held(&running) == Held::All);
+        assert_eq!(report.succeeded, done, "{vendor:?}: {report}");
+    }
 }
 
 /// A trouble may have another one behind it, while devgate cleans up.

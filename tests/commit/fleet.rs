@@ -50,21 +50,26 @@ impl Setup {
         Fleet::start(self, [vec![]])
     }
 
+    /// Starts a device with the trouble that all have.
+    pub(crate) fn troubled(&self) -> Fleet {
+        let Some((text, fault)) = self.trouble else {
+            return self.one();
+        };
+        let clean = self.one();
+        clean.apply();
+        let received = clean.received(0);
+        let at = received.iter().position(|line| line.contains(text));
+        let step = at.unwrap_or_else(|| panic!("no {text:?} in {received:#?}")) + 1;
+        Fleet::start(self, [vec![Planned { step, fault }]])
+    }
+
     /// Starts a device for every fault at every step of a run, after the trouble that all have.
     pub(crate) fn with_every_fault(&self) -> Fleet {
-        let mut clean = self.one();
-        clean.apply();
-        let mut common = vec![];
-        if let Some((text, fault)) = self.trouble {
-            let received = clean.received(0);
-            let at = received.iter().position(|line| line.contains(text));
-            let step = at.unwrap_or_else(|| panic!("no {text:?} in {received:#?}")) + 1;
-            common.push(Planned { step, fault });
-            clean = Fleet::start(self, [common.clone()]);
-            clean.apply();
-        }
+        let fleet = self.troubled();
+        fleet.apply();
+        let common = fleet.plans[0].clone();
         let first = common.first().map_or(1, |planned| planned.step + 1);
-        let steps = first..=clean.received(0).len();
+        let steps = first..=fleet.received(0).len();
         let with = |planned: Planned| [&common[..], &[planned]].concat();
         let at = |step| Fault::ALL.map(|fault| with(Planned { step, fault }));
         Fleet::start(self, steps.flat_map(at))

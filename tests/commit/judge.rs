@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::candidate::Fault;
+use crate::candidate::{Fault, Vendor};
 use crate::fleet::{Fleet, Report, name};
 use crate::wishes::{Held, Wish};
 
@@ -165,15 +165,13 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Returns whether changes of a run wait for somebody's commit although the connection was not lost: a session of
-    /// EOS outlives that.
+    /// Returns whether changes of a run wait for somebody's commit, and nobody was told. They can if the connection was
+    /// lost: a session of EOS outlives that, and a candidate that all share.
     fn is_left(&self, number: usize, uncommitted: &[String]) -> bool {
+        let ours = uncommitted.iter().any(|line| !line.contains("anna"));
         let is_silent = self.has(number, Fault::is_silent);
-        let mut ours = uncommitted.iter().filter(|line| !line.contains("anna"));
-        let is_excused = |line: &String| {
-            line.starts_with("devgate") && is_silent
-        };
-        !ours.all(is_excused)
+        let is_told = self.item(number).to_string().contains("candidate may still hold");
+        ours && !(is_silent && is_told)
     }
 
     /// Checks that another run, without trouble, does everything, and one more does nothing.
@@ -186,9 +184,11 @@ impl<'f> Judge<'f> {
             let mut device = self.fleet.devices[number].device();
             device.pass_time();
             let running = device.running().clone();
+            let is_blocked = device.vendor() == Vendor::Junos && !device.uncommitted().is_empty();
             drop(device);
             // What someone else has not committed is in the way.
-            let may_fail = self.has(number, |fault| fault == Fault::ForeignEdit);
+            let is_foreign = self.has(number, |fault| fault == Fault::ForeignEdit);
+            let may_fail = is_foreign || is_blocked;
             let done = self.wishes.iter().all(|wish| wish.held(&running) == Held::All);
             let item = &second.items[&name(number)];
             let succeeded = item["status"] == "success";

@@ -168,9 +168,9 @@ impl Device {
         self.sessions.keys().cloned().collect()
     }
 
-    /// Returns whether anyone has locked the configuration.
-    pub(crate) fn is_locked(&self) -> bool {
-        self.lock.is_some()
+    /// Returns whose device it is.
+    pub(crate) fn vendor(&self) -> Vendor {
+        self.vendor
     }
 
     /// Returns the number of connections that are open.
