@@ -124,6 +124,11 @@ impl Family {
         dialect.is_some_and(|dialect| dialect.is_harmless(command))
     }
 
+    /// Whether its devices can tell what lines would change, without changing anything.
+    pub fn previews(&self) -> bool {
+        self.dialect.as_ref().is_some_and(Dialect::previews)
+    }
+
     /// The name of its file, for messages.
     pub fn file(&self) -> String {
         self.folder.display_name(FILE)

@@ -8,7 +8,7 @@ use devgate_schemas::{REDACTED, Sensitive};
 use crate::SecretVisibility;
 use crate::template::{Escape, Revealed, Secrets};
 
-pub(crate) use batch::send;
+pub(crate) use batch::{preview, send};
 pub(crate) use rendered::LineProblem;
 
 /// A line of configuration with its depth. It is typed in the mode that the nearest line above it with less

@@ -161,6 +161,12 @@ pub trait Provider: Send {
     fn shows_all(&self) -> bool {
         true
     }
+
+    /// Whether `set` under noop reports what the device says that the changes would change
+    /// ([`Context::preview`]).
+    fn previews(&self) -> bool {
+        false
+    }
 }
 
 /// Which resources are requested.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use devgate_schemas::{Name, Resource, TypeSchema, Value};
-use devgate_transports::{Context, Dialect};
+use devgate_transports::{Context, Dialect, Error as TransportError};
 
 use super::crud::{ChangeKind, ChangeScope, Crud, change_names};
 use super::line_templates::LineTemplates;
@@ -161,7 +161,7 @@ impl Cli {
             }
         }
         if ctx.noop() {
-            return Ok(());
+            return self.preview(ctx, &prepared, &lines).await;
         }
         line::send(ctx, session(ctx)?, &lines, |at, outcome| {
             let (kind, name) = &prepared[at];
@@ -171,5 +171,40 @@ impl Cli {
             }
         })
         .await
+    }
+
+    /// Whether the device can tell what lines would change.
+    pub(super) fn previews(&self) -> bool {
+        self.dialect.as_deref().is_some_and(Dialect::previews)
+    }
+
+    /// Shows what the device says that changes would change. A resource whose lines are refused fails.
+    ///
+    /// # Errors
+    /// Fails when the session was lost. It is only a warning if the candidate cannot be used.
+    async fn preview(
+        &self,
+        ctx: &Context<'_>,
+        prepared: &[(ChangeKind, Name)],
+        lines: &[Vec<Line>],
+    ) -> Result<()> {
+        if !self.previews() {
+            return Ok(());
+        }
+        let shown = line::preview(ctx, session(ctx)?, lines, |at, outcome| {
+            if let Err(message) = outcome {
+                ctx.failed(prepared[at].1.title(), message);
+            }
+        });
+        match shown.await {
+            Ok(shown) => shown.iter().for_each(|diff| ctx.preview(diff)),
+            Err(Error::Transport(TransportError::Configuration(problem)))
+                if problem.is_candidate_unavailable() =>
+            {
+                ctx.warning(format!("the device's own diff cannot be shown: {problem}"));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 }

@@ -131,6 +131,13 @@ impl Provider for DeclaredProvider {
         }
     }
 
+    fn previews(&self) -> bool {
+        match &self.0.form {
+            Form::Cli(cli) => cli.previews(),
+            Form::Data(_) => false,
+        }
+    }
+
     async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
         for resource in resources {
             let problems = self.0.canonicalize(resource, |_| true);

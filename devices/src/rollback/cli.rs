@@ -105,6 +105,7 @@ impl DeviceRollback for CliRollback {
 
     /// A refused line does not stop the rollback: only the resulting configuration counts.
     async fn restore(&self, ctx: &Context<'_>, restore_point: RestorePoint) -> Result<()> {
+        session(ctx)?.await_rollback(ctx).await;
         let mut remaining = self.steps(&self.current(ctx).await?, &restore_point)?;
         for _ in 0..ROUNDS {
             if remaining.is_empty() {

@@ -30,7 +30,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.begin("the configuration")?;
         let mut problem = self.problem(lines.len(), LinesEffect::Each);
         let result = match self.enter_config(ctx, enter).await {
-            Ok(_) => self.type_lines(ctx, &lines, &mut problem).await,
+            Ok(()) => self.type_lines(ctx, &lines, &mut problem).await,
             Err(error) => Err(error),
         };
         let result = match result {
@@ -61,28 +61,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// Enters configuration mode, and returns what the device says about it.
-    pub(super) async fn enter_config(&mut self, ctx: &Context<'_>, enter: &str) -> Result<String> {
-        let enter = Line::new(enter);
-        let message = self
-            .type_config(
-                ctx,
-                &enter,
-                ExpectedPrompt::Config,
-                &format!("`{}`", enter.shown()),
-            )
-            .await?;
-        if !self.in_config() {
-            let (peer, command) = (self.settings.peer.clone(), enter.shown());
-            let message = message.trim().to_owned();
-            return Err(Error::CommandFailed {
-                peer,
-                command,
-                message,
-                hint: self.privilege_hint(),
-            });
+    async fn enter_config(&mut self, ctx: &Context<'_>, enter: &str) -> Result<()> {
+        let line = Line::new(enter);
+        let operation = format!("`{enter}`");
+        let entered = self.type_config(ctx, &line, ExpectedPrompt::Config, &operation);
+        let message = entered.await?;
+        self.check_entered(enter, &message)
+    }
+
+    /// Checks that the session is in configuration mode.
+    ///
+    /// # Errors
+    /// Fails with [`Error::CommandFailed`] and the device's answer.
+    pub(super) fn check_entered(&self, enter: &str, message: &str) -> Result<()> {
+        if self.in_config() {
+            return Ok(());
         }
-        Ok(message)
+        Err(Error::CommandFailed {
+            peer: self.settings.peer.clone(),
+            command: enter.to_owned(),
+            message: message.trim().to_owned(),
+            hint: self.privilege_hint(),
+        })
     }
 
     /// Types lines in configuration mode, up to the first that is refused, which is recorded.

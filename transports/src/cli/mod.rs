@@ -42,6 +42,7 @@ mod alarm;
 mod candidate;
 pub(crate) mod commit;
 mod configure;
+mod confirm;
 pub mod dialect;
 mod echo;
 mod editor;
@@ -70,6 +71,6 @@ pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use candidate::{Confirmation, SecondLogin};
+pub(crate) use confirm::{Confirmation, SecondLogin};
 pub(crate) use login::{CliLogin, Credentials};
 pub(crate) use state::{Cli, CliSettings};

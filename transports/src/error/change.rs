@@ -59,6 +59,17 @@ impl ConfigurationProblem {
         none || self.sent == 0
     }
 
+    /// Returns whether the candidate configuration could not be used, because somebody else has it locked or has changes
+    /// in it. Nothing was sent then.
+    pub fn is_candidate_unavailable(&self) -> bool {
+        let why = self.interrupted.as_deref();
+        let unavailable = matches!(
+            why,
+            Some(Error::CommandFailed { .. } | Error::CandidateInUse { .. })
+        );
+        self.sent == 0 && unavailable
+    }
+
     /// Returns whether the target took all lines, and refused to put them into effect together.
     pub fn is_refused_as_a_whole(&self) -> bool {
         let interrupted = self.interrupted.as_deref();

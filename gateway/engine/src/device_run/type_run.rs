@@ -39,6 +39,8 @@ pub(super) struct TypeRun<'a> {
     pub(super) seconds: Seconds,
     /// Mistakes of the provider that concern no resource of the run.
     pub(super) problems: Vec<String>,
+    /// What the device says that the changes would change, in lines.
+    pub(super) device_diff: Vec<String>,
 }
 
 impl<'a> TypeRun<'a> {
@@ -57,6 +59,7 @@ impl<'a> TypeRun<'a> {
             has_begun: false,
             seconds: Seconds::default(),
             problems: Vec::new(),
+            device_diff: Vec::new(),
         }
     }
 
@@ -182,7 +185,8 @@ impl<'a> TypeRun<'a> {
             pending.for_each(|entry| entry.fail(&message));
             return false;
         }
-        if mode == Mode::Enforce || self.schema.has(Feature::SupportsNoop) {
+        let sets_nothing = self.schema.has(Feature::SupportsNoop) || self.provider.previews();
+        if mode == Mode::Enforce || sets_nothing {
             self.set(ctx, batch, mode, changes).await;
         }
         match mode {
@@ -202,6 +206,9 @@ impl<'a> TypeRun<'a> {
         let began = Instant::now();
         let outcome = self.provider.set(ctx, changes).await;
         self.seconds.set += began.elapsed().as_secs_f64();
+        let previews = resources.previews().into_iter();
+        self.device_diff
+            .extend(previews.flat_map(|diff| diff.lines().map(str::to_owned).collect::<Vec<_>>()));
         for failure in resources.failed() {
             let mut entries = batch.iter_mut();
             match entries.find(|entry| entry.name.title() == failure.title) {

@@ -234,6 +234,8 @@ impl Apply {
             .filter(|_| self.rollback == Rollback::OnError);
         let access = match options.mode {
             Mode::Enforce => SessionAccess::Write,
+            // The lines are typed into the candidate, which others must find empty.
+            Mode::Noop if family.previews() => SessionAccess::Write,
             Mode::Noop => SessionAccess::Read,
         };
         let audit_failure = |error: String| Failure::new("devgate/cannot-audit", error);

@@ -1,6 +1,7 @@
 //! Tests of the engine's guarantees on devices that behave as badly as real ones.
 
 mod between;
+mod committing;
 mod configuring;
 mod echoes;
 mod ending;
