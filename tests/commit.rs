@@ -26,7 +26,7 @@ mod wishes;
 use serde_json::json;
 
 use candidate::{Fault, Vendor};
-use fleet::Setup;
+use fleet::{Setup, seed};
 use judge::Judge;
 use wishes::{Held, interfaces, refused, wishes};
 
@@ -79,13 +79,12 @@ fn no_fault_leaves_half_a_change_or_a_wrong_report_without_confirmation() {
     }
 }
 
-/// Without a lock, others may change the same candidate, or commit first.
+/// Without a lock, others may commit first.
 #[test]
 fn no_fault_leaves_half_a_change_or_a_wrong_report_without_a_lock() {
     let enter = "enter_config: configure exclusive";
     for (vendor, instead) in [
         (Vendor::Junos, "enter_config: configure private"),
-        (Vendor::Junos, "enter_config: configure"),
         (Vendor::IosXr, "enter_config: configure terminal"),
     ] {
         let mut setup = Setup::new(vendor, interfaces(vendor));
@@ -95,20 +94,66 @@ fn no_fault_leaves_half_a_change_or_a_wrong_report_without_a_lock() {
 }
 
 #[test]
-fn a_change_that_waits_for_its_confirmation_is_not_taken_for_done() {
+fn a_change_that_waits_for_its_confirmation_is_said_to_be_rolled_back() {
     for vendor in VENDORS {
         let mut setup = Setup::new(vendor, interfaces(vendor));
-        let committed = if vendor == Vendor::Eos { "commit timer" } else { "commit confirmed" };
-        setup.trouble = Some((committed, Fault::LoseAfter));
+        setup.trouble = Some((committed(vendor), Fault::LoseAfter));
         let fleet = setup.troubled();
-        fleet.apply();
+        let report = fleet.apply();
         assert!(fleet.devices[0].device().is_pending());
-        fleet.devices[0].device().heal();
-        let report = fleet.run("");
-        fleet.devices[0].device().pass_time();
-        let running = fleet.devices[0].device().running().clone();
-        let done = setup.wishes.iter().all(|wish| wish.held(&running) == Held::All);
-        assert_eq!(report.succeeded, done, "{vendor:?}: {report}");
+        let resources =
+            report.items.values().next().expect("a target")["value"]["resources"].clone();
+        let resources = resources.as_array().expect("resources");
+        for resource in resources {
+            let text = resource.to_string();
+            assert!(
+                text.contains("rolls it back by itself, within 60 s"),
+                "{report}"
+            );
+        }
+        let mut judge = Judge::new(&fleet, &report);
+        judge.check_all();
+        judge.finish();
+    }
+}
+
+/// Returns the line that commits until it is confirmed.
+fn committed(vendor: Vendor) -> &'static str {
+    match vendor {
+        Vendor::Eos => "commit timer",
+        Vendor::Junos | Vendor::IosXr => "commit confirmed",
+    }
+}
+
+#[test]
+fn what_someone_else_has_not_committed_stays_as_it_is() {
+    for (enter, expected) in [
+        ("configure exclusive", "configuration database modified"),
+        (
+            "configure private",
+            "shared configuration database modified",
+        ),
+        ("configure", "description anna"),
+    ] {
+        let mut setup = Setup::new(Vendor::Junos, interfaces(Vendor::Junos));
+        setup.family = vec![["configure exclusive", enter]];
+        let fleet = setup.one();
+        fleet.devices[0].device().edit();
+        let before = fleet.devices[0].device().uncommitted();
+        let report = fleet.apply();
+        assert!(
+            !report.succeeded && report.to_string().contains(expected),
+            "{report}"
+        );
+        let mut device = fleet.devices[0].device();
+        assert_eq!(device.uncommitted(), before, "{report}");
+        let running = device.running().clone();
+        assert!(
+            setup
+                .wishes
+                .iter()
+                .all(|wish| wish.held(&running) == Held::Nothing)
+        );
     }
 }
 
@@ -116,10 +161,7 @@ fn a_change_that_waits_for_its_confirmation_is_not_taken_for_done() {
 #[test]
 fn no_fault_after_another_one_leaves_half_a_change_or_a_wrong_report() {
     for vendor in VENDORS {
-        let committed = match vendor {
-            Vendor::Eos => "commit timer",
-            Vendor::Junos | Vendor::IosXr => "commit confirmed",
-        };
+        let committed = committed(vendor);
         for trouble in [
             ("mtu", Fault::Refuse),
             (committed, Fault::FailCommit),
@@ -134,7 +176,10 @@ fn no_fault_after_another_one_leaves_half_a_change_or_a_wrong_report() {
 }
 
 /// An MTU that a device refuses at once, and one that it refuses when it is committed; and what it says.
-const REFUSED: [(u32, &str); 2] = [(70000, ""), (9199, "the MTU exceeds what the hardware supports")];
+const REFUSED: [(u32, &str); 2] = [
+    (70000, ""),
+    (9199, "the MTU exceeds what the hardware supports"),
+];
 
 #[test]
 fn only_the_refused_change_fails_and_the_devices_reason_is_told() {
@@ -148,7 +193,12 @@ fn only_the_refused_change_fails_and_the_devices_reason_is_told() {
             judge.check_all();
             judge.finish();
             let running = fleet.devices[0].device().running().clone();
-            let held: Vec<Held> = fleet.setup.wishes.iter().map(|wish| wish.held(&running)).collect();
+            let held: Vec<Held> = fleet
+                .setup
+                .wishes
+                .iter()
+                .map(|wish| wish.held(&running))
+                .collect();
             let expected = [Held::All, Held::Nothing, Held::All, Held::All];
             assert_eq!(held, expected, "{vendor:?} {mtu}: {report}");
             let uncommitted = fleet.devices[0].device().uncommitted();
@@ -186,20 +236,40 @@ fn a_rollback_restores_everything_or_says_that_it_did_not() {
             setup.options = "--rollback on-error";
             let fleet = setup.one();
             let report = fleet.apply();
+            let rolled_back = &report.items["t0000"]["value"]["rolled_back"];
+            assert_eq!(rolled_back, true, "{vendor:?} {mtu}: {report}");
             let mut judge = Judge::new(&fleet, &report);
             judge.check_rolled_back();
             judge.finish();
         }
+        let mut setup = Setup::new(vendor, refused(vendor, REFUSED[0].0));
+        setup.options = "--rollback on-error";
+        setup.most = Some(100);
+        let fleet = setup.with_every_fault();
+        let report = fleet.apply();
+        let mut judge = Judge::new(&fleet, &report);
+        judge.check_rolled_back();
+        judge.finish();
     }
 }
 
 #[test]
 fn random_states_are_written_and_read_back() {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let drawn = u64::from(now.expect("it is later").subsec_nanos());
-    let seed = std::env::var("DEVGATE_SEED").ok();
-    let seed = seed.map_or(drawn, |seed| seed.parse().expect("a number"));
     for vendor in VENDORS {
-        random::check(vendor, seed);
+        random::check(vendor, seed());
+    }
+}
+
+#[test]
+fn an_interrupted_run_says_what_the_devices_hold() {
+    for vendor in VENDORS {
+        let mut setup = Setup::new(vendor, interfaces(vendor));
+        setup.settings = json!({ "idle_timeout": 60 });
+        let fleet = setup.hanging();
+        let report = fleet.interrupt();
+        let mut judge = Judge::new(&fleet, &report);
+        judge.check_all();
+        judge.check_recovery();
+        judge.finish();
     }
 }

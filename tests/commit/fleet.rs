@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::process::{Command, Output, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::candidate::{Candidate, Fault, PASSWORD, Planned, USER, Vendor};
+use crate::dice::Dice;
 use crate::folder::{Project, document, messages_of, pause};
 use crate::wishes::{Wish, family, manifest};
 
@@ -17,6 +21,16 @@ const AT_ONCE: usize = 24;
 
 /// One run at a time, so that no device is taken for a silent one.
 static TURN: Mutex<()> = Mutex::new(());
+
+/// Returns the seed of what is drawn: `DEVGATE_SEED`, or one of this process. It is shown when a test fails.
+pub(crate) fn seed() -> u64 {
+    static SEED: LazyLock<u64> = LazyLock::new(|| {
+        let given = std::env::var("DEVGATE_SEED").ok();
+        let seed = given.map(|seed| seed.parse().expect("a number"));
+        seed.unwrap_or_else(|| u64::from(std::process::id()))
+    });
+    *SEED
+}
 
 /// What a fleet is for.
 #[derive(Clone)]
@@ -31,6 +45,8 @@ pub(crate) struct Setup {
     pub(crate) options: &'static str,
     /// What goes wrong on every device: at the first line that contains the text.
     pub(crate) trouble: Option<(&'static str, Fault)>,
+    /// How many of all the plans are tried, drawn by the seed.
+    pub(crate) most: Option<usize>,
 }
 
 impl Setup {
@@ -42,6 +58,7 @@ impl Setup {
             settings: json!({}),
             options: "",
             trouble: None,
+            most: None,
         }
     }
 
@@ -72,6 +89,21 @@ impl Setup {
         let steps = first..=fleet.received(0).len();
         let with = |planned: Planned| [&common[..], &[planned]].concat();
         let at = |step| Fault::ALL.map(|fault| with(Planned { step, fault }));
+        let mut all: Vec<Vec<Planned>> = steps.flat_map(at).collect();
+        let mut dice = Dice::of(seed(), "plans");
+        while self.most.is_some_and(|most| all.len() > most) {
+            all.swap_remove(dice.between(0, all.len() - 1));
+        }
+        Fleet::start(self, all)
+    }
+
+    /// Starts a device that hangs for each step of a run: before the line takes effect, and after it.
+    pub(crate) fn hanging(&self) -> Fleet {
+        let clean = self.one();
+        clean.apply();
+        let steps = 1..=clean.received(0).len();
+        let at =
+            |step| [Fault::HangBefore, Fault::HangAfter].map(|fault| vec![Planned { step, fault }]);
         Fleet::start(self, steps.flat_map(at))
     }
 }
@@ -179,21 +211,62 @@ impl Fleet {
 
     /// Runs on all devices.
     pub(crate) fn run(&self, options: &str) -> Report {
-        let words = format!(
-            "device -t all --apply wishes.yaml --format json -c {AT_ONCE} {options}"
-        );
-        let words: Vec<&str> = words.split_whitespace().collect();
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let output = self.project.devgate(&words);
+        let output = self.command(AT_ONCE, options).output();
         drop(turn);
-        let messages = messages_of(&output);
+        self.report(&output.expect("the binary starts"))
+    }
+
+    /// Plans the faults, runs on all devices at once, and interrupts the run twice when each has received the line at
+    /// which it hangs.
+    pub(crate) fn interrupt(&self) -> Report {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        for (device, plan) in self.devices.iter().zip(&self.plans) {
+            device.device().plan(plan);
+        }
+        let mut command = self.command(self.devices.len(), self.setup.options);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("the binary starts");
+        let hangs = |number: usize| {
+            let step = self.plans[number].first().map_or(0, |planned| planned.step);
+            self.devices[number].device().received().len() >= step
+        };
+        for _ in 0..3000 {
+            if (0..self.devices.len()).all(hangs) {
+                break;
+            }
+            pause();
+        }
+        let process = Pid::from_raw(child.id().try_into().expect("a process's number"));
+        for _ in 0..2 {
+            kill(process, Signal::SIGINT).expect("it is our child");
+            (0..50).for_each(|_| pause());
+        }
+        let output = child.wait_with_output().expect("a child can be waited for");
+        drop(turn);
+        self.report(&output)
+    }
+
+    fn command(&self, at_once: usize, options: &str) -> Command {
+        let words =
+            format!("device -t all --apply wishes.yaml --format json -c {at_once} {options}");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        self.project.command(&words)
+    }
+
+    fn report(&self, output: &Output) -> Report {
+        let messages = messages_of(output);
         assert!(!messages.contains("panicked"), "{messages}");
-        let document = document(&output);
+        let document = document(output);
         let items = document["items"].as_array().cloned().unwrap_or_default();
         let target = |item: &Value| item["target"].as_str().unwrap_or_default().to_owned();
         let items = items.into_iter().map(|item| (target(&item), item));
         let items: BTreeMap<String, Value> = items.collect();
         assert_eq!(items.len(), self.devices.len(), "{document:#}\n{messages}");
+        assert!(
+            !format!("{document}{messages}").contains(PASSWORD),
+            "a secret"
+        );
         self.wait_until_left();
         Report {
             succeeded: output.status.success(),

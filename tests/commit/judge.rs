@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::candidate::{Fault, Vendor};
-use crate::fleet::{Fleet, Report, name};
+use crate::fleet::{Fleet, Report, name, seed};
 use crate::wishes::{Held, Wish};
 
 /// Words of a message that leaves open what became of a change.
@@ -117,7 +117,10 @@ impl<'f> Judge<'f> {
         if self.is_left(number, &uncommitted) {
             self.violation(number, &format!("changes are left: {uncommitted:?}"));
         }
-        let is_saved = self.wishes.iter().all(|wish| wish.held(&startup) == Held::All);
+        let is_saved = self
+            .wishes
+            .iter()
+            .all(|wish| wish.held(&startup) == Held::All);
         if all_done && !is_saved && !is_unsaved {
             self.violation(number, "the report is wrong about a restart");
         }
@@ -130,7 +133,10 @@ impl<'f> Judge<'f> {
             let (is_pending, running) = (device.is_pending(), device.running().clone());
             let uncommitted = device.uncommitted();
             drop(device);
-            let done = self.wishes.iter().any(|wish| wish.held(&running) != Held::Nothing);
+            let done = self
+                .wishes
+                .iter()
+                .any(|wish| wish.held(&running) != Held::Nothing);
             if is_pending || done {
                 self.violation(number, "something is done");
             }
@@ -145,19 +151,22 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Checks that every device is as it was before the run, or the report says that it is not.
+    /// Checks that every device is as it was before the run if the report says so, and as the report says otherwise.
     pub(crate) fn check_rolled_back(&mut self) {
         for number in 0..self.fleet.devices.len() {
+            if self.item(number)["value"]["rolled_back"] != true {
+                self.check_device(number);
+                continue;
+            }
             let mut device = self.fleet.devices[number].device();
             device.pass_time();
             let running = device.running().clone();
             let uncommitted = device.uncommitted();
             drop(device);
             let mut held = self.wishes.iter().map(|wish| wish.held(&running));
-            let is_restored = held.all(|held| held == Held::Nothing);
-            let said = self.item(number)["value"]["rolled_back"] == true;
-            if is_restored != said {
-                self.violation(number, "the report is wrong about the rollback");
+            if !held.all(|held| held == Held::Nothing) {
+                let lines = running.lines().join("\n    ");
+                self.violation(number, &format!("it is not rolled back:\n    {lines}"));
             }
             if self.is_left(number, &uncommitted) {
                 self.violation(number, &format!("changes are left: {uncommitted:?}"));
@@ -170,7 +179,10 @@ impl<'f> Judge<'f> {
     fn is_left(&self, number: usize, uncommitted: &[String]) -> bool {
         let ours = uncommitted.iter().any(|line| !line.contains("anna"));
         let is_silent = self.has(number, Fault::is_silent);
-        let is_told = self.item(number).to_string().contains("candidate may still hold");
+        let is_told = self
+            .item(number)
+            .to_string()
+            .contains("candidate may still hold");
         ours && !(is_silent && is_told)
     }
 
@@ -189,7 +201,10 @@ impl<'f> Judge<'f> {
             // What someone else has not committed is in the way.
             let is_foreign = self.has(number, |fault| fault == Fault::ForeignEdit);
             let may_fail = is_foreign || is_blocked;
-            let done = self.wishes.iter().all(|wish| wish.held(&running) == Held::All);
+            let done = self
+                .wishes
+                .iter()
+                .all(|wish| wish.held(&running) == Held::All);
             let item = &second.items[&name(number)];
             let succeeded = item["status"] == "success";
             if done != succeeded || !(done || may_fail) {
@@ -202,7 +217,10 @@ impl<'f> Judge<'f> {
         for number in 0..self.fleet.devices.len() {
             let item = &third.items[&name(number)];
             let touched = self.fleet.received(number);
-            let touched: Vec<&String> = touched.iter().filter(|line| line.contains("configure")).collect();
+            let touched: Vec<&String> = touched
+                .iter()
+                .filter(|line| line.contains("configure"))
+                .collect();
             if second.items[&name(number)]["status"] == "success" && !touched.is_empty() {
                 let text = format!("a run with nothing to do types {touched:?}: {item:#}");
                 self.violation(number, &text);
@@ -218,7 +236,11 @@ impl<'f> Judge<'f> {
             writeln!(text, "{violation}").expect("a text can be written");
         }
         let of = self.fleet.devices.len();
-        assert!(count == 0, "{count} violations on {of} devices:\n{text}");
+        assert!(
+            count == 0,
+            "{count} violations on {of} devices, seed {}:\n{text}",
+            seed()
+        );
     }
 
     /// Returns whether a device has a fault of a kind.
@@ -239,7 +261,11 @@ impl<'f> Judge<'f> {
         let mut resources = resources.into_iter().flatten();
         let found = resources.find(|one| one["type"] == *wish.kind && one["title"] == *wish.title);
         let Some(found) = found else {
-            return if in_doubt(&all) { Said::InDoubt } else { Said::Failed };
+            return if in_doubt(&all) {
+                Said::InDoubt
+            } else {
+                Said::Failed
+            };
         };
         let is = |key: &str| found[key] == true;
         match () {

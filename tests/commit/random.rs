@@ -12,8 +12,8 @@ const COUNT: usize = 200;
 
 /// Characters of texts, beside letters and digits.
 const ODD: &[char] = &[
-    ' ', '-', '_', '.', ':', '/', '#', '!', '\'', ',', ';', '(', ')', '[', ']', '{', '}', '%', '&', '*', '+', '=',
-    '@', '~', '^', '<', '>', '$',
+    ' ', '-', '_', '.', ':', '/', '#', '!', '\'', ',', ';', '(', ')', '[', ']', '{', '}', '%', '&',
+    '*', '+', '=', '@', '~', '^', '<', '>', '$',
 ];
 
 /// Returns a text without blanks at its ends.
@@ -22,14 +22,24 @@ fn text(dice: &mut Dice) -> String {
     let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".chars();
     let letters: Vec<char> = letters.collect();
     let mut text: String = (0..length)
-        .map(|_| if dice.chance(30) { *dice.pick(ODD) } else { *dice.pick(&letters) })
+        .map(|_| {
+            if dice.chance(30) {
+                *dice.pick(ODD)
+            } else {
+                *dice.pick(&letters)
+            }
+        })
         .collect();
     while text.contains("  ") {
         text = text.replace("  ", " ");
     }
     let text = text.trim().to_owned();
     // A number alone is also text, and a text of two letters cannot be a word that ends something.
-    if text.is_empty() { "x".to_owned() } else { text }
+    if text.is_empty() {
+        "x".to_owned()
+    } else {
+        text
+    }
 }
 
 /// Returns random wishes, and what the configuration holds of them now.
@@ -49,15 +59,18 @@ fn draw(vendor: Vendor, dice: &mut Dice, held: &[Vec<String>]) -> Vec<Wish> {
         wishes.push(("route", prefix, json!({ "next_hop": hop }), vec![line]));
     }
     let before = |at: usize| held.get(at).cloned().unwrap_or_default();
-    let wishes = wishes.into_iter().enumerate().map(|(at, (kind, title, wanted, lines))| {
-        let is_absent = dice.chance(15);
-        let (wanted, after): (Value, Vec<String>) = if is_absent {
-            (json!({ "ensure": "absent" }), vec![])
-        } else {
-            (wanted, lines)
-        };
-        wish(vendor, kind, &title, wanted, &before(at), &after)
-    });
+    let wishes = wishes
+        .into_iter()
+        .enumerate()
+        .map(|(at, (kind, title, wanted, lines))| {
+            let is_absent = dice.chance(15);
+            let (wanted, after): (Value, Vec<String>) = if is_absent {
+                (json!({ "ensure": "absent" }), vec![])
+            } else {
+                (wanted, lines)
+            };
+            wish(vendor, kind, &title, wanted, &before(at), &after)
+        });
     wishes.collect()
 }
 
@@ -69,16 +82,25 @@ pub(crate) fn check(vendor: Vendor, seed: u64) {
     for round in ["empty", "full"] {
         fleet.wish(&setup.wishes);
         let report = fleet.run("");
-        assert!(report.succeeded, "{vendor:?}, {round}, seed {seed}: {report}");
+        assert!(
+            report.succeeded,
+            "{vendor:?}, {round}, seed {seed}: {report}"
+        );
         let running = fleet.devices[0].device().running().clone();
         for wish in &setup.wishes {
-            assert!(wish.is_done(&running), "{vendor:?}, {round}, seed {seed}: {wish:?}");
+            assert!(
+                wish.is_done(&running),
+                "{vendor:?}, {round}, seed {seed}: {wish:?}"
+            );
         }
         fleet.devices[0].device().plan(&[]);
         let report = fleet.run("");
         let received = fleet.received(0);
         let configures = received.iter().any(|line| line.contains(": configure"));
-        assert!(!configures && report.succeeded, "{vendor:?}, {round}, seed {seed}: {report}");
+        assert!(
+            !configures && report.succeeded,
+            "{vendor:?}, {round}, seed {seed}: {report}"
+        );
         let held: Vec<Vec<String>> = setup.wishes.iter().map(|wish| wish.after.clone()).collect();
         setup.wishes = draw(vendor, &mut dice, &held);
     }

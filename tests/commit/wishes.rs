@@ -162,7 +162,14 @@ pub(crate) fn wishes(vendor: Vendor) -> Vec<Wish> {
     };
     let wanted = json!({ "host_name": "core", "message": "Keep out" });
     let after = after.map(str::to_owned);
-    let system = wish(vendor, "system", "settings", wanted, &[before.to_owned()], &after);
+    let system = wish(
+        vendor,
+        "system",
+        "settings",
+        wanted,
+        &[before.to_owned()],
+        &after,
+    );
     let mut wishes = interfaces(vendor);
     wishes.extend([route, system]);
     wishes

@@ -72,7 +72,11 @@ pub(super) fn answer(session: &mut Session, device: &mut Device, line: &str) -> 
         if line == "EOF" {
             let text = format!("banner motd\n{}\nEOF", lines.join("\n"));
             session.text = None;
-            return edit(session, device, Edit::Set(vec!["banner motd".to_owned()], text));
+            return edit(
+                session,
+                device,
+                Edit::Set(vec!["banner motd".to_owned()], text),
+            );
         }
         lines.push(line.to_owned());
         return Reply::none();
@@ -91,13 +95,17 @@ pub(super) fn answer(session: &mut Session, device: &mut Device, line: &str) -> 
             Reply::lines("Copy completed successfully.")
         }
         (Mode::Exec, ["configure", "session", name]) => enter(session, device, name),
-        (Mode::Exec, ["configure", "session", name, "commit"]) => commit(session, device, name, None),
+        (Mode::Exec, ["configure", "session", name, "commit"]) => {
+            commit(session, device, name, None)
+        }
         (Mode::Exec, ["configure", "session", name, "abort"]) => abort(session, device, name),
         (Mode::Exec, _) => Reply::Text(REFUSAL.to_owned()),
-        (Mode::Config, ["show", "session-config", "diffs"]) => match device.sessions.get(&session.name) {
-            Some(draft) => Reply::Text(diffs(&session.name, draft)),
-            None => Reply::lines("% Session does not exist"),
-        },
+        (Mode::Config, ["show", "session-config", "diffs"]) => {
+            match device.sessions.get(&session.name) {
+                Some(draft) => Reply::Text(diffs(&session.name, draft)),
+                None => Reply::lines("% Session does not exist"),
+            }
+        }
         (Mode::Config, ["commit"]) => {
             let name = session.name.clone();
             commit(session, device, &name, None)
@@ -125,9 +133,11 @@ pub(super) fn answer(session: &mut Session, device: &mut Device, line: &str) -> 
             session.text = Some(vec![]);
             Reply::lines("Enter TEXT message. Type 'EOF' on its own line to end.")
         }
-        (Mode::Config, ["no", "banner", "motd"]) => {
-            edit(session, device, Edit::Delete(vec!["banner motd".to_owned()]))
-        }
+        (Mode::Config, ["no", "banner", "motd"]) => edit(
+            session,
+            device,
+            Edit::Delete(vec!["banner motd".to_owned()]),
+        ),
         (Mode::Config, _) => match device.sessions.get_mut(&session.name) {
             None => Reply::lines("% Session does not exist"),
             Some(draft) => {
@@ -190,7 +200,9 @@ fn commit(session: &mut Session, device: &mut Device, name: &str, time: Option<D
             leave(session);
             return Reply::none();
         }
-        Some(_) => return Reply::lines("% Cannot commit: a session with a commit timer is pending"),
+        Some(_) => {
+            return Reply::lines("% Cannot commit: a session with a commit timer is pending");
+        }
         None => {}
     }
     let Some(draft) = device.sessions.get(name).cloned() else {
@@ -215,7 +227,10 @@ fn commit(session: &mut Session, device: &mut Device, name: &str, time: Option<D
 }
 
 fn seconds(time: &str) -> Option<Duration> {
-    let parts: Vec<u64> = time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let parts: Vec<u64> = time
+        .split(':')
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
     match parts[..] {
         [hours, minutes @ 0..60, seconds @ 0..60] => {
             Some(Duration::from_secs(hours * 3600 + minutes * 60 + seconds))
@@ -229,7 +244,9 @@ fn diffs(name: &str, draft: &Draft) -> String {
     if difference.is_empty() {
         return difference;
     }
-    format!("--- system:/running-config\n+++ session:/{name}-session-config\n@@ -1,9 +1,9 @@\n{difference}")
+    format!(
+        "--- system:/running-config\n+++ session:/{name}-session-config\n@@ -1,9 +1,9 @@\n{difference}"
+    )
 }
 
 fn sessions(device: &Device) -> String {

@@ -48,7 +48,8 @@ const TIME: &str = "Fri Jan  2 03:04:05.678 UTC\n";
 
 const HEADER: &str = "Building configuration...\n!! IOS XR Configuration 7.3.2\n";
 
-const UNCOMMITTED: &str = "Uncommitted changes found, commit them before exiting(yes/no/cancel)? [cancel]:";
+const UNCOMMITTED: &str =
+    "Uncommitted changes found, commit them before exiting(yes/no/cancel)? [cancel]:";
 
 const OTHERS_COMMITTED: &str = "One or more commits have occurred from other\nconfiguration sessions since this session \
      started\nor since the last commit was made from this session.\nYou can use the 'show configuration commit \
@@ -217,9 +218,15 @@ fn commit(session: &mut Session, device: &mut Device, command: &str, anyway: boo
     let refused = |why: &str| Reply::Text(format!("{TIME}{why}\n"));
     let own = session.connection.to_string();
     if device.is_locked_for(session.connection) {
-        return refused("% Failed to commit. The Configuration Namespace is locked by another agent.");
+        return refused(
+            "% Failed to commit. The Configuration Namespace is locked by another agent.",
+        );
     }
-    if device.trial.as_ref().is_some_and(|trial| trial.session != own) {
+    if device
+        .trial
+        .as_ref()
+        .is_some_and(|trial| trial.session != own)
+    {
         return refused("% Failed to commit. A trial configuration of another session is active.");
     }
     if !is_changed(session) {

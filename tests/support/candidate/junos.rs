@@ -6,10 +6,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use super::USER;
 use super::config::{Edit, Statements};
 use super::device::{Device, Draft, Holder, Violation};
 use super::terminal::{Mode, Question, Reply, Session};
-use super::USER;
 
 /// The statements that this device knows: words, `<…>` for any name, and at the end what the value may be.
 const KNOWN: [(&[&str], Value); 6] = [
@@ -99,7 +99,9 @@ pub(super) fn answer(session: &mut Session, device: &mut Device, line: &str) -> 
             Some(edit) => change(session, device, words[0], edit),
             None => wrong(session, device),
         },
-        ["show", "|", "compare"] => Reply::Text(compare(&device.running, candidate(session, device))),
+        ["show", "|", "compare"] => {
+            Reply::Text(compare(&device.running, candidate(session, device)))
+        }
         ["rollback"] | ["rollback", "0"] => {
             *candidate_mut(session, device) = device.running.clone();
             Reply::lines("load complete")
@@ -262,7 +264,8 @@ fn leave(session: &mut Session, device: &mut Device) -> Reply {
         return Reply::lines("Exiting configuration mode");
     }
     let mut text = "The configuration has been changed but not committed\n".to_owned();
-    let own = session.draft.is_some() || device.lock == Some(Holder::Connection(session.connection));
+    let own =
+        session.draft.is_some() || device.lock == Some(Holder::Connection(session.connection));
     text += if own {
         "warning: Auto rollback on exiting\nDiscard uncommitted changes? [yes,no] (yes) "
     } else {
@@ -314,9 +317,8 @@ fn statement(line: &str) -> Option<Edit> {
     if let Some(path) = whole {
         return Some(Edit::Set(path, quoted(&words)));
     }
-    let is_part = |(pattern, _): &(&[&str], Value)| {
-        words.len() <= pattern.len() && fits(pattern, &words)
-    };
+    let is_part =
+        |(pattern, _): &(&[&str], Value)| words.len() <= pattern.len() && fits(pattern, &words);
     let is_known = !words.is_empty() && KNOWN.iter().any(is_part);
     is_known.then_some(Edit::Delete(words))
 }
@@ -347,7 +349,10 @@ fn quoted(words: &[String]) -> String {
 }
 
 fn as_set(config: &Statements) -> String {
-    config.iter().map(|(_, text)| format!("set {text}\n")).collect()
+    config
+        .iter()
+        .map(|(_, text)| format!("set {text}\n"))
+        .collect()
 }
 
 fn compare(before: &Statements, after: &Statements) -> String {

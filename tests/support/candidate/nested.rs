@@ -112,7 +112,8 @@ pub(super) fn apply(
     line: &str,
 ) -> bool {
     let depths = (0..=context.len()).rev();
-    let mut known = depths.filter_map(|depth| Some((depth, action(table, &context[..depth], line)?)));
+    let mut known =
+        depths.filter_map(|depth| Some((depth, action(table, &context[..depth], line)?)));
     let Some((depth, action)) = known.next() else {
         return false;
     };
@@ -166,7 +167,8 @@ pub(super) fn difference(before: &Statements, after: &Statements, indent: &str) 
         let around = &path[..path.len() - 1];
         if around != open {
             for (depth, opened) in around.iter().enumerate() {
-                writeln!(text, "   {}{opened}", indent.repeat(depth)).expect("a text can be written");
+                writeln!(text, "   {}{opened}", indent.repeat(depth))
+                    .expect("a text can be written");
             }
             open = around;
         }
