@@ -219,7 +219,8 @@ fn noop_shows_the_devices_own_difference_and_leaves_nothing_under_any_fault() {
             Vendor::IosXr => "+   mtu 9000",
             Vendor::Eos => "+     mtu 9000",
         };
-        assert!(report.messages.contains(line), "{report}");
+        let diff = &report.items["t0000"]["value"]["device_diff"];
+        assert!(diff.to_string().contains(line), "{report}");
         let fleet = setup.with_every_fault();
         let report = fleet.apply();
         let mut judge = Judge::new(&fleet, &report);

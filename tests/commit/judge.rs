@@ -9,13 +9,20 @@ use crate::fleet::{Fleet, Report, name, seed};
 use crate::wishes::{Held, Wish};
 
 /// Words of a message that leaves open what became of a change.
-const DOUBT: [&str; 2] = ["not known whether", "keeps it, or rolls it back"];
+const DOUBT: [&str; 3] = [
+    "not known whether",
+    "keeps it, or rolls it back",
+    "what was done is not known",
+];
 
 /// Words of a message about a change that was made, and that the device did not show afterwards.
 const UNREAD: &str = "it was set, but could not be read back";
 
 /// Words of a message about changes that a restart undoes.
 const UNSAVED: &str = "will lose them when it restarts";
+
+/// Words of a message about a rollback that was not seen to its end.
+const UNKNOWN: &str = "the state of the device is not known";
 
 /// The number of violations that are shown in full.
 const SHOWN: usize = 12;
@@ -91,6 +98,7 @@ impl<'f> Judge<'f> {
         let uncommitted = device.uncommitted();
         drop(device);
         let is_unsaved = self.item(number).to_string().contains(UNSAVED);
+        let is_unknown = self.item(number).to_string().contains(UNKNOWN);
         let is_undone = is_unsaved && self.has(number, |fault| fault == Fault::RebootConfirmed);
         let mut all_done = true;
         for wish in self.wishes {
@@ -98,6 +106,7 @@ impl<'f> Judge<'f> {
             all_done &= said == Said::Changed;
             let is_right = match held {
                 Held::Half => false,
+                _ if is_unknown => true,
                 // It was seen before the restart.
                 Held::Nothing if is_undone => said == Said::Changed,
                 Held::All => matches!(said, Said::Changed | Said::Unread | Said::InDoubt),
@@ -174,16 +183,20 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Returns whether changes of a run wait for somebody's commit, and nobody was told. They can if the connection was
-    /// lost: a session of EOS outlives that, and a candidate that all share.
+    /// Returns whether changes of a run wait for somebody's commit, and nobody was told. They can if the device does not
+    /// answer: a session of EOS outlives its connection.
     fn is_left(&self, number: usize, uncommitted: &[String]) -> bool {
         let ours = uncommitted.iter().any(|line| !line.contains("anna"));
-        let is_silent = self.has(number, Fault::is_silent);
-        let is_told = self
-            .item(number)
-            .to_string()
-            .contains("candidate may still hold");
-        ours && !(is_silent && is_told)
+        let said = self.item(number).to_string();
+        let target = name(number);
+        let messages = self.report.messages.lines();
+        let mut messages = messages
+            .filter(|line| line.contains(&target))
+            .chain([&*said]);
+        let is_told = messages.any(|text| {
+            text.contains("may still hold") || DOUBT.iter().any(|word| text.contains(word))
+        });
+        ours && !is_told
     }
 
     /// Checks that another run, without trouble, does everything, and one more does nothing.

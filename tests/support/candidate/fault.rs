@@ -57,19 +57,6 @@ impl Fault {
         Self::RebootConfirmed,
         Self::RebootRunning,
     ];
-
-    /// Returns whether the client gets no answer any more, so that it cannot clean up.
-    pub(crate) fn is_silent(self) -> bool {
-        matches!(
-            self,
-            Self::LoseBefore
-                | Self::LoseAfter
-                | Self::LoseWithin
-                | Self::HangBefore
-                | Self::HangAfter
-                | Self::HangWithin
-        )
-    }
 }
 
 /// A fault at a step: at the line with this number of those that a device receives, from 1.
