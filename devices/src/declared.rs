@@ -2,6 +2,8 @@
 
 mod body;
 mod cli;
+#[cfg(test)]
+mod commit_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]
