@@ -1,6 +1,9 @@
 //! Changes on devices with a candidate configuration, through the binary, while the devices fail in every way at every
 //! line that they receive: never half a change is in effect, and what the report says of each resource is what the
 //! device holds.
+//!
+//! A run of these tests draws some of all the faults and steps, by a seed that it shows when one fails (`DEVGATE_SEED`
+//! sets it). `DEVGATE_FAULTS=all` tries all of them.
 
 #[path = "support/candidate/mod.rs"]
 mod candidate;
@@ -170,6 +173,7 @@ fn no_fault_after_another_one_leaves_half_a_change_or_a_wrong_report() {
         ] {
             let mut setup = Setup::new(vendor, interfaces(vendor));
             setup.trouble = Some(trouble);
+            setup.most = 30;
             check_every_fault(&setup);
         }
     }
@@ -245,7 +249,7 @@ fn a_rollback_restores_everything_or_says_that_it_did_not() {
         }
         let mut setup = Setup::new(vendor, refused(vendor, REFUSED[0].0));
         setup.options = "--rollback on-error";
-        setup.most = Some(100);
+        setup.most = 50;
         let fleet = setup.with_every_fault();
         let report = fleet.apply();
         let mut judge = Judge::new(&fleet, &report);

@@ -32,6 +32,11 @@ pub(crate) fn seed() -> u64 {
     *SEED
 }
 
+/// Returns whether every fault is tried at every step, which takes minutes.
+fn tries_all() -> bool {
+    std::env::var("DEVGATE_FAULTS").is_ok_and(|faults| faults == "all")
+}
+
 /// What a fleet is for.
 #[derive(Clone)]
 pub(crate) struct Setup {
@@ -45,8 +50,8 @@ pub(crate) struct Setup {
     pub(crate) options: &'static str,
     /// What goes wrong on every device: at the first line that contains the text.
     pub(crate) trouble: Option<(&'static str, Fault)>,
-    /// How many of all the plans are tried, drawn by the seed.
-    pub(crate) most: Option<usize>,
+    /// How many of all the plans are tried, drawn by the seed, unless `DEVGATE_FAULTS=all`.
+    pub(crate) most: usize,
 }
 
 impl Setup {
@@ -58,7 +63,7 @@ impl Setup {
             settings: json!({}),
             options: "",
             trouble: None,
-            most: None,
+            most: 100,
         }
     }
 
@@ -91,7 +96,7 @@ impl Setup {
         let at = |step| Fault::ALL.map(|fault| with(Planned { step, fault }));
         let mut all: Vec<Vec<Planned>> = steps.flat_map(at).collect();
         let mut dice = Dice::of(seed(), "plans");
-        while self.most.is_some_and(|most| all.len() > most) {
+        while all.len() > self.most && !tries_all() {
             all.swap_remove(dice.between(0, all.len() - 1));
         }
         Fleet::start(self, all)

@@ -148,7 +148,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         match has_discarded || candidate.ends_with_session() {
             true => LinesEffect::NotCommitted,
-            false => LinesEffect::InCandidate(candidate.filled(&candidate.commit.discard)),
+            false => LinesEffect::InCandidate(candidate.way_to_discard()),
         }
     }
 
@@ -209,6 +209,13 @@ impl<'c> Candidate<'c> {
     /// Returns a command with the name of the configuration session.
     fn filled(&self, command: &str) -> String {
         filled(command, &self.session, Duration::ZERO)
+    }
+
+    /// Returns what discards the candidate from another session: if possible, the command that names it.
+    fn way_to_discard(&self) -> String {
+        let cancel = self.commit.cancel.as_deref();
+        let naming = cancel.filter(|cancel| self.filled(cancel) != *cancel);
+        self.filled(naming.unwrap_or(&self.commit.discard))
     }
 
     /// Returns whether the device discards the candidate by itself at the end of the session, as far as its commands
