@@ -131,7 +131,7 @@ impl fmt::Display for ConfigurationProblem {
             _ if *effect == LinesEffect::InDoubt => write!(
                 f,
                 "the commit was sent, and it is not known whether it took effect: either all {of} lines did, \
-                 or none; read the configuration to see its state"
+                 or none, and then the candidate may still hold them; read both to see their state"
             ),
             (Some(_), None, 1) => write!(f, "no line was applied"),
             (Some(_), None, sent) => {
