@@ -17,7 +17,7 @@ use super::dialect::{Commit, Dialect};
 use super::read::ExpectedPrompt;
 use super::state::{Cli, CliState};
 use super::wait::AnswerWait;
-use crate::error::{ConfigurationProblem, LinesEffect};
+use crate::error::{CandidateInUse, ConfigurationProblem, LinesEffect};
 use crate::{Context, Error, Line, Result};
 
 /// How much longer than other commands a commit may be silent.
@@ -94,11 +94,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         last.unwrap_or_default()
             .clone_into(&mut candidate.above_prompt);
         if let Some(changes) = self.changes(ctx, candidate).await? {
-            return Err(Error::CandidateInUse {
+            return Err(Error::CandidateInUse(Box::new(CandidateInUse {
                 peer: self.settings.peer.clone(),
                 command: candidate.commit.diff.clone().unwrap_or_default(),
                 changes,
-            });
+            })));
         }
         self.type_lines(ctx, &candidate.lines, problem).await
     }
