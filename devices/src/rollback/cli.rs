@@ -200,7 +200,7 @@ mod tests {
         const FLAT: &str =
             "show: show configuration | display set\nundo: \"'delete ' ~ LINE[4:]\"\n";
         let file = YamlFile::parse("family.yaml", FLAT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let device = FakeCandidate::with_running(&["set a 1", "set b 1"]);
         let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
         let ctx = Context::new("router", &events, &retry_budget);
