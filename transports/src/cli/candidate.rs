@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         match has_discarded || candidate.ends_with_session() {
             true => LinesEffect::NotCommitted,
-            false => LinesEffect::InCandidate(candidate.way_to_discard()),
+            false => LinesEffect::InCandidate(candidate.how_to_discard()),
         }
     }
 
@@ -220,22 +220,20 @@ impl<'c> Candidate<'c> {
         filled(command, &self.session, Duration::ZERO)
     }
 
-    /// Returns what empties the candidate from another session: if possible, the command that names it.
-    fn way_to_discard(&self) -> String {
-        let cancel = self.commit.cancel.as_deref();
-        let naming = cancel.filter(|cancel| self.filled(cancel) != *cancel);
-        let discard = self.filled(naming.unwrap_or(&self.commit.discard));
-        match naming.is_none() && self.enter.contains(&self.session) {
+    /// Returns whether the device discards the candidate by itself at the end of the session, as far as its commands
+    /// tell.
+    pub(super) fn ends_with_session(&self) -> bool {
+        let mut words = self.enter.split_whitespace();
+        words.any(|word| ["exclusive", "private"].contains(&word))
+    }
+
+    /// Returns what empties the candidate from another session.
+    pub(super) fn how_to_discard(&self) -> String {
+        let discard = self.filled(&self.commit.discard);
+        match self.enter.contains(&self.session) {
             true => format!("{}`, `{discard}", self.enter),
             false => discard,
         }
-    }
-
-    /// Returns whether the device discards the candidate by itself at the end of the session, as far as its commands
-    /// tell.
-    fn ends_with_session(&self) -> bool {
-        let mut words = self.enter.split_whitespace();
-        words.any(|word| ["exclusive", "private"].contains(&word))
     }
 
     /// Redacts the secrets of the lines in a device's text.

@@ -104,6 +104,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Ok(_) => {}
             // Whether or not the commit was made, the device takes it back.
             Err(error @ Error::Interrupted(_)) => {
+                if !candidate.ends_with_session() {
+                    ctx.warning(format!(
+                        "if {} did not commit, its candidate may still hold the lines: discard them there (`{}`)",
+                        self.settings.peer,
+                        candidate.how_to_discard()
+                    ));
+                }
                 return Err(self.unconfirmed(error, ChangeOutcome::WillRollBack(waits)));
             }
             refused => return self.explained(ctx, candidate, refused).await,
