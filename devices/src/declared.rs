@@ -3,6 +3,8 @@
 mod cli;
 #[cfg(test)]
 mod collect_tests;
+#[cfg(test)]
+mod commit_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]

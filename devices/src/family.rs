@@ -7,6 +7,7 @@ mod cases;
 mod expected;
 mod facts;
 mod folder;
+mod like;
 mod lint;
 mod live_case;
 mod names;
@@ -22,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::command_line::check_command;
@@ -35,6 +36,7 @@ use crate::{DeviceRollback, Error, ResourceType, Result};
 use after::RequestAfter;
 use facts::FactSources;
 use folder::Folder;
+use like::add_like;
 use protocol::{dialect, protocol};
 use session::Session;
 
@@ -62,14 +64,12 @@ pub struct Family {
 /// The name of a family's file.
 const FILE: &str = "family.yaml";
 
-/// The key of a type's file that names another type, from which it takes what it does not say itself.
-const LIKE: &str = "like";
-
 /// The keys of a family's file.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "name",
     "desc",
     "protocol",
+    "types_of",
     "connection_info",
     "groups",
     "names",
@@ -97,14 +97,16 @@ impl BuiltIn {
     /// Whether it has a resource type of this name.
     pub fn has_type(self, name: &str) -> bool {
         let path = format!("types/{name}.yaml");
-        Folder::BuiltIn(self.0).read(&path).is_ok()
+        let mut folders = Folder::BuiltIn(self.0).of_types().into_iter();
+        folders.any(|folder| folder.read(&path).is_ok())
     }
 
     /// The names of its resource types, without reading them.
     pub fn type_names(self) -> Vec<String> {
-        let files = Folder::BuiltIn(self.0).names("types").unwrap_or_default();
-        let stems = files.iter().filter_map(|name| name.strip_suffix(".yaml"));
-        stems.map(str::to_owned).collect()
+        let folders = Folder::BuiltIn(self.0).of_types().into_iter();
+        let files = folders.flat_map(|folder| folder.names("types").unwrap_or_default());
+        let stems = files.filter_map(|name| Some(name.strip_suffix(".yaml")?.to_owned()));
+        stems.collect()
     }
 
     /// The family itself.
@@ -226,17 +228,21 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
-        let language = file
+        let own = file
             .as_ref()
-            .map(|file| names::language(&file.top(), &mut problems));
-        let language = language.unwrap_or_default();
-        let file = file.map(|file| file.speaking(language));
+            .and_then(|it| names::language(&it.top(), &mut problems));
+        let file = file.map(|file| file.speaking(own.unwrap_or_default()));
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
             kind: ProtocolKind::of(it.protocol.schema().name()),
             dialect: it.dialect.clone().map(Arc::new),
         });
-        let types = types(&folder, language, protocol.as_ref(), &mut problems)?;
+        let mut all = Vec::new();
+        for (number, folder) in folder.of_types().into_iter().enumerate() {
+            let others = || (number > 0).then(|| names::language_of(&folder));
+            let language = own.or_else(others).unwrap_or_default();
+            all.extend(types(&folder, language, protocol.as_ref(), &mut problems)?);
+        }
         match contents {
             Some(FamilyFile {
                 schema,
@@ -250,7 +256,7 @@ impl Family {
                 protocol,
                 dialect,
                 facts: Arc::new(facts),
-                types,
+                types: all,
                 checkpoint,
                 after,
                 folder,
@@ -305,6 +311,10 @@ impl FamilyFile {
         let facts =
             facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
         let facts = facts.unwrap_or_default();
+        if let (Some(other), 1) = (top.get("types_of"), folder.of_types().len()) {
+            let message = "there is no such family beside this one, and none is built in";
+            problems.push(other.problem(message));
+        }
         let checkpoint = top.get("checkpoint");
         if let (Some(checkpoint), None) = (&checkpoint, top.get("dialect")) {
             let message = "lines are taken back on a command line only: there is no `dialect`";
@@ -376,36 +386,4 @@ fn types(
         types.push(kind);
     }
     Ok(types)
-}
-
-/// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
-/// with the other file is reported for that file.
-fn add_like(file: &mut YamlFile, folder: &Folder, problems: &mut Problems) -> Result<bool> {
-    let Some(like) = file
-        .top()
-        .get(LIKE)
-        .map(|like| (like.text(problems), like.location()))
-    else {
-        return Ok(true);
-    };
-    let (Some(name), location) = like else {
-        return Ok(false);
-    };
-    let name = format!("{name}.yaml");
-    let names = folder.names("types")?;
-    if !names.contains(&name) {
-        let hint = suggest(&name, names.iter().map(String::as_str));
-        problems.push(location.problem(format!("there is no file `{name}` beside this one{hint}")));
-        return Ok(false);
-    }
-    let Ok(other) = folder.yaml(&format!("types/{name}")) else {
-        return Ok(false);
-    };
-    if other.top().get(LIKE).is_some() {
-        let message = format!("`{name}` is itself `{LIKE}` another type: expected that one");
-        problems.push(location.problem(message));
-        return Ok(false);
-    }
-    file.add_missing(&other);
-    Ok(true)
 }

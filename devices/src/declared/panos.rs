@@ -154,9 +154,8 @@ impl DataForm for Panos {
             (Some(serde_json::Value::String(text)), SecretVisibility::InClear) => text,
             _ => shown(&values.secrets, &element.unwrap_or_default()),
         };
-        let pretty = Element::parse_all(&text).unwrap_or_default();
-        let pretty: String = pretty.iter().map(Element::to_pretty).collect();
-        lines.extend(pretty.lines().map(str::to_owned));
+        let text = text.lines().filter(|line| !line.trim().is_empty());
+        lines.extend(text.map(str::to_owned));
         Ok(lines)
     }
 }

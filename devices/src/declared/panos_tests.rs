@@ -73,12 +73,11 @@ fn a_change_is_an_element_at_an_xpath_and_its_name_cannot_lead_elsewhere() {
         redacted,
         [
             "set /config/shared/address/entry[@name='web db']",
-            "<ip-netmask>192.0.2.0/24</ip-netmask>",
-            "<key>Sensitive [value redacted]</key>",
+            "<ip-netmask>192.0.2.0/24</ip-netmask><key>Sensitive [value redacted]</key>",
         ]
     );
     let clear = lines("web db", SecretVisibility::InClear).expect("lines");
-    assert_eq!(clear[2], "<key>a&amp;b</key>");
+    assert!(clear[1].ends_with("<key>a&amp;b</key>"), "{}", clear[1]);
     let error = lines("x' or 'a'='a", SecretVisibility::Redacted).expect_err("another path");
     assert!(error.contains("does not name something"), "{error}");
 }

@@ -164,7 +164,8 @@ impl DeclaredType {
     }
 }
 
-/// Returns the only form of a type's file, which must match the protocol of its family.
+/// Returns the form of a type's file for the protocol of its family. Beside it there may be forms for the protocols of
+/// families that take types from this one.
 fn form<'a>(
     top: &FileNode<'a>,
     protocol_kind: Option<ProtocolKind>,
@@ -179,13 +180,15 @@ fn form<'a>(
         problems.push(top.problem(message));
         return None;
     };
-    for (key, _) in FORMS.into_iter().filter(|(key, _)| *key != expected) {
-        if let Some(file_node) = top.get(key) {
+    let others = FORMS.into_iter().filter_map(|(key, _)| top.get(key));
+    match (top.get(expected), others.last()) {
+        (None, Some(other)) => {
             let message = format!("the family's protocol has another form: expected `{expected}`");
-            problems.push(file_node.problem(message));
+            problems.push(other.problem(message));
+            None
         }
+        _ => Some((protocol_kind, top.required(expected, problems)?)),
     }
-    Some((protocol_kind, top.required(expected, problems)?))
 }
 
 /// Returns the type's schema: the file without the keys that do not belong to the schema.

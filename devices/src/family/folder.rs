@@ -104,6 +104,24 @@ impl Folder {
         Ok(names)
     }
 
+    /// Returns the folders of the family's types: its own, and that of the family which it takes types from
+    /// (`types_of`), beside it or built in.
+    pub(crate) fn of_types(&self) -> Vec<Self> {
+        let text = self.read("family.yaml").unwrap_or_default();
+        let mut lines = text.lines();
+        let other = lines.find_map(|line| line.strip_prefix("types_of:"));
+        let other = other.and_then(|name| match self {
+            Self::OnDisk(folder) if folder.join("..").join(name.trim()).is_dir() => {
+                Some(Self::OnDisk(folder.with_file_name(name.trim())))
+            }
+            _ => built_in()
+                .into_iter()
+                .find(|known| *known == name.trim())
+                .map(Self::BuiltIn),
+        });
+        [Some(self.clone()), other].into_iter().flatten().collect()
+    }
+
     /// Writes a file. This fails in a built-in folder.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         match self {

@@ -21,7 +21,8 @@ use std::collections::HashMap;
 use devgate_schemas::Value;
 use devgate_schemas::yaml::Node;
 
-use super::{FILE, Family, add_like};
+use super::like::add_like;
+use super::{FILE, Family};
 use crate::error::Problem;
 use crate::file_node::{FileNode, YamlFile};
 use crate::{Location, Result};

@@ -9,6 +9,7 @@ mod parts;
 mod recordings;
 mod skeletons;
 mod sources;
+mod types_of;
 
 use std::env;
 use std::fs;
@@ -131,7 +132,7 @@ cli:
         .to_string();
     let error = error.replace(&format!("{}/", folder.path().display()), "");
     let expected = "\
-family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, connection_info, groups, names, dialect, facts, checkpoint, rest
+family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, types_of, connection_info, groups, names, dialect, facts, checkpoint, rest
 family.yaml:1:1: missing key `desc`
 family.yaml:4:12: at dialect: unknown key `promt`; did you mean `prompt`?
 family.yaml:3:11: at protocol: there is no protocol `shh_cli`; did you mean `ssh_cli`?

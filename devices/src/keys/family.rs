@@ -24,6 +24,11 @@ pub(super) static FAMILY: Object = Object {
         )
         .required(),
         key(
+            "types_of",
+            Text,
+            "another family, beside this one or built in, whose types it has, too",
+        ),
+        key(
             "connection_info",
             Map(&In(&SETTING)),
             "connection settings: other defaults for those of the protocol, and further ones, which tasks see in `_target`",

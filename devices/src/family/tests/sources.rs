@@ -74,7 +74,9 @@ fn results(files: &[(&str, &str)]) -> Vec<String> {
     .concat();
     let folder = folder(&all);
     let family = Family::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));
-    let cases = family.test(UpdateExpected::Yes, Comparison::Whole).expect("they run");
+    let cases = family
+        .test(UpdateExpected::Yes, Comparison::Whole)
+        .expect("they run");
     let text = |case: &CaseResult| {
         let case = folder.path().join("cases").join(&case.name);
         let mut results = ["facts.json", "resources.json", "error.txt"].iter();
