@@ -20,7 +20,7 @@ use devgate_devices::ResourceType;
 
 use hints::Hints;
 use ios::{Eos, Ios};
-use junos::Junos;
+use junos::{Junos, JunosCli};
 use property::RoundTrips;
 use session::Simulator;
 
