@@ -1,7 +1,8 @@
 //! What the types of a family do not say of themselves: `hints/<family>.yaml`.
 //!
 //! A hint is a text with `<kinds>` of random texts, a list of hints of which one is taken, `{ tuple: [hint, …] }`,
-//! `{ items: hint, min: 0, max: 3 }`, or a plain value. A text is the hint for each item of an array.
+//! `{ items: hint, min: 0, max: 3 }`, or a plain value. A text is the hint for each item of an array. Nothing at all (`~`) leaves it
+//! to the type.
 
 use devgate_schemas::{Attribute, Behaviour, Hash, TypeSchema, Value, yaml};
 use serde::Deserialize;
@@ -28,10 +29,12 @@ pub(crate) struct Hints {
     without: Map<String, Json>,
     /// Attributes that a change of others takes away or changes, each with the reason.
     pub(crate) moves: Map<String, Json>,
+    /// Attributes that the device does not tell, each with the reason.
+    pub(crate) unread: Map<String, Json>,
     /// Why there is only one at a time.
     pub(crate) alone: Option<String>,
-    /// Why one that is deleted is still there.
-    pub(crate) stays: Option<String>,
+    /// The beginnings of titles of what cannot be deleted, each with the reason.
+    pub(crate) stays: Map<String, Json>,
     /// Why the type is not tried.
     pub(crate) skip: Option<String>,
 }
@@ -77,8 +80,11 @@ impl Hints {
         };
         for (name, attribute) in schema.attributes() {
             let is_open = attribute.data_type.accepts_undef() || attribute.default.is_some();
-            if name == "ensure"
-                || attribute.behaviour == Behaviour::ReadOnly
+            if name == "ensure" {
+                attributes.insert(name.clone(), json!("present"));
+                continue;
+            }
+            if attribute.behaviour == Behaviour::ReadOnly
                 || in_group(name)
                 || self.without.contains_key(name)
                 || self.made.contains_key(name)
@@ -161,23 +167,25 @@ fn value(attribute: &Attribute, hint: Option<&Json>, random: &mut Random) -> Jso
 
 fn hinted(schema: &Json, hint: &Json, random: &mut Random) -> Json {
     match hint {
+        Json::Null => of_schema(schema, random),
         Json::Array(hints) => {
             let hint = random.one_of(hints).clone();
             hinted(schema, &hint, random)
         }
         Json::Object(form) if form.contains_key("tuple") => {
             let hints = form["tuple"].as_array().expect("a list of hints");
-            let items = hints.iter().map(|hint| hinted(&json!({}), hint, random));
+            let hints = hints.iter().enumerate();
+            let items = hints.map(|(place, hint)| hinted(item_of(schema, place), hint, random));
             items.collect()
         }
         Json::Object(form) => {
             let number = |key: &str, or: i64| form.get(key).and_then(Json::as_i64).unwrap_or(or);
             items(number("min", 0), number("max", 3), random, |random| {
-                hinted(item_of(schema), &form["items"], random)
+                hinted(item_of(schema, 0), &form["items"], random)
             })
         }
         Json::String(text) if is(schema, "array") && !text.is_empty() && !is(schema, "string") => {
-            items(0, 3, random, |random| hinted(item_of(schema), hint, random))
+            items(0, 3, random, |random| hinted(item_of(schema, 0), hint, random))
         }
         Json::String(text) => {
             let text = expanded(text, random);
@@ -218,11 +226,14 @@ fn alternatives(schema: &Json) -> impl Iterator<Item = &Json> {
     schema["anyOf"].as_array().into_iter().flatten()
 }
 
-/// The schema of an array's items.
-fn item_of(schema: &Json) -> &Json {
-    match schema.get("items") {
-        Some(items) => items,
-        None => alternatives(schema).map(item_of).next().unwrap_or(&Json::Null),
+/// The schema of an array's item at a place.
+fn item_of(schema: &Json, place: usize) -> &Json {
+    match (schema["prefixItems"].get(place), schema.get("items")) {
+        (Some(item), _) | (None, Some(item)) => item,
+        (None, None) => alternatives(schema)
+            .map(|one| item_of(one, place))
+            .find(|item| !item.is_null())
+            .unwrap_or(&Json::Null),
     }
 }
 
@@ -247,7 +258,7 @@ fn of_schema(schema: &Json, random: &mut Random) -> Json {
         json!(random.between(from, to))
     } else if is(schema, "array") {
         let min = schema["minItems"].as_i64().unwrap_or(0);
-        items(min, 3, random, |random| of_schema(item_of(schema), random))
+        items(min, 3, random, |random| of_schema(item_of(schema, 0), random))
     } else {
         json!(expanded("<word>", random))
     }

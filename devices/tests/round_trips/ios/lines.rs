@@ -54,7 +54,7 @@ impl Lines {
             modes.truncate(depth);
             let scope = self.scope(&modes);
             let mut entry = Entry {
-                line: self.rules.shown(&format!("{scope}{line}"))[scope.len()..].to_owned(),
+                line: self.shown(&scope, line),
                 ..Entry::default()
             };
             if let Some(end) = self.rules.text_end(line) {
@@ -67,6 +67,14 @@ impl Lines {
             }
         }
         Ok(())
+    }
+
+    /// The line in the form in which it is shown.
+    fn shown(&self, scope: &str, line: &str) -> String {
+        match line.strip_prefix("no ") {
+            Some(line) => format!("no {}", self.shown(scope, line)),
+            None => self.rules.shown(&format!("{scope}{line}"))[scope.len()..].to_owned(),
+        }
     }
 
     /// The first word of the line that opened the mode, for rules.
@@ -86,6 +94,16 @@ impl Lines {
             if rules.is_on(&scoped(line)) {
                 siblings.retain(|other| other.line != line && other.line != entry.line);
                 siblings.push(entry);
+                return Ok(());
+            }
+            if let Some((begin, word)) = rules.part(&scoped(line)) {
+                let is_whole = |other: &&mut Entry| scoped(&other.line).starts_with(&format!("{begin} "));
+                for other in siblings.iter_mut().filter(is_whole) {
+                    if let Some((before, behind)) = other.line.split_once(&format!(" {word} ")) {
+                        let rest = behind.split_once(' ').map_or(String::new(), |(_, rest)| format!(" {rest}"));
+                        other.line = format!("{before}{rest}");
+                    }
+                }
                 return Ok(());
             }
             let is_taken = |other: &Entry| {

@@ -30,6 +30,8 @@ struct RuleFile {
     refused: Vec<String>,
     /// What `no` takes away beside what begins with the line: pattern and a pattern.
     takes: Vec<(String, String)>,
+    /// Parts of a line that `no` takes away by their word: a pattern for the line, and one for the word.
+    parts: Vec<(String, String)>,
     /// Lines that open a text: a pattern whose first group ends it.
     text: Vec<String>,
     /// The line that ends a text alone, where the opening line does not tell what does.
@@ -54,6 +56,7 @@ pub(super) struct Rules {
     shown: Vec<(Regex, String)>,
     refused: Vec<Regex>,
     takes: Vec<(Regex, String)>,
+    parts: Vec<(Regex, Regex)>,
     text: Vec<Regex>,
     pub(super) text_end: Option<String>,
     pub(super) indent: usize,
@@ -83,6 +86,7 @@ impl Rules {
             shown: pairs(&file.shown),
             refused: all(&file.refused),
             takes: pairs(&file.takes),
+            parts: file.parts.iter().map(|(line, word)| (pattern(line), pattern(word))).collect(),
             text: all(&file.text),
             text_end: file.text_end,
             indent: file.indent,
@@ -145,6 +149,15 @@ impl Rules {
             Some(self::pattern(&expanded))
         });
         matching.collect()
+    }
+
+    /// The line and the word, where `no` before this takes away a part of the line.
+    pub(super) fn part<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
+        self.parts.iter().find_map(|(begin, word)| {
+            let found = begin.find(line).ok()??;
+            let rest = line[found.end()..].trim_start();
+            (whole(std::slice::from_ref(word), rest)).then_some((found.as_str(), rest))
+        })
     }
 
     /// What ends the text that a line opens, if it opens one.
