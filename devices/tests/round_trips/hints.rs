@@ -84,7 +84,9 @@ impl Hints {
                 attributes.insert(name.clone(), json!("present"));
                 continue;
             }
-            if attribute.behaviour == Behaviour::ReadOnly
+            let is_settled = attribute.default.is_some() && !self.values.contains_key(name);
+            if attribute.behaviour == Behaviour::Namevar && is_settled
+                || attribute.behaviour == Behaviour::ReadOnly
                 || in_group(name)
                 || self.without.contains_key(name)
                 || self.made.contains_key(name)
@@ -184,7 +186,7 @@ fn hinted(schema: &Json, hint: &Json, random: &mut Random) -> Json {
                 hinted(item_of(schema, 0), &form["items"], random)
             })
         }
-        Json::String(text) if is(schema, "array") && !text.is_empty() && !is(schema, "string") => {
+        Json::String(text) if is(schema, "array") && !is_word_of(schema, text) => {
             items(0, 3, random, |random| hinted(item_of(schema, 0), hint, random))
         }
         Json::String(text) => {
@@ -220,6 +222,14 @@ fn is(schema: &Json, kind: &str) -> bool {
     types == kind
         || types.as_array().is_some_and(|types| types.contains(&json!(kind)))
         || alternatives(schema).any(|one| is(one, kind))
+}
+
+/// Whether a JSON Schema allows a text itself, beside arrays.
+fn is_word_of(schema: &Json, text: &str) -> bool {
+    let words = schema["enum"].as_array();
+    words.is_some_and(|words| words.contains(&json!(text)))
+        || schema["type"] == "string"
+        || alternatives(schema).any(|one| is_word_of(one, text))
 }
 
 fn alternatives(schema: &Json) -> impl Iterator<Item = &Json> {

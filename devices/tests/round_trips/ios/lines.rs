@@ -90,6 +90,15 @@ impl Lines {
             return Err(format!("the device refuses `{}`", entry.line));
         }
         let siblings = self.below(modes);
+        let bare = entry.line.strip_prefix("no ");
+        let is_there = siblings.iter().any(|other| match bare {
+            Some(bare) => other.line.starts_with(bare),
+            None => other.line == entry.line,
+        });
+        if is_there == bare.is_some() {
+            let bare = scoped(bare.unwrap_or(&entry.line));
+            siblings.retain(|other| !rules.clears(&bare, &scoped(&other.line)));
+        }
         if let Some(line) = entry.line.strip_prefix("no ") {
             if rules.is_on(&scoped(line)) {
                 siblings.retain(|other| other.line != line && other.line != entry.line);

@@ -30,6 +30,8 @@ struct RuleFile {
     refused: Vec<String>,
     /// What `no` takes away beside what begins with the line: pattern and a pattern.
     takes: Vec<(String, String)>,
+    /// What a changed setting takes away: a pattern for the setting, and one for what goes.
+    clears: Vec<(String, String)>,
     /// Parts of a line that `no` takes away by their word: a pattern for the line, and one for the word.
     parts: Vec<(String, String)>,
     /// Lines that open a text: a pattern whose first group ends it.
@@ -56,6 +58,7 @@ pub(super) struct Rules {
     shown: Vec<(Regex, String)>,
     refused: Vec<Regex>,
     takes: Vec<(Regex, String)>,
+    clears: Vec<(Regex, Regex)>,
     parts: Vec<(Regex, Regex)>,
     text: Vec<Regex>,
     pub(super) text_end: Option<String>,
@@ -86,6 +89,7 @@ impl Rules {
             shown: pairs(&file.shown),
             refused: all(&file.refused),
             takes: pairs(&file.takes),
+            clears: file.clears.iter().map(|(one, other)| (pattern(one), pattern(other))).collect(),
             parts: file.parts.iter().map(|(line, word)| (pattern(line), pattern(word))).collect(),
             text: all(&file.text),
             text_end: file.text_end,
@@ -149,6 +153,13 @@ impl Rules {
             Some(self::pattern(&expanded))
         });
         matching.collect()
+    }
+
+    /// Whether a change of the first line takes away the other one.
+    pub(super) fn clears(&self, line: &str, other: &str) -> bool {
+        let is_match = |pattern: &Regex, line: &str| pattern.is_match(line).unwrap_or(false);
+        let mut clears = self.clears.iter();
+        clears.any(|(setting, gone)| is_match(setting, line) && is_match(gone, other))
     }
 
     /// The line and the word, where `no` before this takes away a part of the line.
