@@ -23,6 +23,8 @@ pub(crate) struct Hints {
     groups: Vec<Vec<Map<String, Json>>>,
     /// Attributes that are made of others: `{access_list} {entry}`. Those do not change, either.
     made: Map<String, Json>,
+    /// Attributes that cannot change.
+    fixed: Vec<String>,
     /// An attribute that only occurs together with another one.
     needs: Map<String, Json>,
     /// Attributes that cannot be managed on the device, each with the reason.
@@ -110,6 +112,9 @@ impl Hints {
             }
         }
         for (name, template) in &self.made {
+            if attributes.contains_key(name) {
+                continue;
+            }
             let mut text = template.as_str().expect("a text").to_owned();
             for (name, value) in &attributes {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -125,10 +130,10 @@ impl Hints {
         Sample { attributes, taken }
     }
 
-    /// Whether an attribute is a part of the resource's name.
+    /// Whether an attribute is a part of the resource's name, or cannot change.
     fn identifies(&self, schema: &TypeSchema, name: &str) -> bool {
         let mut made = self.made.values().filter_map(Json::as_str);
-        schema.namevars().iter().any(|namevar| namevar == name)
+        schema.namevars().iter().chain(&self.fixed).any(|fixed| fixed == name)
             || made.any(|template| template.contains(&format!("{{{name}}}")))
     }
 }

@@ -15,11 +15,11 @@ static IOS: LazyLock<Rules> = LazyLock::new(|| Rules::read(include_str!("ios/ios
 static EOS: LazyLock<Rules> = LazyLock::new(|| Rules::read(include_str!("ios/eos.yaml")));
 
 /// A switch with Cisco IOS.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ios(Lines);
 
 /// A switch with Arista EOS.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Eos(Lines);
 
 impl Default for Ios {

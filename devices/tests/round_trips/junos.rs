@@ -14,11 +14,11 @@ use tree::Node;
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::read(include_str!("junos/schema.yaml")));
 
 /// A device that is changed over NETCONF.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Junos(Node);
 
 /// A device that is changed at its command line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JunosCli(Node);
 
 impl Default for Junos {

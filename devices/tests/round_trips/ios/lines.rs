@@ -3,7 +3,7 @@
 use super::rules::Rules;
 
 /// A line of the configuration.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Entry {
     pub(super) line: String,
     pub(super) below: Vec<Self>,
@@ -16,6 +16,12 @@ pub(super) struct Entry {
 pub(super) struct Lines {
     rules: &'static Rules,
     pub(super) top: Vec<Entry>,
+}
+
+impl PartialEq for Lines {
+    fn eq(&self, other: &Self) -> bool {
+        self.top == other.top
+    }
 }
 
 impl std::fmt::Debug for Lines {
@@ -100,7 +106,7 @@ impl Lines {
             siblings.retain(|other| !rules.clears(&bare, &scoped(&other.line)));
         }
         if let Some(line) = entry.line.strip_prefix("no ") {
-            if rules.is_on(&scoped(line)) {
+            if rules.is_on(&scoped(line)) || rules.is_either(&scoped(line)) {
                 siblings.retain(|other| other.line != line && other.line != entry.line);
                 siblings.push(entry);
                 return Ok(());

@@ -16,10 +16,12 @@ struct RuleFile {
     begins: String,
     /// Lines that open a mode.
     modes: Vec<String>,
-    /// Settings: a line replaces the one with the same match.
+    /// Settings: a line replaces the one with the same match, or with the same groups.
     one: Vec<String>,
     /// What is on unless it is taken away: `no` stays in the configuration.
     on: Vec<String>,
+    /// What is in the configuration in both cases, with `no` or without.
+    either: Vec<String>,
     /// Defaults, which are taken and not shown.
     hidden: Vec<String>,
     /// What is there always: `no` has no effect on it, but on what is below.
@@ -53,6 +55,7 @@ pub(super) struct Rules {
     modes: Vec<Regex>,
     one: Vec<Regex>,
     on: Vec<Regex>,
+    either: Vec<Regex>,
     hidden: Vec<Regex>,
     fixed: Vec<Regex>,
     shown: Vec<(Regex, String)>,
@@ -84,6 +87,7 @@ impl Rules {
             modes: all(&file.modes),
             one: all(&file.one),
             on: all(&file.on),
+            either: all(&file.either),
             hidden: all(&file.hidden),
             fixed: all(&file.fixed),
             shown: pairs(&file.shown),
@@ -91,7 +95,7 @@ impl Rules {
             takes: pairs(&file.takes),
             clears: file.clears.iter().map(|(one, other)| (pattern(one), pattern(other))).collect(),
             parts: file.parts.iter().map(|(line, word)| (pattern(line), pattern(word))).collect(),
-            text: all(&file.text),
+            text: file.text.iter().map(|one| regex(&format!("^{one}"))).collect(),
             text_end: file.text_end,
             indent: file.indent,
             unshown: all(&file.unshown),
@@ -104,9 +108,16 @@ impl Rules {
     }
 
     /// The part of a line that names what it sets, if there is one of it.
-    pub(super) fn setting<'l>(&self, line: &'l str) -> Option<&'l str> {
-        let mut matches = self.one.iter().filter_map(|one| one.find(line).ok()?);
-        matches.next().map(|found| found.as_str().trim_end())
+    pub(super) fn setting(&self, line: &str) -> Option<String> {
+        let mut captures = self.one.iter().filter_map(|one| one.captures(line).ok()?);
+        let captures = captures.next()?;
+        let groups: Vec<&str> = captures.iter().flatten().map(|group| group.as_str()).collect();
+        let parts = if groups.len() > 1 { &groups[1..] } else { &groups };
+        Some(parts.concat())
+    }
+
+    pub(super) fn is_either(&self, line: &str) -> bool {
+        whole(&self.either, line)
     }
 
     pub(super) fn is_on(&self, line: &str) -> bool {
@@ -181,7 +192,11 @@ impl Rules {
 }
 
 fn pattern(text: &str) -> Regex {
-    Regex::new(&format!("^(?:{text})(?= |$)")).expect("a rule is a regular expression")
+    regex(&format!("^(?:{text})(?= |$)"))
+}
+
+fn regex(text: &str) -> Regex {
+    Regex::new(text).expect("a rule is a regular expression")
 }
 
 /// Whether a whole line matches one of the patterns.
