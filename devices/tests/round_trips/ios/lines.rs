@@ -9,6 +9,8 @@ pub(super) struct Entry {
     pub(super) below: Vec<Self>,
     /// The lines of its text, if it opens one.
     text: Vec<String>,
+    /// What it sets, if there is one of it.
+    setting: Option<String>,
 }
 
 /// The configuration.
@@ -121,13 +123,11 @@ impl Lines {
                 }
                 return Ok(());
             }
+            let setting = rules.setting(&scoped(line));
             let is_taken = |other: &Entry| {
-                let (this, that) = (scoped(line), scoped(&other.line));
-                let setting = rules.setting(&this);
-                let begins = that.strip_prefix(&this);
+                let begins = other.line.strip_prefix(line);
                 begins.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-                    || setting.is_some() && rules.setting(&that) == setting
-                    || rules.takes(&this).iter().any(|taken| taken.is_match(&that).unwrap_or(false))
+                    || setting.is_some() && other.setting == setting
             };
             for other in siblings.iter_mut().filter(|other| is_taken(other)) {
                 if rules.is_fixed(&scoped(&other.line)) {
@@ -142,11 +142,11 @@ impl Lines {
         if rules.is_on(&scoped(&line)) {
             return Ok(());
         }
+        let setting = rules.setting(&scoped(&line));
         let is_same = |other: &Entry| {
-            let (this, that) = (scoped(&line), scoped(&other.line));
-            let setting = rules.setting(&this);
-            other.line == line || setting.is_some() && setting == rules.setting(&that)
+            other.line == line || setting.is_some() && setting == other.setting
         };
+        let entry = Entry { setting: setting.clone(), ..entry };
         let same = siblings.iter().position(is_same);
         match same {
             _ if rules.is_hidden(&scoped(&line)) => siblings.retain(|other| !is_same(other)),

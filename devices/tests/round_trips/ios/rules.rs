@@ -30,8 +30,6 @@ struct RuleFile {
     shown: Vec<(String, String)>,
     /// What the device refuses.
     refused: Vec<String>,
-    /// What `no` takes away beside what begins with the line: pattern and a pattern.
-    takes: Vec<(String, String)>,
     /// What a changed setting takes away: a pattern for the setting, and one for what goes.
     clears: Vec<(String, String)>,
     /// Parts of a line that `no` takes away by their word: a pattern for the line, and one for the word.
@@ -60,7 +58,6 @@ pub(super) struct Rules {
     fixed: Vec<Regex>,
     shown: Vec<(Regex, String)>,
     refused: Vec<Regex>,
-    takes: Vec<(Regex, String)>,
     clears: Vec<(Regex, Regex)>,
     parts: Vec<(Regex, Regex)>,
     text: Vec<Regex>,
@@ -92,7 +89,6 @@ impl Rules {
             fixed: all(&file.fixed),
             shown: pairs(&file.shown),
             refused: all(&file.refused),
-            takes: pairs(&file.takes),
             clears: file.clears.iter().map(|(one, other)| (pattern(one), pattern(other))).collect(),
             parts: file.parts.iter().map(|(line, word)| (pattern(line), pattern(word))).collect(),
             text: file.text.iter().map(|one| regex(&format!("^{one}"))).collect(),
@@ -150,20 +146,6 @@ impl Rules {
         shown.fold(line.to_owned(), |line, (pattern, replacement)| {
             pattern.replace(&line, replacement.as_str()).into_owned()
         })
-    }
-
-    /// What else a `no` before this line takes away.
-    pub(super) fn takes(&self, line: &str) -> Vec<Regex> {
-        let matching = self.takes.iter().filter_map(|(pattern, other)| {
-            let captures = pattern.captures(line).ok()??;
-            let mut expanded = other.clone();
-            for group in 1..captures.len() {
-                let text = captures.get(group).map_or("", |group| group.as_str());
-                expanded = expanded.replace(&format!("\\{group}"), &fancy_regex::escape(text));
-            }
-            Some(self::pattern(&expanded))
-        });
-        matching.collect()
     }
 
     /// Whether a change of the first line takes away the other one.
