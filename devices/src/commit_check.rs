@@ -1,18 +1,24 @@
-//! Refuses families whose command line commits a candidate configuration.
+//! Refuses families whose command line commits a candidate configuration beside the dialect's `commit`.
 
 use devgate_transports::{Dialect, is_commit};
 
 use crate::file_node::{FileNode, Problems};
 
-/// Why a family must not commit, and what to do instead.
-const NO_COMMIT: &str = "this commits a candidate configuration, which is not supported: after a \
-     refused line, half a change would wait there for the next commit; use the device's NETCONF or \
-     API, or leave `enter_config`, `leave_config` and `save` out, so that the family only reads";
+/// Why a key must not commit, and what to do instead.
+const NO_COMMIT: &str = "this commits a candidate configuration, and would do so even after a refused line, with half a change: expected a \
+     command that commits nothing here, and the commit in the dialect's `commit`";
 
-/// Reports the settings of a dialect that commit.
+/// Why a line must not commit, and what to do instead.
+const NO_COMMIT_IN_LINES: &str = "this commits a candidate configuration before all lines are typed: leave it out, and let the dialect's `commit` \
+     say how the lines take effect";
+
+/// Reports the settings of a dialect that commit, and the mistakes in its `commit`.
 pub(crate) fn check_dialect(file_node: &FileNode<'_>, dialect: &Dialect, problems: &mut Problems) {
-    for key in dialect.keys_that_commit() {
-        problems.push(file_node.nearest(&[key.to_owned()]).problem(NO_COMMIT));
+    let commits = dialect.keys_that_commit().into_iter();
+    let commits = commits.map(|path| (path, NO_COMMIT.to_owned()));
+    for (path, message) in commits.chain(dialect.commit_mistakes()) {
+        let path: Vec<String> = path.into_iter().map(str::to_owned).collect();
+        problems.push(file_node.nearest(&path).problem(message));
     }
 }
 
@@ -20,7 +26,12 @@ pub(crate) fn check_dialect(file_node: &FileNode<'_>, dialect: &Dialect, problem
 pub(crate) fn check_lines(file_node: &FileNode<'_>, problems: &mut Problems) {
     let lines = file_node.node().as_str().unwrap_or_default().lines();
     for (number, _) in (1..).zip(lines).filter(|(_, line)| is_commit(line)) {
-        problems.push(file_node.location().line_of_text(number).problem(NO_COMMIT));
+        problems.push(
+            file_node
+                .location()
+                .line_of_text(number)
+                .problem(NO_COMMIT_IN_LINES),
+        );
     }
 }
 
@@ -81,7 +92,10 @@ cli:
         ] {
             assert!(error.contains(location), "{error}");
         }
-        assert!(error.contains("use the device's NETCONF"), "{error}");
+        assert!(
+            error.contains("the commit in the dialect's `commit`"),
+            "{error}"
+        );
         assert_eq!(error.lines().count(), 3, "{error}");
     }
 }

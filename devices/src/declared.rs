@@ -1,18 +1,24 @@
 //! Resource types declared as data, with a file for each form of change.
 
-mod body;
 mod cli;
+#[cfg(test)]
+mod collect_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]
 mod data_tests;
 mod definition;
 mod form;
+mod get;
+mod line_patterns;
+#[cfg(test)]
+mod line_patterns_tests;
 mod line_templates;
 #[cfg(test)]
 mod line_templates_tests;
 mod merged_rows;
 mod netconf;
+mod on_device;
 mod ovsdb;
 mod provider;
 mod read;
@@ -26,3 +32,6 @@ mod tests;
 mod text_tests;
 
 pub(crate) use provider::DeclaredType;
+
+/// The name of a device's facts in expressions and templates.
+const FACTS: &str = "facts";

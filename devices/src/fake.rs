@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use devgate_schemas::{Event, EventSink, Facts};
-use devgate_transports::error::{ConfigurationProblem, RefusedLine};
+use devgate_transports::error::{ConfigurationProblem, LinesEffect, RefusedLine};
 use devgate_transports::{CommandLine, Context, Line, Transport};
 
 /// A session that refuses lines containing a word, or is lost at a line containing one.
@@ -58,7 +58,7 @@ impl CommandLine for FakeSession {
                     }),
                     sent: number,
                     of: lines.len(),
-                    rolled_back: false,
+                    effect: LinesEffect::Each,
                     interrupted: contains(self.lost_at).then(|| Box::new(lost)),
                 };
                 return Err(devgate_transports::Error::Configuration(Box::new(problem)));

@@ -5,8 +5,11 @@
 mod cases;
 mod facts;
 mod folder;
+mod names;
+mod protocol;
 mod recording;
 mod session;
+mod show;
 #[cfg(test)]
 mod tests;
 
@@ -14,18 +17,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::command_line::check_command;
-use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
+use crate::source::{FamilyProtocol, ProtocolKind, Unanswered, has_command_line};
+use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
+use protocol::{dialect, protocol};
 use session::Session;
 
 pub use cases::{CaseResult, UpdateExpected};
@@ -40,23 +44,29 @@ pub struct Family {
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
+    textfsm_platform: Option<String>,
     folder: Folder,
 }
 
 /// The name of a family's file.
 const FILE: &str = "family.yaml";
 
+/// The key of a type's file that names another type, from which it takes what it does not say itself.
+const LIKE: &str = "like";
+
 /// The keys of a family's file.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 11] = [
     "name",
     "desc",
     "protocol",
     "types_of",
     "connection_info",
     "groups",
+    "names",
     "dialect",
     "facts",
     "checkpoint",
+    "textfsm_platform",
 ];
 
 /// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
@@ -121,12 +131,6 @@ impl Family {
         self.protocol.schema().name()
     }
 
-    /// Whether its dialect declares that a command changes nothing.
-    pub fn is_harmless(&self, command: &str) -> bool {
-        let dialect = self.dialect.as_ref();
-        dialect.is_some_and(|dialect| dialect.is_harmless(command))
-    }
-
     /// The name of its file, for messages.
     pub fn file(&self) -> String {
         self.folder.display_name(FILE)
@@ -137,26 +141,35 @@ impl Family {
         self.facts.commands()
     }
 
-    /// Every read-only command or query, without duplicates: those that the dialect runs when a session opens, and
-    /// those of facts and resources.
-    pub fn commands(&self) -> Vec<&str> {
-        let types = self.types.iter().flat_map(DeclaredType::commands);
-        let all = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
-        let all = all.map(String::as_str);
-        let mut commands: Vec<&str> = Vec::new();
-        for command in all.chain(self.fact_commands()).chain(types) {
-            if !commands.contains(&command) {
-                commands.push(command);
+    /// The read-only commands or queries that a recording still lacks, without duplicates: those that the dialect runs
+    /// when a session opens, and those of facts and resources. What a command is asked about may be in the answers to
+    /// others, so there may be more when these are known.
+    pub fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> Vec<Unanswered> {
+        let on_open = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let on_open = on_open.filter(|command| known(command).is_none());
+        let on_open = on_open.map(|command| Unanswered {
+            query: command.clone(),
+            is_optional: false,
+        });
+        let types = self.types.iter().flat_map(|kind| kind.unanswered(known));
+        let mut unanswered: Vec<Unanswered> = Vec::new();
+        for one in on_open.chain(self.facts.unanswered(known)).chain(types) {
+            match unanswered.iter_mut().find(|other| other.query == one.query) {
+                Some(other) => other.is_optional &= one.is_optional,
+                None => unanswered.push(one),
             }
         }
-        commands
+        unanswered
     }
 
     /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
     pub fn secrets_in<'o>(&self, output: impl Fn(&str) -> Option<&'o str>) -> Vec<Value> {
         let resources = self.types.iter().flat_map(|kind| {
             // Output that a type cannot read yields no known secret.
-            kind.resources(&output).unwrap_or_default()
+            kind.resources(&output, None).unwrap_or_default()
         });
         let values = resources.flat_map(|one| {
             let values = one.iter().map(|(_, value)| value.clone());
@@ -211,6 +224,21 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
+        let mut language = Language::default();
+        for folder in folder.of_types().iter().rev() {
+            // The file of another family has its own problems.
+            if let Ok(file) = folder.yaml(FILE) {
+                let top = file.top();
+                let has_names = top.get("names").is_some();
+                let read = if has_names {
+                    names::language(&top, &mut problems)
+                } else {
+                    language
+                };
+                language = read;
+            }
+        }
+        let file = file.map(|file| file.speaking(language));
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
             kind: ProtocolKind::of(it.protocol.schema().name()),
@@ -218,7 +246,7 @@ impl Family {
         });
         let mut all = Vec::new();
         for folder in folder.of_types() {
-            all.extend(types(&folder, protocol.as_ref(), &mut problems)?);
+            all.extend(types(&folder, language, protocol.as_ref(), &mut problems)?);
         }
         match contents {
             Some(FamilyFile {
@@ -227,6 +255,7 @@ impl Family {
                 dialect,
                 facts,
                 checkpoint,
+                textfsm_platform,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
@@ -234,6 +263,7 @@ impl Family {
                 facts: Arc::new(facts),
                 types: all,
                 checkpoint,
+                textfsm_platform,
                 folder,
             }),
             _ => Err(Error::Family(problems)),
@@ -264,6 +294,7 @@ struct FamilyFile {
     dialect: Option<Dialect>,
     facts: FactSources,
     checkpoint: Option<CliRollback>,
+    textfsm_platform: Option<String>,
 }
 
 impl FamilyFile {
@@ -277,7 +308,7 @@ impl FamilyFile {
         let protocol_kind = protocol
             .as_ref()
             .map(|it| ProtocolKind::of(it.schema().name()));
-        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::Commands);
+        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::CommandApi);
         let facts = top.get("facts");
         for source in facts.iter().flat_map(FileNode::items) {
             check_command(&source, dialect.as_ref(), problems);
@@ -294,7 +325,16 @@ impl FamilyFile {
             let message = "lines are taken back on a command line only: there is no `dialect`";
             problems.push(checkpoint.problem(message));
         }
-        let checkpoint = checkpoint.and_then(|file_node| CliRollback::read(&file_node, problems));
+        let checkpoint = checkpoint
+            .and_then(|file_node| CliRollback::read(&file_node, dialect.as_ref(), problems));
+        let platform = top.get("textfsm_platform");
+        if let (Some(platform), Some(protocol)) = (&platform, &protocol)
+            && !has_command_line(protocol.schema().name())
+        {
+            problems
+                .push(platform.problem("this protocol has no command line to parse outputs of"));
+        }
+        let platform = platform.and_then(|it| it.text(problems).map(str::to_owned));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -310,6 +350,7 @@ impl FamilyFile {
             dialect,
             facts,
             checkpoint,
+            textfsm_platform: platform,
         })
     }
 }
@@ -325,53 +366,10 @@ fn if_valid(file: Result<YamlFile>, problems: &mut Problems) -> Result<Option<Ya
     }
 }
 
-/// The family's dialect, if it has one.
-fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
-    let file_node = top.get("dialect")?;
-    let dialect: Dialect = match yaml::from_node(file_node.node()) {
-        Ok(dialect) => dialect,
-        Err(error) => {
-            problems.push(file_node.yaml_problem(error));
-            return None;
-        }
-    };
-    check_dialect(&file_node, &dialect, problems);
-    Some(dialect)
-}
-
-/// The family's protocol, with its dialect if it has one.
-fn protocol(
-    top: &FileNode<'_>,
-    dialect: Option<Dialect>,
-    problems: &mut Problems,
-) -> Option<Arc<dyn Connect>> {
-    let file_node = top.required("protocol", problems)?;
-    let name = file_node.text(problems)?;
-    let known = devgate_transports::all();
-    let Some(protocol) = known.iter().find(|one| one.schema().name() == name) else {
-        let hint = suggest(name, known.iter().map(|one| one.schema().name()));
-        problems.push(file_node.problem(format!("there is no protocol `{name}`{hint}")));
-        return None;
-    };
-    let Some(dialect) = dialect else {
-        return Some(Arc::clone(protocol));
-    };
-    let with_dialect = protocol.speaking(dialect);
-    if with_dialect.is_none() && has_command_line(name) {
-        // An API takes commands without a prompt.
-        top.get("dialect")?.only(&["harmless", "filters"], problems);
-        return Some(Arc::clone(protocol));
-    }
-    if with_dialect.is_none() {
-        let message = format!("`{name}` has no command line, and so no dialect: leave it out");
-        problems.push(top.nearest(&["dialect".to_owned()]).problem(message));
-    }
-    with_dialect
-}
-
 /// The types in `types/`, one per file.
 fn types(
     folder: &Folder,
+    language: Language,
     protocol: Option<&FamilyProtocol>,
     problems: &mut Problems,
 ) -> Result<Vec<DeclaredType>> {
@@ -381,9 +379,13 @@ fn types(
             continue;
         };
         let path = format!("types/{name}");
-        let Some(file) = if_valid(folder.yaml(&path), problems)? else {
+        let Some(mut file) = if_valid(folder.yaml(&path), problems)? else {
             continue;
         };
+        if !add_like(&mut file, folder, problems)? {
+            continue;
+        }
+        let file = file.speaking(language);
         let top = file.top();
         let read = |path: &str| folder.read(path);
         let Some(kind) = DeclaredType::read(&top, protocol, &read, problems) else {
@@ -396,4 +398,36 @@ fn types(
         types.push(kind);
     }
     Ok(types)
+}
+
+/// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
+/// with the other file is reported for that file.
+fn add_like(file: &mut YamlFile, folder: &Folder, problems: &mut Problems) -> Result<bool> {
+    let Some(like) = file
+        .top()
+        .get(LIKE)
+        .map(|like| (like.text(problems), like.location()))
+    else {
+        return Ok(true);
+    };
+    let (Some(name), location) = like else {
+        return Ok(false);
+    };
+    let name = format!("{name}.yaml");
+    let names = folder.names("types")?;
+    if !names.contains(&name) {
+        let hint = suggest(&name, names.iter().map(String::as_str));
+        problems.push(location.problem(format!("there is no file `{name}` beside this one{hint}")));
+        return Ok(false);
+    }
+    let Ok(other) = folder.yaml(&format!("types/{name}")) else {
+        return Ok(false);
+    };
+    if other.top().get(LIKE).is_some() {
+        let message = format!("`{name}` is itself `{LIKE}` another type: expected that one");
+        problems.push(location.problem(message));
+        return Ok(false);
+    }
+    file.add_missing(&other);
+    Ok(true)
 }

@@ -7,6 +7,7 @@
 //! the [`Context`](devgate_transports::Context) lends. Types that need code implement
 //! [`SimpleProvider`] or [`Provider`]; nothing above can distinguish the two kinds.
 
+mod body;
 mod command_line;
 mod commit_check;
 mod declared;
@@ -32,5 +33,5 @@ pub use provider::{
 };
 pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;
-pub use source::has_command_line;
-pub use textfsm::{Table, TemplateCollection};
+pub use source::{Unanswered, has_command_line};
+pub use textfsm::{CommandTemplates, Table, TemplateCollection};

@@ -129,6 +129,12 @@ pub struct Report {
     pub status: RunStatus,
     /// Whether changes were only told.
     pub noop: bool,
+    /// What the device itself says that the changes would change.
+    ///
+    /// Only some devices can tell, and only under noop.
+    #[schemars(transform = each("A line"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_diff: Vec<String>,
     /// Whether everything was looked at.
     ///
     /// A run that is stopped leaves some alone.

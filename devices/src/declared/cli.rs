@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use devgate_schemas::{Name, Resource, TypeSchema, Value};
-use devgate_transports::{Context, Dialect};
+use devgate_transports::{Context, Dialect, Error as TransportError};
 
 use super::crud::{ChangeKind, ChangeScope, Crud, change_names};
 use super::line_templates::LineTemplates;
+use super::on_device::TypeOnDevice;
 use crate::command_line::session;
 use crate::file_node::{FileNode, Problems};
 use crate::line::{self, Line, LineProblem};
@@ -44,8 +45,9 @@ impl Cli {
                     problems.push(create.problem("`create` and `lines` exclude each other"));
                 }
                 let (mode, names) = (top.get("mode"), change_names(schema));
+                let (mode, dialect) = (mode.as_ref(), dialect.as_deref());
                 let lines =
-                    LineTemplates::read_short(&lines, mode.as_ref(), schema, &names, problems);
+                    LineTemplates::read_short(&lines, mode, schema, dialect, &names, problems);
                 let lines = lines.map(Some);
                 Crud::with_create(lines, top, schema, problems, LineTemplates::read)
             }
@@ -88,17 +90,17 @@ impl Cli {
     /// The lines for a change. Nothing is sent.
     pub(super) fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
     ) -> Result<Vec<Line>> {
-        let templates = self.crud.for_change(schema, change)?;
+        let templates = self.crud.for_change(kind, change)?;
         let medium = |attribute: &str| self.medium(attribute);
-        let values = ChangeScope::of(schema, name, change, medium)?;
-        let text = templates.render(schema, &values.scope)?;
+        let values = ChangeScope::of(kind, name, change, medium)?;
+        let text = templates.render(kind, &values.scope)?;
         let lines = Line::all(&text, &values.secrets, self.dialect.as_deref());
         lines.map_err(|problem| {
-            let title = || format!("{}[{name}]", schema.name());
+            let title = || format!("{}[{name}]", kind.name());
             self.blamed(&problem, change, title)
                 .unwrap_or_else(|| templates.error(problem.to_string()))
         })
@@ -138,6 +140,11 @@ impl Cli {
         self.crud.is_stateless(schema, should)
     }
 
+    /// Whether the lines depend on the device's facts.
+    pub(super) fn uses_facts(&self) -> bool {
+        self.crud.uses_facts()
+    }
+
     /// Applies changes. A resource whose lines are refused fails; the others continue. Nothing is sent
     /// twice.
     ///
@@ -147,12 +154,12 @@ impl Cli {
     pub(super) async fn set(
         &self,
         ctx: &Context<'_>,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         changes: Vec<(Name, Change)>,
     ) -> Result<()> {
         let (mut prepared, mut lines) = (Vec::new(), Vec::new());
         for (name, change) in changes {
-            match self.lines(schema, &name, &change) {
+            match self.lines(kind, &name, &change) {
                 Ok(rendered) => {
                     prepared.push((ChangeKind::of(&change), name));
                     lines.push(rendered);
@@ -161,9 +168,10 @@ impl Cli {
             }
         }
         if ctx.noop() {
-            return Ok(());
+            return self.preview(ctx, &prepared, &lines).await;
         }
-        line::send(ctx, session(ctx)?, &lines, |at, outcome| {
+        let mode_exit = line::mode_exit(self.dialect.as_deref());
+        line::send(ctx, session(ctx)?, &lines, mode_exit, |at, outcome| {
             let (kind, name) = &prepared[at];
             match outcome {
                 Ok(()) => kind.report(ctx, name.title()),
@@ -171,5 +179,41 @@ impl Cli {
             }
         })
         .await
+    }
+
+    /// Whether the device can tell what lines would change.
+    pub(super) fn previews(&self) -> bool {
+        self.dialect.as_deref().is_some_and(Dialect::previews)
+    }
+
+    /// Shows what the device says that changes would change. A resource whose lines are refused fails.
+    ///
+    /// # Errors
+    /// Fails when the session was lost. It is only a warning if the candidate cannot be used.
+    async fn preview(
+        &self,
+        ctx: &Context<'_>,
+        prepared: &[(ChangeKind, Name)],
+        lines: &[Vec<Line>],
+    ) -> Result<()> {
+        if !self.previews() {
+            return Ok(());
+        }
+        let mode_exit = line::mode_exit(self.dialect.as_deref());
+        let shown = line::preview(ctx, session(ctx)?, lines, mode_exit, |at, outcome| {
+            if let Err(message) = outcome {
+                ctx.failed(prepared[at].1.title(), message);
+            }
+        });
+        match shown.await {
+            Ok(shown) => shown.iter().for_each(|diff| ctx.preview(diff)),
+            Err(Error::Transport(TransportError::Configuration(problem)))
+                if problem.is_candidate_unavailable() =>
+            {
+                ctx.warning(format!("the device's own diff cannot be shown: {problem}"));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 //! - `type`: the resource type; without it, the case tests the family's facts.
 //! - `changes`: a list of `{title, is, should}`. Without `is` the resource is absent, and without `should`
 //!   it is removed. Both are brought into canonical form, as in a run. Without `changes`, the case tests the result of `get`.
+//! - `facts`: the facts of the device. Without them, the device has all that the type knows.
 //! - `session`: the subject of a recorded session; the case tests the facts and the resources of every type
 //!   in it.
 //!
@@ -16,7 +17,7 @@
 use std::path::Path;
 
 use devgate_schemas::yaml::Node;
-use devgate_schemas::{Hash, InvalidResource, Value, suggest};
+use devgate_schemas::{Facts, Hash, InvalidResource, Value, suggest};
 use serde_json::json;
 
 use super::folder::Folder;
@@ -127,12 +128,15 @@ impl Family {
         let file = folder.yaml(&format!("{case}/case.yaml"))?;
         let mut problems = Problems::new();
         let top = file.top();
-        top.only(&["desc", "type", "changes", "session"], &mut problems);
+        top.only(
+            &["desc", "type", "facts", "changes", "session"],
+            &mut problems,
+        );
         top.required("desc", &mut problems);
         let session = top.get("session");
         if let Some(session) = &session {
             problems.extend(Recording::session(session).err());
-            for other in ["type", "changes"] {
+            for other in ["type", "facts", "changes"] {
                 if let Some(other) = top.get(other) {
                     problems.push(other.problem("a recorded session is about every type"));
                 }
@@ -156,10 +160,13 @@ impl Family {
         if session.is_some() {
             return self.try_session(folder, case);
         }
+        let facts = top
+            .get("facts")
+            .map(|facts| Facts::from(hash(facts.node())));
         match (kind, top.get("changes")) {
             (None, _) => self.try_facts(folder, case),
             (Some(kind), Some(changes)) => {
-                let lines = lines(kind, &changes)?;
+                let lines = lines(kind, &changes, facts.as_ref())?;
                 Ok(case_output(
                     "lines.txt",
                     lines.map(|lines| lines.join("\n") + "\n"),
@@ -167,7 +174,8 @@ impl Family {
             }
             (Some(kind), None) => {
                 let outputs = outputs(folder, case)?;
-                let resources = kind.resources(|command| output_of(&outputs, command));
+                let output = |command: &str| output_of(&outputs, command);
+                let resources = kind.resources(output, facts.as_ref());
                 Ok(case_output(
                     "resources.json",
                     resources.map(|resources| pretty(&json!(resources))),
@@ -189,8 +197,10 @@ impl Family {
     fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
         let mut json = self.facts_json(&outputs);
+        let output = |command: &str| output_of(&outputs, command);
+        let facts = self.facts_of(output, |_| {});
         for kind in &self.types {
-            let resources = kind.resources(|command| output_of(&outputs, command));
+            let resources = kind.resources(output, Some(&facts));
             let name = kind.schema().name();
             json["resources"][name] = match resources {
                 Ok(resources) => json!(resources),
@@ -229,7 +239,11 @@ fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
 }
 
 /// Returns the lines of a case's changes. The outer error is a problem of the case itself.
-fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<String>>> {
+fn lines(
+    kind: &dyn ResourceType,
+    changes: &FileNode<'_>,
+    facts: Option<&Facts>,
+) -> Result<Result<Vec<String>>> {
     let schema = kind.schema();
     let mut lines = Vec::new();
     for file_node in changes.items() {
@@ -255,7 +269,7 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<S
                     if is_removal {
                         change.should = None;
                     }
-                    kind.render(&name, &change, SecretVisibility::Redacted)
+                    kind.render(&name, &change, facts, SecretVisibility::Redacted)
                 });
         match rendered {
             Ok(rendered) => lines.extend(rendered),

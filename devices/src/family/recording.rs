@@ -46,10 +46,25 @@ pub struct Recording {
     pub outputs: Vec<(String, String)>,
 }
 
+/// The length in bytes of the longest command whose file has the command as its name.
+const LONGEST_NAME: usize = 240;
+
 /// The file in which the output of a command is recorded.
 pub(super) fn file_of(command: &str) -> String {
     let name = command.replace(['/', '\\', '|', '"', ':', '*', '?', '<', '>'], "_");
-    format!("{name}.txt")
+    if name.len() <= LONGEST_NAME {
+        return format!("{name}.txt");
+    }
+    // The hash of the whole distinguishes names that begin alike (FNV-1a, of 64 bits).
+    let hash = command
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let end = (0..=LONGEST_NAME - 20)
+        .rev()
+        .find(|&end| name.is_char_boundary(end));
+    format!("{} {hash:016x}.txt", &name[..end.unwrap_or(0)])
 }
 
 /// The texts of the files in a folder, with the files' names.

@@ -125,6 +125,12 @@ impl Family {
         }
     }
 
+    /// Returns whether the devices can tell what lines would change, without changing anything.
+    pub(crate) fn previews(&self) -> bool {
+        self.declared()
+            .is_some_and(devgate_devices::Family::previews)
+    }
+
     /// Returns how a device can be restored after a failed run, if the family supports that.
     pub(crate) fn rollback(&self) -> Option<&dyn DeviceRollback> {
         self.declared()?.rollback()

@@ -9,7 +9,7 @@ use super::read::ExpectedPrompt;
 use super::run::failure;
 use super::state::{Cli, CliState};
 use super::wait::AnswerWait;
-use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
+use crate::error::{ConfigurationProblem, Interruption, LinesEffect, RefusedLine};
 use crate::{Context, Error, Line, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
@@ -24,29 +24,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// [`Error::Configuration`], which says which lines the device accepted.
     pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
-        let (Some(enter), Some(leave), Some(_)) = (
-            &dialect.enter_config,
-            &dialect.leave_config,
-            &dialect.prompt.config,
-        ) else {
-            return Err(Error::Unsupported(
-                "the dialect has no `enter_config`, `leave_config` and `prompt.config`: this \
-                 device cannot be configured"
-                    .to_owned(),
-            ));
-        };
+        if dialect.is_modeless() {
+            return self.configure_at_prompt(ctx, lines).await;
+        }
+        let (enter, leave) = mode_commands(&dialect)?;
         lines.iter().try_for_each(Line::check)?;
         let lines = expected(&dialect, lines)?;
         self.begin("the configuration")?;
-        let mut problem = ConfigurationProblem {
-            peer: self.settings.peer.clone(),
-            refused: None,
-            sent: 0,
-            of: lines.len(),
-            rolled_back: false,
-            interrupted: None,
+        let mut problem = self.problem(lines.len(), LinesEffect::Each);
+        let result = match self.enter_config(ctx, enter).await {
+            Ok(()) => self.type_lines(ctx, &lines, &mut problem).await,
+            Err(error) => Err(error),
         };
-        let result = self.type_lines(ctx, enter, &lines, &mut problem).await;
         let result = match result {
             Ok(()) if problem.refused.is_some() => {
                 self.state = CliState::Broken;
@@ -63,32 +52,49 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Err(Error::Configuration(Box::new(problem)))
     }
 
-    async fn type_lines(
+    /// Returns the outcome of lines before any of them is sent.
+    pub(super) fn problem(&self, of: usize, effect: LinesEffect) -> ConfigurationProblem {
+        ConfigurationProblem {
+            peer: self.settings.peer.clone(),
+            refused: None,
+            sent: 0,
+            of,
+            effect,
+            interrupted: None,
+        }
+    }
+
+    async fn enter_config(&mut self, ctx: &Context<'_>, enter: &str) -> Result<()> {
+        let line = Line::new(enter);
+        let operation = format!("`{enter}`");
+        let entered = self.type_config(ctx, &line, ExpectedPrompt::Config, &operation);
+        let message = entered.await?;
+        self.check_entered(enter, &message)
+    }
+
+    /// Checks that the session is in configuration mode.
+    ///
+    /// # Errors
+    /// Fails with [`Error::CommandFailed`] and the device's answer.
+    pub(super) fn check_entered(&self, enter: &str, message: &str) -> Result<()> {
+        if self.in_config() {
+            return Ok(());
+        }
+        Err(Error::CommandFailed {
+            peer: self.settings.peer.clone(),
+            command: enter.to_owned(),
+            message: message.trim().to_owned(),
+            hint: self.privilege_hint(),
+        })
+    }
+
+    /// Types lines in configuration mode, up to the first that is refused, which is recorded.
+    pub(super) async fn type_lines(
         &mut self,
         ctx: &Context<'_>,
-        enter: &str,
         lines: &[(&Line, ExpectedPrompt)],
         problem: &mut ConfigurationProblem,
     ) -> Result<()> {
-        let enter = Line::new(enter);
-        let message = self
-            .type_config(
-                ctx,
-                &enter,
-                ExpectedPrompt::Config,
-                &format!("`{}`", enter.shown()),
-            )
-            .await?;
-        if !self.in_config() {
-            let (peer, command) = (self.settings.peer.clone(), enter.shown());
-            let message = message.trim().to_owned();
-            return Err(Error::CommandFailed {
-                peer,
-                command,
-                message,
-                hint: self.privilege_hint(),
-            });
-        }
         for (index, &(line, expect)) in lines.iter().enumerate() {
             let number = index + 1;
             let operation = format!("line {number} of {}, `{}`", lines.len(), line.shown());
@@ -117,7 +123,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Sends a line and reads up to what is expected: a prompt in or outside of configuration mode, or a text line.
-    async fn type_config(
+    pub(super) async fn type_config(
         &mut self,
         ctx: &Context<'_>,
         line: &Line,
@@ -129,7 +135,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.end(operation, result, |partial| line.mask(partial))
     }
 
-    async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
+    /// Leaves configuration mode.
+    pub(super) async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
         let line = Line::new(leave);
         let operation = format!("`{leave}`");
         let mut wait = AnswerWait::for_command(ctx, &operation, &self.settings);
@@ -148,8 +155,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.check_output(&line, output).map(drop)
     }
 
-    fn in_config(&self) -> bool {
+    pub(super) fn in_config(&self) -> bool {
         self.is_config(self.screen.last_line())
+    }
+}
+
+/// Returns the commands that enter configuration mode, and leave it.
+///
+/// # Errors
+/// Fails with [`Error::Unsupported`] for a dialect without this mode.
+pub(super) fn mode_commands(dialect: &Dialect) -> Result<(&str, &str)> {
+    let Dialect {
+        enter_config,
+        leave_config,
+        prompt,
+        ..
+    } = dialect;
+    match (enter_config, leave_config, &prompt.config) {
+        (Some(enter), Some(leave), Some(_)) => Ok((enter, leave)),
+        _ => Err(Error::Unsupported(
+            "the dialect has no `enter_config`, `leave_config` and `prompt.config`: this \
+             device cannot be configured"
+                .to_owned(),
+        )),
     }
 }
 
@@ -158,7 +186,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 ///
 /// # Errors
 /// Fails with [`Error::Unsupported`] for a text without an end.
-fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, ExpectedPrompt)>> {
+pub(super) fn expected<'l>(
+    dialect: &Dialect,
+    lines: &'l [Line],
+) -> Result<Vec<(&'l Line, ExpectedPrompt)>> {
     let mut expected = Vec::new();
     let mut open: Option<(&Line, TextEnd)> = None;
     for line in lines {

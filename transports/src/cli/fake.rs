@@ -1,17 +1,15 @@
 //! A fake device for tests: a line editor, a few commands, and every bad habit on request.
 
+mod bench;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use devgate_schemas::{Event, EventSink, Level};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
-use super::dialect::Dialect;
-use super::{Cli, CliLogin, CliSettings, Credentials};
-use crate::Line;
-use crate::{Context, Result, RetryBudget};
+pub(crate) use bench::{TestBench, test_dialect};
 
 /// A step of a device's reaction to a command.
 #[derive(Clone, Debug)]
@@ -63,17 +61,11 @@ pub(crate) struct Fake {
     /// The number of lines that are echoed before the echo stops.
     echoes: usize,
     greeting: Vec<FakeStep>,
-    commands: HashMap<&'static str, Vec<FakeStep>>,
+    /// The reactions to each command, in order. The last one is repeated.
+    commands: HashMap<&'static str, VecDeque<Vec<FakeStep>>>,
     received: Arc<Mutex<Vec<String>>>,
     /// The input that was typed while nothing read it.
     typed_ahead: VecDeque<u8>,
-}
-
-/// The surroundings of a test: the clock, the event sink, the limits.
-#[derive(Default)]
-pub(crate) struct TestBench {
-    events: Mutex<Vec<Event>>,
-    retry_budget: RetryBudget,
 }
 
 pub(crate) fn write(text: &str) -> FakeStep {
@@ -82,7 +74,7 @@ pub(crate) fn write(text: &str) -> FakeStep {
 
 impl Fake {
     pub(crate) fn new(prompt: &str) -> Self {
-        let commands = HashMap::from([("terminal length 0", Vec::new())]);
+        let commands = HashMap::from([("terminal length 0", VecDeque::from([Vec::new()]))]);
         Self {
             prompt: prompt.to_owned(),
             echo: FakeEcho::Editor,
@@ -110,7 +102,15 @@ impl Fake {
     }
 
     pub(crate) fn on(mut self, command: &'static str, steps: &[FakeStep]) -> Self {
-        self.commands.insert(command, steps.to_vec());
+        let reactions = VecDeque::from([steps.to_vec()]);
+        self.commands.insert(command, reactions);
+        self
+    }
+
+    /// Adds a reaction to the next time that a command is typed.
+    pub(crate) fn then(mut self, command: &'static str, steps: &[FakeStep]) -> Self {
+        let reactions = self.commands.entry(command).or_default();
+        reactions.push_back(steps.to_vec());
         self
     }
 
@@ -145,7 +145,7 @@ impl Fake {
             }
             let command = typed.trim();
             if command.is_empty() {
-                for step in self.commands.get("").cloned().unwrap_or_default() {
+                for step in self.reaction("").unwrap_or_default() {
                     self.act(&step, &mut line).await?;
                 }
                 continue;
@@ -155,9 +155,17 @@ impl Fake {
                 .expect("no poison")
                 .push(command.to_owned());
             let unknown = vec![write("% Invalid input detected\r\n")];
-            for step in self.commands.get(command).cloned().unwrap_or(unknown) {
+            for step in self.reaction(command).unwrap_or(unknown) {
                 self.act(&step, &mut line).await?;
             }
+        }
+    }
+
+    fn reaction(&mut self, command: &str) -> Option<Vec<FakeStep>> {
+        let reactions = self.commands.get_mut(command)?;
+        match reactions.len() {
+            0 | 1 => reactions.front().cloned(),
+            _ => reactions.pop_front(),
         }
     }
 
@@ -278,121 +286,4 @@ impl Fake {
         }
         Ok(())
     }
-}
-
-impl EventSink for TestBench {
-    fn emit(&self, event: Event) {
-        self.events.lock().expect("no poison").push(event);
-    }
-}
-
-impl TestBench {
-    /// Creates a bench with a retry budget of this many seconds.
-    pub(crate) fn with_limit(seconds: u64) -> Self {
-        Self {
-            retry_budget: RetryBudget::at_most(Duration::from_secs(seconds)),
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn ctx(&self) -> Context<'_> {
-        Context::new("r1", self, &self.retry_budget)
-    }
-
-    /// Returns the messages at `notice`.
-    pub(crate) fn notices(&self) -> Vec<String> {
-        self.messages(Level::Notice)
-    }
-
-    /// Returns the messages at a level.
-    pub(crate) fn messages(&self, level: Level) -> Vec<String> {
-        let events = self.events.lock().expect("no poison");
-        let messages = events.iter().filter(|event| event.level == level);
-        messages.map(|event| event.message.clone()).collect()
-    }
-
-    pub(crate) async fn open(
-        &self,
-        stream: DuplexStream,
-        dialect: Dialect,
-        enable_password: Option<&Line>,
-    ) -> Result<Cli<DuplexStream>> {
-        let settings = Self::settings(dialect);
-        let credentials = Credentials {
-            user: "me".to_owned(),
-            login: None,
-            enable_password: enable_password.cloned(),
-        };
-        let deadline = Instant::now() + settings.timeout;
-        Cli::open(&self.ctx(), stream, settings, deadline, &credentials).await
-    }
-
-    /// Opens a session with a device that asks for a login itself.
-    pub(crate) async fn log_in(
-        &self,
-        stream: DuplexStream,
-        password: &Line,
-    ) -> Result<Cli<DuplexStream>> {
-        let settings = Self::settings(test_dialect());
-        let credentials = Credentials {
-            user: "me".to_owned(),
-            login: Some(CliLogin {
-                password: Some(password.clone()),
-                setting: "password",
-            }),
-            enable_password: None,
-        };
-        let deadline = Instant::now() + settings.timeout;
-        Cli::open(&self.ctx(), stream, settings, deadline, &credentials).await
-    }
-
-    fn settings(dialect: Dialect) -> CliSettings {
-        CliSettings {
-            peer: "192.0.2.1:22".to_owned(),
-            dialect: Arc::new(dialect),
-            timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(30),
-            command_timeout: Duration::from_secs(600),
-        }
-    }
-
-    /// Opens a session with a device of the usual dialect.
-    pub(crate) async fn session(&self, fake: Fake) -> Cli<DuplexStream> {
-        self.open(fake.start(), test_dialect(), None)
-            .await
-            .expect("a session")
-    }
-
-    /// Returns the output of a command on a device of the usual dialect.
-    pub(crate) async fn output(&self, fake: Fake, command: &str) -> String {
-        let mut cli = self.session(fake).await;
-        cli.run(&self.ctx(), &Line::new(command))
-            .await
-            .expect("an output")
-    }
-}
-
-/// Returns a dialect as a family defines it.
-pub(crate) fn test_dialect() -> Dialect {
-    serde_json::from_value(serde_json::json!({
-        "prompt": {
-            "exec": r"[\w.-]+[>#] ?",
-            "config": r"[\w.-]+\(config[^)]*\)# ?",
-            "privileged": r"[\w.-]+# ?",
-        },
-        "on_open": ["terminal length 0"],
-        "pager": [{ "pattern": "--More--", "answer": " " }],
-        "enable": {},
-        "enter_config": "configure terminal",
-        "leave_config": "end",
-        "save": {
-            "command": "copy running-config startup-config",
-            "confirm": [{ "pattern": r"Destination filename \[[^\]]*\]\?", "answer": "" }],
-        },
-        "confirm": [{ "command": "^reload", "pattern": r"Proceed with reload\? \[confirm\]$", "answer": "" }],
-        "text": [r"^banner \S+ (\^C|\S)"],
-        "failure": ["^% "],
-        "unsolicited": [r"^\*\w{3} +\d+ [\d:.]+: %\w+-\d-\w+:"],
-    }))
-    .expect("a dialect")
 }

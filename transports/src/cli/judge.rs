@@ -55,6 +55,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let same = |line: &str| prompt.is(line) || prompt.position_in(line).is_some();
                 Some(proof.judge(&self.screen, same, Some(prompt_behaviour), unsolicited))
             }
+            // As above, at a prompt that is not the learnt one.
+            (
+                BlankDisplay::Late | BlankDisplay::Hidden | BlankDisplay::AnsweredQuestion,
+                ExpectedPrompt::AnyMode,
+            ) if !proof.has_probed() && self.is_of_any_mode(tail) => {
+                Some(PromptVerdict::AnswerWait)
+            }
+            (_, ExpectedPrompt::AnyMode) if self.is_of_any_mode(tail) => {
+                let same = |line: &str| Prompt::learn(line, tail).is_some();
+                Some(proof.judge(&self.screen, same, None, unsolicited))
+            }
             (_, ExpectedPrompt::AnyPrompt) if self.is_prompt_like(tail) => {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
                 Some(proof.judge(&self.screen, same, None, unsolicited))
@@ -92,7 +103,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return (is_next && is_prompt)
                 .then(|| PromptVerdict::Proven(fresh, prompt_behaviour.clone()));
         }
-        if is_known || (expect == ExpectedPrompt::AnyPrompt && self.is_prompt_like(tail)) {
+        let is_any = match expect {
+            ExpectedPrompt::AnyPrompt => self.is_prompt_like(tail),
+            ExpectedPrompt::AnyMode => self.is_of_any_mode(tail),
+            _ => false,
+        };
+        if is_known || is_any {
             return Some(proof.judge_edited(&self.screen, prompt_behaviour));
         }
         let is_safe = tail.trim().is_empty() || self.may_be_prompt(tail, prompt);
@@ -132,6 +148,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     .privileged
                     .as_ref()
                     .is_some_and(|pattern| pattern.is(line)))
+    }
+
+    /// Returns whether a line looks like a prompt of any mode.
+    fn is_of_any_mode(&self, line: &str) -> bool {
+        self.is_prompt_like(line) || self.is_config(line)
     }
 
     /// Returns whether a line is a prompt of configuration mode.

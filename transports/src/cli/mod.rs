@@ -32,15 +32,17 @@
 //!
 //! The cost is one round trip for each command. Configuration lines cost none: the echo of each line
 //! behind the prompt proves that the previous line has ended. The command that leaves configuration
-//! mode is proven as above.
+//! mode is proven as above, and so is each command of a commit ([`candidate`]).
 //!
 //! Only the last line is searched, and each byte is examined once, so the cost grows linearly with the
 //! output.
 //! times what one costs.
 
 mod alarm;
+mod candidate;
 pub(crate) mod commit;
 mod configure;
+mod confirm;
 pub mod dialect;
 mod echo;
 mod editor;
@@ -49,6 +51,7 @@ mod gap;
 mod judge;
 mod learn;
 mod login;
+mod modeless;
 mod output;
 mod pattern;
 mod probe;
@@ -69,5 +72,6 @@ pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use confirm::{Confirmation, SecondLogin};
 pub(crate) use login::{CliLogin, Credentials};
 pub(crate) use state::{Cli, CliSettings};

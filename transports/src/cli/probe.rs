@@ -79,7 +79,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
         };
         let Some(start) = self.output_start else {
-            let is_prompt = prompt.is(tail) || prompt.position_in(tail).is_some();
+            let is_prompt = prompt.is(tail)
+                || prompt.position_in(tail).is_some()
+                || (expect == ExpectedPrompt::AnyMode && self.is_config(tail));
             return is_prompt && text.contains('\n');
         };
         if self.may_be_prompt(tail, prompt) {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
-use super::output::{without_end, without_entered, without_late_messages, without_pagers};
+use super::output::{
+    without_end, without_entered, without_late_messages, without_line_above, without_pagers,
+};
 use super::prompt::Prompt;
 use super::prompt_behaviour::{BlankDisplay, PromptBehaviour};
 use super::proof::PromptProof;
@@ -34,6 +36,9 @@ pub(super) enum ExpectedPrompt {
     Prompt,
     /// Any prompt of the dialect. It is then learnt.
     AnyPrompt,
+    /// A prompt of configuration mode, or the learnt prompt or what it has changed to. It is proven, as at the end of
+    /// a command.
+    AnyMode,
     /// A prompt of configuration mode, or the learnt prompt if a line has left that mode.
     Config,
     /// None: a multi-line text was opened and continues. A prompt of configuration mode means that it
@@ -47,6 +52,11 @@ impl ExpectedPrompt {
     /// Returns whether a prompt of configuration mode ends the answer.
     pub(super) fn is_config(self) -> bool {
         matches!(self, Self::Config | Self::TextOpened)
+    }
+
+    /// Returns whether a command was typed, whose output ends with a proven prompt.
+    pub(super) fn is_of_command(self) -> bool {
+        matches!(self, Self::Prompt | Self::AnyMode)
     }
 }
 
@@ -73,7 +83,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         let end = self.screen.column() + line.text().chars().count();
         // A device's own line break at the screen edge would look like output. A blank moves beyond the edge.
-        self.is_padded = expect == ExpectedPrompt::Prompt && may_be_edge(end);
+        self.is_padded = expect.is_of_command() && may_be_edge(end);
         let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
         // A text is taken as it is, to its last line.
@@ -127,7 +137,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                             "the device did not echo the command",
                         ));
                     }
-                    Some(PromptVerdict::Proven(..)) if self.is_in_config_only() => {
+                    Some(PromptVerdict::Proven(..))
+                        if expect != ExpectedPrompt::AnyMode && self.is_in_config_only() =>
+                    {
                         return Err(Interruption::Configuring);
                     }
                     Some(PromptVerdict::Proven(end, prompt_behaviour)) => {
@@ -166,10 +178,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         self.reply(questions, &mut answered, wait).await?;
                         self.has_paged |=
                             answered[before..].iter().any(|answered| !answered.entered);
-                        if answered.len() > before
-                            && proof.has_probed()
-                            && expect == ExpectedPrompt::Prompt
-                        {
+                        if answered.len() > before && proof.has_probed() && expect.is_of_command() {
                             return Err(Interruption::OutOfStep(PAGER_MAY_HAVE_TAKEN_KEY));
                         }
                     }
@@ -214,7 +223,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ) -> Result<String, Interruption> {
         let erased_output = self.erased_output(end);
         let end = end + self.unterminated_output(end);
-        self.learn(end, prompt_behaviour);
+        // The learnt prompt is that of commands.
+        if !self.is_in_config_only() {
+            self.learn(end, prompt_behaviour);
+        }
         self.last_proof = proof.clone();
         self.forget_unused_pagers(proof, &mut answered)?;
         // Without echo, the prompts may begin with the one at which the command was typed.
@@ -313,6 +325,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .prompt_behaviour
             .as_ref()
             .map_or("", PromptBehaviour::text_above_prompt);
+        without_line_above(&mut output, self.settings.dialect.prompt.above.as_ref());
         without_end(&mut output, gap);
         if let Some(prompt) = &self.prompt {
             without_entered(&mut output, prompt, gap, answered);

@@ -27,13 +27,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.check_output(command, output)
     }
 
-    /// Saves the running configuration.
+    /// Saves the running configuration, unless commits have done so.
     ///
     /// # Errors
     /// Fails as [`run`](Self::run) does, and with [`Error::Unsupported`] when the dialect has no `save` command.
     pub(crate) async fn save(&mut self, ctx: &Context<'_>) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
         let Some(save) = &dialect.save else {
+            if dialect.commit.as_ref().is_some_and(|commit| commit.saves) {
+                return Ok(());
+            }
             return Err(Error::Unsupported(
                 "the dialect has no `save` command".to_owned(),
             ));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Error;
-use super::text::{one_line, seconds};
+use super::text::{all_lines, one_line, seconds};
 
 /// The outcome of a configuration that was not applied completely.
 #[derive(Debug)]
@@ -17,10 +17,25 @@ pub struct ConfigurationProblem {
     pub sent: usize,
     /// The number of lines in total.
     pub of: usize,
-    /// Whether the target rolled back the lines before the refused one.
-    pub rolled_back: bool,
+    /// What is in effect of the lines that were sent.
+    pub effect: LinesEffect,
     /// The error that ended it otherwise, if any. The last line sent may then be without effect.
     pub interrupted: Option<Box<Error>>,
+}
+
+/// What is in effect of configuration lines that were sent, but not applied completely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinesEffect {
+    /// Each line took effect by itself, up to the refused one.
+    Each,
+    /// None, because the target rolled them back.
+    RolledBack,
+    /// None, because they were not committed, and nothing of them is left in the candidate.
+    NotCommitted,
+    /// None, because they were not committed. The candidate may hold them until this command is typed there.
+    InCandidate(String),
+    /// All or none: the commit was sent and not answered.
+    InDoubt,
 }
 
 /// A line of configuration that the target refused.
@@ -34,6 +49,36 @@ pub struct RefusedLine {
     pub message: String,
 }
 
+impl ConfigurationProblem {
+    /// Returns whether the configuration is certainly what it was before.
+    pub fn nothing_changed(&self) -> bool {
+        let none = matches!(
+            self.effect,
+            LinesEffect::RolledBack | LinesEffect::NotCommitted | LinesEffect::InCandidate(_)
+        );
+        none || self.sent == 0
+    }
+
+    /// Returns whether the candidate configuration could not be used, because somebody else has it locked or has changes
+    /// in it. Nothing was sent then.
+    pub fn is_candidate_unavailable(&self) -> bool {
+        let why = self.interrupted.as_deref();
+        let unavailable = matches!(
+            why,
+            Some(Error::CommandFailed { .. } | Error::CandidateInUse { .. })
+        );
+        self.sent == 0 && unavailable
+    }
+
+    /// Returns whether the target took all lines, and refused to put them into effect together.
+    pub fn is_refused_as_a_whole(&self) -> bool {
+        let interrupted = self.interrupted.as_deref();
+        self.sent == self.of
+            && self.nothing_changed()
+            && matches!(interrupted, Some(Error::CommandFailed { .. }))
+    }
+}
+
 impl fmt::Display for ConfigurationProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -41,7 +86,7 @@ impl fmt::Display for ConfigurationProblem {
             refused,
             sent,
             of,
-            rolled_back,
+            effect,
             interrupted,
         } = self;
         if let Some(RefusedLine {
@@ -57,16 +102,36 @@ impl fmt::Display for ConfigurationProblem {
             )?;
         }
         if let Some(error) = interrupted {
-            write!(f, "{}; ", error.to_string().trim_end_matches('.'))?;
+            let shown = match &**error {
+                // The reason of a failed commit may have several lines, and each may matter.
+                Error::CommandFailed {
+                    command, message, ..
+                } => format!("{peer} refuses `{command}`: {}", all_lines(message)),
+                error => error.to_string(),
+            };
+            write!(f, "{}; ", shown.trim_end_matches('.'))?;
         }
         match (refused, interrupted, sent) {
             (_, _, 0) => write!(
                 f,
                 "none of {of} lines was sent: the configuration is unchanged"
             ),
-            (Some(_), None, _) if *rolled_back => write!(
+            (Some(_), None, _) if *effect == LinesEffect::RolledBack => write!(
                 f,
                 "the device rolled back the lines before it: the configuration is unchanged"
+            ),
+            _ if *effect == LinesEffect::NotCommitted => {
+                write!(f, "nothing was committed: the configuration is unchanged")
+            }
+            _ if let LinesEffect::InCandidate(discard) = effect => write!(
+                f,
+                "nothing was committed: the configuration is unchanged, but the candidate may still hold \
+                 the lines: discard them there (`{discard}`)"
+            ),
+            _ if *effect == LinesEffect::InDoubt => write!(
+                f,
+                "the commit was sent, and it is not known whether it took effect: either all {of} lines did, \
+                 or none; read the configuration to see its state"
             ),
             (Some(_), None, 1) => write!(f, "no line was applied"),
             (Some(_), None, sent) => {
@@ -110,6 +175,9 @@ pub enum ChangeOutcome {
     RolledBack,
     /// The device reverts it by itself, at the latest after this time.
     WillRollBack(Duration),
+    /// The confirmation was sent and not answered: it remains in effect, or the device reverts it by itself, at the
+    /// latest after this time.
+    InDoubt(Duration),
     /// It remains in effect, because the device cannot revert changes.
     InEffect,
 }
@@ -125,6 +193,12 @@ impl fmt::Display for UnconfirmedChange {
             ChangeOutcome::WillRollBack(limit) => write!(
                 f,
                 "the device rolls it back by itself, within {} s (`confirm_timeout`)",
+                seconds(*limit)
+            ),
+            ChangeOutcome::InDoubt(limit) => write!(
+                f,
+                "the device keeps it, or rolls it back by itself within {} s (`confirm_timeout`): check the \
+                 device after that time",
                 seconds(*limit)
             ),
             ChangeOutcome::InEffect => f.write_str(

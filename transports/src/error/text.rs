@@ -8,6 +8,9 @@ use devgate_schemas::{quotable, shortened};
 /// The maximum number of characters of a line from a peer in a message.
 pub(super) const LONGEST_QUOTED: usize = 400;
 
+/// The maximum number of characters of a reason of many lines in a message.
+const LONGEST_REASON: usize = 8 << 10;
+
 /// Returns the number of seconds, rounded to tenths.
 pub(crate) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10.0).round() / 10.0
@@ -33,12 +36,21 @@ pub(crate) fn quoted_message(text: &str) -> String {
 /// Returns a peer's text on one line, shortened for a message. Lines that only point at a column are left out. Possible secrets are redacted, because the text
 /// may be a configuration line.
 pub(crate) fn one_line(text: &str) -> String {
+    quoted(&joined(text))
+}
+
+/// Returns a peer's text as [`one_line`] does, with all its lines.
+pub(super) fn all_lines(text: &str) -> String {
+    quotable(&shortened(&joined(text), LONGEST_REASON))
+}
+
+fn joined(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.chars().all(|c| matches!(c, '^' | '~' | ' ')))
         .collect();
-    quoted(&lines.join(" / "))
+    lines.join(" / ")
 }
 
 /// Returns a sentence without its full stop if a hint follows it.

@@ -213,6 +213,13 @@ impl Context<'_> {
         self.about(&subject).emit(Level::Err, display, message);
     }
 
+    /// Records what the device says that the changes of this call would change, without secrets.
+    pub fn preview(&self, diff: &str) {
+        if let Some(resources) = self.resources {
+            resources.preview(diff);
+        }
+    }
+
     /// Returns an attribute's value, wrapped if the attribute is sensitive: providers may hold secrets in clear text.
     fn without_secret(&self, attribute: &str, value: &Value) -> Value {
         let attribute = self

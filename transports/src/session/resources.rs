@@ -53,6 +53,7 @@ struct CallRecord {
     failed: Vec<ResourceFailure>,
     changes: Vec<AttributeChange>,
     stages: HashMap<String, ResourceStage>,
+    previews: Vec<String>,
 }
 
 /// The state of a resource within a call.
@@ -94,6 +95,11 @@ impl<'a> Resources<'a> {
     /// Returns the attribute changes that the call reported.
     pub fn changes(&self) -> Vec<AttributeChange> {
         self.with(|record| record.changes.clone())
+    }
+
+    /// Returns what the device says that the changes would change.
+    pub fn previews(&self) -> Vec<String> {
+        self.with(|record| record.previews.clone())
     }
 
     /// Returns whether the call has reported the outcome of a resource: done or failed.
@@ -173,6 +179,10 @@ impl<'a> Resources<'a> {
                     message: message.to_owned(),
                 }));
         });
+    }
+
+    pub(super) fn preview(&self, diff: &str) {
+        self.with(|record| record.previews.push(diff.to_owned()));
     }
 
     pub(super) fn change(&self, change: AttributeChange) {

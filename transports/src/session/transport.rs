@@ -84,7 +84,8 @@ pub trait CommandLine: Send + Sync {
     /// Fails as [`exec`](Self::exec) does.
     async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String>;
 
-    /// Sends lines in configuration mode, each of them once. No line is sent after a refused one.
+    /// Sends lines in configuration mode, each of them once. No line is sent after a refused one. On a device with
+    /// a candidate configuration, all lines take effect, or none.
     ///
     /// # Errors
     /// Fails with [`Error::Configuration`](crate::Error::Configuration), which names the line and says
@@ -92,6 +93,18 @@ pub trait CommandLine: Send + Sync {
     /// [`Error::ControlCharacter`](crate::Error::ControlCharacter),
     /// [`Error::Unsupported`](crate::Error::Unsupported), or because the device cannot be reached.
     async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()>;
+
+    /// Returns what the device says that lines would change, or `None` if it cannot tell. Nothing is changed.
+    ///
+    /// # Errors
+    /// Fails as [`configure`](Self::configure) does.
+    async fn preview(&self, _: &Context<'_>, _: &[Line]) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Waits until the device has taken back a change that was not confirmed, if there is one. Until then,
+    /// [`configure`](Self::configure) refuses to send anything.
+    async fn await_rollback(&self, _: &Context<'_>) {}
 
     /// Saves the running configuration, so that it survives a restart.
     ///

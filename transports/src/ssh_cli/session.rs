@@ -1,6 +1,7 @@
 //! A session with a command line.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, Value};
@@ -10,8 +11,10 @@ use tokio::time::Instant;
 use super::carrier::Carrier;
 use crate::Line;
 use crate::cli::dialect::Dialect;
-use crate::cli::{Cli, CliSettings, Credentials};
+use crate::cli::{Cli, CliSettings, Confirmation, Credentials, SecondLogin};
+use crate::error::{ChangeOutcome, seconds};
 use crate::info::duration;
+use crate::pauses;
 use crate::ssh::Ssh;
 use crate::{ByteStream, CommandLine, Context, Error, Opening, Result, Transport};
 
@@ -21,6 +24,10 @@ pub struct SshCliSession {
     carrier: Carrier,
     terms: CliSettings,
     credentials: Credentials,
+    /// The time that a commit waits for its confirmation; `None` commits at once.
+    confirm_timeout: Option<Duration>,
+    /// When the device will have taken back a change that was not confirmed.
+    rolled_back_at: SyncMutex<Option<Instant>>,
     /// `None` after the connection was lost or abandoned, until the next operation opens it again.
     open: Mutex<Option<Open>>,
 }
@@ -32,6 +39,9 @@ struct Open {
     /// The SSH connection that carries the command line, if any.
     ssh: Option<Ssh>,
 }
+
+/// What is added to the time after which a device takes a change back by itself: it takes a moment to do so.
+const ROLLBACK_TAKES: Duration = Duration::from_secs(5);
 
 /// Whether a command may be sent again if the connection was lost before the command ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,10 +72,14 @@ impl SshCliSession {
                  name one as `remote-transport` (`devgate transport list`)",
             );
         }
+        let confirm_timeout = info.integer("confirm_timeout").unwrap_or(60);
+        let confirm_timeout = u64::try_from(confirm_timeout).ok().filter(|s| *s > 0);
         let session = Self {
             carrier,
             terms,
             credentials,
+            confirm_timeout: confirm_timeout.map(Duration::from_secs),
+            rolled_back_at: SyncMutex::default(),
             open: Mutex::new(None),
         };
         let open = session.reach(ctx).await?;
@@ -148,6 +162,75 @@ impl SshCliSession {
     }
 }
 
+impl SshCliSession {
+    /// Sends lines, which take effect with a commit if the dialect has one.
+    async fn send_lines(
+        &self,
+        ctx: &Context<'_>,
+        open: &mut Option<Open>,
+        lines: &[Line],
+    ) -> Result<()> {
+        let cli = &mut self.ready(ctx, open).await?.cli;
+        if self.terms.dialect.commit.is_none() {
+            return cli.configure(ctx, lines).await;
+        }
+        let confirmation = self
+            .confirm_timeout
+            .map(|limit| Confirmation { limit, login: self });
+        // Boxed, because its future contains the one for the second login.
+        let outcome = Box::pin(cli.commit(ctx, lines, confirmation)).await;
+        if let Err(Error::UnconfirmedChange(unconfirmed)) = &outcome {
+            let pending = match unconfirmed.outcome {
+                ChangeOutcome::WillRollBack(limit) | ChangeOutcome::InDoubt(limit) => {
+                    Some(Instant::now() + limit + ROLLBACK_TAKES)
+                }
+                ChangeOutcome::RolledBack | ChangeOutcome::InEffect => None,
+            };
+            *self.rolled_back_at() = pending;
+        }
+        outcome
+    }
+
+    fn rolled_back_at(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.rolled_back_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the time until an unconfirmed change is certainly taken back.
+    fn rollback_pending(&self) -> Option<Duration> {
+        let mut at = self.rolled_back_at();
+        let left = (*at)?.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            *at = None;
+        }
+        at.map(|_| left)
+    }
+
+    /// Refuses to configure while an unconfirmed change is in effect: a commit would confirm it.
+    fn check_no_rollback_pending(&self) -> Result<()> {
+        match self.rollback_pending() {
+            None => Ok(()),
+            Some(left) => Err(Error::Unsupported(format!(
+                "{} has a change that was not confirmed, and rolls it back within {} s: a commit before that would \
+                 confirm it, so nothing was sent",
+                self.terms.peer,
+                seconds(left).ceil()
+            ))),
+        }
+    }
+}
+
+/// A second session by the same way.
+#[async_trait]
+impl SecondLogin for SshCliSession {
+    async fn log_in(&self, ctx: &Context<'_>) -> Result<()> {
+        let second = self.reach_once(ctx).await?;
+        second.close(ctx).await;
+        Ok(())
+    }
+}
+
 impl Open {
     async fn close(self, ctx: &Context<'_>) {
         let Self { mut cli, ssh } = self;
@@ -157,6 +240,13 @@ impl Open {
         if let Some(ssh) = ssh {
             ssh.close().await;
         }
+    }
+}
+
+/// Closes a session that cannot be used any more: a device in configuration mode may lock out other users.
+async fn close_if_broken(open: &mut Option<Open>, ctx: &Context<'_>) {
+    if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
+        broken.close(ctx).await;
     }
 }
 
@@ -171,15 +261,36 @@ impl CommandLine for SshCliSession {
     }
 
     async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
+        self.check_no_rollback_pending()?;
+        let mut open = self.open.lock().await;
+        let outcome = self.send_lines(ctx, &mut open, lines).await;
+        ctx.retry_budget().record_result(&outcome);
+        close_if_broken(&mut open, ctx).await;
+        outcome
+    }
+
+    async fn preview(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<Option<String>> {
+        if self.terms.dialect.commit.is_none() {
+            return Ok(None);
+        }
+        self.check_no_rollback_pending()?;
         let mut open = self.open.lock().await;
         let cli = &mut self.ready(ctx, &mut open).await?.cli;
-        let outcome = cli.configure(ctx, lines).await;
+        let outcome = cli.preview(ctx, lines).await;
         ctx.retry_budget().record_result(&outcome);
-        // A device in configuration mode may lock out other users.
-        if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
-            broken.close(ctx).await;
-        }
+        close_if_broken(&mut open, ctx).await;
         outcome
+    }
+
+    async fn await_rollback(&self, ctx: &Context<'_>) {
+        if let Some(left) = self.rollback_pending() {
+            ctx.notice(format!(
+                "waiting up to {} s until {} has rolled back the change that was not confirmed",
+                seconds(left).ceil(),
+                self.terms.peer
+            ));
+            pauses::wait(left).await;
+        }
     }
 
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {

@@ -21,6 +21,12 @@ pub fn text(report: &Report, diff: bool) -> String {
             text.push_str(&format!("    {line}\n"));
         }
     }
+    if !report.device_diff.is_empty() {
+        text.push_str("the device shows these changes:\n");
+    }
+    for line in &report.device_diff {
+        text.push_str(&format!("    {line}\n"));
+    }
     let sum = &report.summary;
     let count = |is_meant: fn(&ResourceReport) -> bool| {
         let resources = report.resources.iter();
@@ -141,6 +147,19 @@ mod tests {
         let expected =
             "vlan[1]: FAILED, but the device has the change\n  of 1\n1 resource: 1 failed\n";
         assert_eq!(text(&report, false), expected);
+    }
+
+    #[test]
+    fn what_the_device_shows_follows_the_resources() {
+        let mut report = Report {
+            resources: vec![resource("1", |one| one.noop = true)],
+            device_diff: vec!["[edit vlans]".to_owned(), "+  v1;".to_owned()],
+            ..Report::default()
+        };
+        report.sum_up();
+        let shown = text(&report, false);
+        let expected = "    + vlan 1\nthe device shows these changes:\n    [edit vlans]\n    +  v1;\n1 resource: ";
+        assert!(shown.contains(expected), "{shown}");
     }
 
     #[test]

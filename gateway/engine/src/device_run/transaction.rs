@@ -62,7 +62,11 @@ pub(crate) async fn run(
         resources: run.reports,
         ..Report::default()
     };
-    let problems: Vec<String> = run.types.into_iter().flat_map(|one| one.problems).collect();
+    let mut problems = Vec::new();
+    for type_run in run.types {
+        problems.extend(type_run.problems);
+        report.device_diff.extend(type_run.device_diff);
+    }
     report.problem = (!problems.is_empty()).then(|| problems.join("\n"));
     report.sum_up();
     run.run_rollback.finish(ctx, &mut report).await;

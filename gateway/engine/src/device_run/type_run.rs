@@ -39,6 +39,8 @@ pub(super) struct TypeRun<'a> {
     pub(super) seconds: Seconds,
     /// Mistakes of the provider that concern no resource of the run.
     pub(super) problems: Vec<String>,
+    /// What the device says that the changes would change, in lines.
+    pub(super) device_diff: Vec<String>,
 }
 
 impl<'a> TypeRun<'a> {
@@ -57,6 +59,7 @@ impl<'a> TypeRun<'a> {
             has_begun: false,
             seconds: Seconds::default(),
             problems: Vec::new(),
+            device_diff: Vec::new(),
         }
     }
 
@@ -182,7 +185,8 @@ impl<'a> TypeRun<'a> {
             pending.for_each(|entry| entry.fail(&message));
             return false;
         }
-        if mode == Mode::Enforce || self.schema.has(Feature::SupportsNoop) {
+        let sets_nothing = self.schema.has(Feature::SupportsNoop) || self.provider.previews();
+        if mode == Mode::Enforce || sets_nothing {
             self.set(ctx, batch, mode, changes).await;
         }
         match mode {
@@ -202,6 +206,9 @@ impl<'a> TypeRun<'a> {
         let began = Instant::now();
         let outcome = self.provider.set(ctx, changes).await;
         self.seconds.set += began.elapsed().as_secs_f64();
+        let previews = resources.previews().into_iter();
+        self.device_diff
+            .extend(previews.flat_map(|diff| diff.lines().map(str::to_owned).collect::<Vec<_>>()));
         for failure in resources.failed() {
             let mut entries = batch.iter_mut();
             match entries.find(|entry| entry.name.title() == failure.title) {
@@ -311,7 +318,7 @@ impl<'a> TypeRun<'a> {
                 Ok(differences) => entry.differences = differences,
                 Err(message) => entry.refuse(&message),
             }
-            render(self.kind, entry);
+            render(ctx, self.kind, entry);
         }
     }
 
@@ -368,13 +375,14 @@ impl<'a> TypeRun<'a> {
 }
 
 /// Records what a change would send.
-fn render(kind: &dyn ResourceType, entry: &mut Entry) {
+fn render(ctx: &Context<'_>, kind: &dyn ResourceType, entry: &mut Entry) {
     entry.report.lines.clear();
     entry.report.diff.clear();
     if !entry.is_pending() {
         return;
     }
-    match kind.render(&entry.name, &entry.change(), SecretVisibility::Redacted) {
+    let (change, facts) = (entry.change(), ctx.facts());
+    match kind.render(&entry.name, &change, facts, SecretVisibility::Redacted) {
         Ok(lines) => entry.report.lines = lines,
         // A provider in code need not be able to show what it sends.
         Err(Error::Unsupported(_)) => {}

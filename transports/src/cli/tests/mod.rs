@@ -1,10 +1,12 @@
 //! Tests of the engine's guarantees on devices that behave as badly as real ones.
 
 mod between;
+mod committing;
 mod configuring;
 mod echoes;
 mod ending;
 mod limits;
+mod modeless;
 mod opening;
 mod questions;
 

@@ -11,7 +11,7 @@ use crate::{Error, Result, SecretVisibility};
 
 /// A structure of expressions.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(crate) enum Body {
     Leaf(Box<WithLocation<Expression>>),
     Pairs(Vec<(String, Self)>),
     Items(Vec<Self>),
@@ -23,7 +23,7 @@ const ITEM: &str = "item";
 
 impl Body {
     /// Parses a structure whose expressions use these names.
-    pub(super) fn read(
+    pub(crate) fn read(
         file_node: &FileNode<'_>,
         names: &[&str],
         problems: &mut Problems,
@@ -57,7 +57,7 @@ impl Body {
     }
 
     /// Returns the names that the expressions reference.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Self::Leaf(leaf) => leaf.value.names(),
             Self::Pairs(pairs) => pairs.iter().flat_map(|(_, body)| body.names()).collect(),
@@ -67,7 +67,7 @@ impl Body {
     }
 
     /// Returns the maximum number of keys or items.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Pairs(pairs) => pairs.len(),
             Self::Items(items) => items.len(),
@@ -79,7 +79,7 @@ impl Body {
     ///
     /// # Errors
     /// Fails when an expression cannot be evaluated.
-    pub(super) fn value(&self, scope: &Scope, secrets: &Secrets) -> Result<Option<Value>> {
+    pub(crate) fn value(&self, scope: &Scope, secrets: &Secrets) -> Result<Option<Value>> {
         Ok(match self {
             Self::Leaf(leaf) => {
                 Some(secrets.revealed(&evaluated(leaf, scope)?)).filter(|value| !value.is_undef())
@@ -115,11 +115,11 @@ impl Body {
 
 fn evaluated(leaf: &WithLocation<Expression>, scope: &Scope) -> Result<Value> {
     let value = leaf.value.evaluate(scope);
-    value.map_err(|error| Error::Data(leaf.problem(&error)))
+    value.map_err(|error| leaf.error(error))
 }
 
 /// Formats data for people.
-pub(super) fn json(value: &Value, secrets: SecretVisibility) -> serde_json::Value {
+pub(crate) fn json(value: &Value, secrets: SecretVisibility) -> serde_json::Value {
     match secrets {
         SecretVisibility::Redacted => value.to_json(),
         SecretVisibility::InClear => value.reveal_json(),
