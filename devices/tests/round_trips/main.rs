@@ -47,6 +47,11 @@ fn what_is_written_to_junos_over_netconf_is_read_again() {
     round_trips::<Junos>("junos", include_str!("hints/junos.yaml"));
 }
 
+#[test]
+fn what_is_written_to_junos_at_its_command_line_is_read_again() {
+    round_trips::<JunosCli>("junos_cli", include_str!("hints/junos.yaml"));
+}
+
 /// Tries every type of a family.
 fn round_trips<S: Simulator>(family: &str, hints: &str) {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse().ok());

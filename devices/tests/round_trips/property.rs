@@ -149,7 +149,7 @@ impl RoundTrips<'_> {
             is: is.cloned().map_or(CurrentState::Absent, CurrentState::Present),
             should: should.cloned(),
         };
-        let lines = self.kind.render(name, &change, SecretVisibility::InClear);
+        let lines = self.kind.render(name, &change, None, SecretVisibility::InClear);
         let lines = lines.map_err(|error| format!("it cannot be rendered: {error}"))?;
         for line in &lines {
             let _ = writeln!(device.story, "  {line}");

@@ -154,6 +154,9 @@ impl Lines {
             Some(same) => siblings[same] = entry,
             None => siblings.push(entry),
         }
+        if rules.place(&scoped(&line)) < usize::MAX {
+            siblings.sort_by_key(|other| rules.place(&scoped(&other.line)));
+        }
         let is_numbered = modes.last().is_some_and(|mode| rules.is_numbered(mode));
         if is_numbered || rules.is_numbered(&scoped(&line)) {
             let number = |entry: &Entry| -> u64 {

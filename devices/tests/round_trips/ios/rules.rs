@@ -42,6 +42,8 @@ struct RuleFile {
     indent: usize,
     /// Lines that the configuration does not show.
     unshown: Vec<String>,
+    /// Lines that stand in this order, before others of their mode.
+    order: Vec<String>,
     /// Modes whose lines are ordered by their number.
     numbered: Vec<String>,
 }
@@ -64,6 +66,7 @@ pub(super) struct Rules {
     pub(super) text_end: Option<String>,
     pub(super) indent: usize,
     unshown: Vec<Regex>,
+    order: Vec<Regex>,
     numbered: Vec<Regex>,
 }
 
@@ -94,6 +97,7 @@ impl Rules {
             text: file.text.iter().map(|one| regex(&format!("^{one}"))).collect(),
             text_end: file.text_end,
             indent: file.indent,
+            order: all(&file.order),
             unshown: all(&file.unshown),
             numbered: all(&file.numbered),
         }
@@ -130,6 +134,12 @@ impl Rules {
 
     pub(super) fn is_refused(&self, line: &str) -> bool {
         whole(&self.refused, line)
+    }
+
+    /// The place of a line among those that stand in order.
+    pub(super) fn place(&self, line: &str) -> usize {
+        let mut order = self.order.iter();
+        order.position(|one| one.is_match(line).unwrap_or(false)).unwrap_or(usize::MAX)
     }
 
     pub(super) fn is_unshown(&self, line: &str) -> bool {
