@@ -138,7 +138,12 @@ impl Lines {
             return Ok(());
         }
         let line = entry.line.clone();
-        siblings.retain(|other| other.line.strip_prefix("no ") != Some(&line));
+        let is_contrary = |other: &Entry| {
+            let off = other.line.strip_prefix("no ");
+            let rest = off.and_then(|off| line.strip_prefix(off));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        siblings.retain(|other| !is_contrary(other));
         if rules.is_on(&scoped(&line)) {
             return Ok(());
         }
