@@ -98,6 +98,7 @@ impl LinePatterns {
             let expression = file_node.expression_of(&source, &patterns.names, problems);
             resource.extend(expression.map(|expression| (name, expression)));
         }
+        resource.sort_by_key(|(name, _)| schema.attributes().get_index_of(name));
         let Patterns { values, rules, .. } = patterns;
         (problems.len() == before).then(|| Self {
             textfsm: format!("{values}\nStart\n{rules}"),

@@ -21,7 +21,7 @@ attributes:
   shutdown: { type: 'Optional[Boolean]', desc: Whether it is off. }
   switchport: { type: 'Optional[Boolean]', desc: Whether it switches. }
   routed: { type: 'Optional[Boolean]', desc: Whether it routes. }
-  speed: { type: 'Optional[Enum[10m, 1g, auto]]', desc: Its speed. }
+  speed: { type: 'Optional[Enum["10m", "1g", auto]]', desc: Its speed. }
   servers: { type: 'Optional[Array[String]]', desc: Its servers. }
   addresses: { type: 'Optional[Array[String]]', desc: Its addresses. }
 cli:

@@ -143,7 +143,7 @@ fn what_is_wrong_in_an_item_is_reported_at_its_key() {
         (
             "flag: shutdown",
             "when: 'true'",
-            "port.yaml:28:7: at cli.lines[3]: expected exactly one of `set`, `flag` and `each`",
+            "port.yaml:28:7: at cli.lines[3]: expected exactly one of `line`, `set`, `flag` and `each`",
         ),
         (
             "attribute: shutdown",

@@ -59,7 +59,7 @@ fn a_type_takes_from_another_one_what_it_does_not_say() {
         |kind: &DeclaredType| json!(kind.resources(|_| Some("a 1 x y\n"), None).expect("read"));
     assert_eq!(
         rows(one),
-        json!([{"list": "a", "number": 1, "text": "x y"}])
+        json!([{"list": "a", "number": 1, "text": "x y", "title": "a 1"}])
     );
     assert_eq!(
         rows(other),
@@ -77,7 +77,7 @@ fn a_problem_is_reported_in_the_file_that_has_the_line() {
         lines.map(|(_, line)| line.to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(
-        error(&OTHER.replace("  list: { behaviour: }", "  text:")),
+        error(&OTHER.replace("  list: { behaviour: }", "  list: { behaviour: }\n  text:")),
         [
             "acme_one.yaml:19:46: at cli.get.resource.text: `acme_other` has no attribute `text`; did you mean `list`?"
         ]
