@@ -286,7 +286,7 @@ fn outputs_are_parsed_with_templates_or_by_the_family() {
     project.write("ntc/ntc_templates/templates/index", index);
     let level = "Value WORD (\\S+)\nValue List LEVEL (\\d+)\n\nStart\n  ^${WORD} privilege level is ${LEVEL} -> Record\n";
     project.write("ntc/ntc_templates/templates/level.textfsm", level);
-    let strict = "Value A (a)\n\nStart\n  ^\\d -> Error \"no time\"\n  ^\\. -> Error \"no time\"\n";
+    let strict = "Value A (a)\n\nStart\n  ^. -> Error \"no time\"\n";
     project.write("ntc/ntc_templates/templates/strict.textfsm", strict);
     let (code, text) = run(&project, &[&none[..], &["--templates", "nowhere"]].concat());
     assert!(

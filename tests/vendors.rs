@@ -2,6 +2,7 @@
 //! (`support/vendors`): verified, queried, changed, read back, and their refusals.
 
 mod restconf_data;
+mod transactions;
 
 use serde_json::{Value, json};
 

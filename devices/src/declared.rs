@@ -3,6 +3,8 @@
 mod cli;
 #[cfg(test)]
 mod collect_tests;
+#[cfg(test)]
+mod commit_tests;
 mod crud;
 mod data_form;
 #[cfg(test)]
@@ -20,6 +22,9 @@ mod merged_rows;
 mod netconf;
 mod on_device;
 mod ovsdb;
+mod panos;
+#[cfg(test)]
+mod panos_tests;
 mod provider;
 mod read;
 mod rest;

@@ -1,11 +1,15 @@
 //! Test doubles: a session that records its input, and an event sink that records messages.
 
+mod candidate;
+
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use devgate_schemas::{Event, EventSink, Facts};
 use devgate_transports::error::{ConfigurationProblem, LinesEffect, RefusedLine};
 use devgate_transports::{CommandLine, Context, Line, Transport};
+
+pub(crate) use candidate::FakeCandidate;
 
 /// A session that refuses lines containing a word, or is lost at a line containing one.
 #[derive(Debug, Default)]

@@ -2,38 +2,53 @@
 //!
 //! A family is a [`Connect`]: it wraps its protocol's session and adds facts.
 
+mod after;
 mod cases;
+mod expected;
 mod facts;
 mod folder;
+mod lint;
+mod live_case;
 mod names;
 mod protocol;
 mod recording;
 mod session;
 mod show;
+mod skeleton;
 #[cfg(test)]
 mod tests;
+mod type_files;
+mod type_forms;
+mod type_skeleton;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::command_line::check_command;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
-use crate::source::{FamilyProtocol, ProtocolKind, Unanswered, has_command_line};
+use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
 use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
+use after::RequestAfter;
 use facts::FactSources;
 use folder::Folder;
 use protocol::{dialect, protocol};
 use session::Session;
+use type_files::types;
 
 pub use cases::{CaseResult, UpdateExpected};
+pub use expected::Comparison;
+pub use lint::Finding;
+pub use live_case::LiveCase;
 pub use recording::Recording;
+pub use skeleton::Skeleton;
+pub use type_skeleton::TypeTable;
 
 /// A kind of device.
 #[derive(Debug)]
@@ -45,17 +60,15 @@ pub struct Family {
     types: Vec<DeclaredType>,
     checkpoint: Option<CliRollback>,
     textfsm_platform: Option<String>,
+    after: Option<RequestAfter>,
     folder: Folder,
 }
 
 /// The name of a family's file.
 const FILE: &str = "family.yaml";
 
-/// The key of a type's file that names another type, from which it takes what it does not say itself.
-const LIKE: &str = "like";
-
 /// The keys of a family's file.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "desc",
     "protocol",
@@ -67,6 +80,7 @@ const KEYS: [&str; 11] = [
     "facts",
     "checkpoint",
     "textfsm_platform",
+    "rest",
 ];
 
 /// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
@@ -136,33 +150,14 @@ impl Family {
         self.folder.display_name(FILE)
     }
 
+    /// Its folder, unless it is built in.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.on_disk()
+    }
+
     /// The commands or queries whose answers contain facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         self.facts.commands()
-    }
-
-    /// The read-only commands or queries that a recording still lacks, without duplicates: those that the dialect runs
-    /// when a session opens, and those of facts and resources. What a command is asked about may be in the answers to
-    /// others, so there may be more when these are known.
-    pub fn unanswered<'o>(
-        &self,
-        known: impl Fn(&str) -> Option<&'o str> + Copy,
-    ) -> Vec<Unanswered> {
-        let on_open = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
-        let on_open = on_open.filter(|command| known(command).is_none());
-        let on_open = on_open.map(|command| Unanswered {
-            query: command.clone(),
-            is_optional: false,
-        });
-        let types = self.types.iter().flat_map(|kind| kind.unanswered(known));
-        let mut unanswered: Vec<Unanswered> = Vec::new();
-        for one in on_open.chain(self.facts.unanswered(known)).chain(types) {
-            match unanswered.iter_mut().find(|other| other.query == one.query) {
-                Some(other) => other.is_optional &= one.is_optional,
-                None => unanswered.push(one),
-            }
-        }
-        unanswered
     }
 
     /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
@@ -198,15 +193,17 @@ impl Family {
         Ok(self.facts_of(|command| recording::similar(&outputs, command), report))
     }
 
-    /// Saves the running configuration, so that it survives a restart. Protocols without a command line change
-    /// the persistent configuration, or save it themselves (NETCONF's `save`).
+    /// Saves the running configuration, so that it survives a restart, or sends the request that the family declares
+    /// for after a run. Other protocols without a command line change the persistent configuration, or save it themselves
+    /// (NETCONF's `save`).
     ///
     /// # Errors
     /// Fails with the reason why it was not saved.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        match ctx.command_line() {
-            Some(session) => Ok(session.save(ctx).await?),
-            None => Ok(()),
+        match (&self.after, ctx.command_line()) {
+            (Some(after), _) => after.send(ctx).await,
+            (None, Some(session)) => Ok(session.save(ctx).await?),
+            (None, None) => Ok(()),
         }
     }
 
@@ -256,6 +253,7 @@ impl Family {
                 facts,
                 checkpoint,
                 textfsm_platform,
+                after,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
@@ -264,6 +262,7 @@ impl Family {
                 types: all,
                 checkpoint,
                 textfsm_platform,
+                after,
                 folder,
             }),
             _ => Err(Error::Family(problems)),
@@ -295,6 +294,7 @@ struct FamilyFile {
     facts: FactSources,
     checkpoint: Option<CliRollback>,
     textfsm_platform: Option<String>,
+    after: Option<RequestAfter>,
 }
 
 impl FamilyFile {
@@ -335,6 +335,7 @@ impl FamilyFile {
                 .push(platform.problem("this protocol has no command line to parse outputs of"));
         }
         let platform = platform.and_then(|it| it.text(problems).map(str::to_owned));
+        let after = RequestAfter::read(top, protocol_kind, problems);
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -351,6 +352,7 @@ impl FamilyFile {
             facts,
             checkpoint,
             textfsm_platform: platform,
+            after,
         })
     }
 }
@@ -364,70 +366,4 @@ fn if_valid(file: Result<YamlFile>, problems: &mut Problems) -> Result<Option<Ya
         }
         file => file.map(Some),
     }
-}
-
-/// The types in `types/`, one per file.
-fn types(
-    folder: &Folder,
-    language: Language,
-    protocol: Option<&FamilyProtocol>,
-    problems: &mut Problems,
-) -> Result<Vec<DeclaredType>> {
-    let mut types: Vec<DeclaredType> = Vec::new();
-    for name in folder.names("types")? {
-        let Some(stem) = name.strip_suffix(".yaml") else {
-            continue;
-        };
-        let path = format!("types/{name}");
-        let Some(mut file) = if_valid(folder.yaml(&path), problems)? else {
-            continue;
-        };
-        if !add_like(&mut file, folder, problems)? {
-            continue;
-        }
-        let file = file.speaking(language);
-        let top = file.top();
-        let read = |path: &str| folder.read(path);
-        let Some(kind) = DeclaredType::read(&top, protocol, &read, problems) else {
-            continue;
-        };
-        if kind.schema().name() != stem {
-            let message = format!("the type of `{name}` must be named `{stem}`, as its file");
-            problems.push(top.nearest(&["name".to_owned()]).problem(message));
-        }
-        types.push(kind);
-    }
-    Ok(types)
-}
-
-/// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
-/// with the other file is reported for that file.
-fn add_like(file: &mut YamlFile, folder: &Folder, problems: &mut Problems) -> Result<bool> {
-    let Some(like) = file
-        .top()
-        .get(LIKE)
-        .map(|like| (like.text(problems), like.location()))
-    else {
-        return Ok(true);
-    };
-    let (Some(name), location) = like else {
-        return Ok(false);
-    };
-    let name = format!("{name}.yaml");
-    let names = folder.names("types")?;
-    if !names.contains(&name) {
-        let hint = suggest(&name, names.iter().map(String::as_str));
-        problems.push(location.problem(format!("there is no file `{name}` beside this one{hint}")));
-        return Ok(false);
-    }
-    let Ok(other) = folder.yaml(&format!("types/{name}")) else {
-        return Ok(false);
-    };
-    if other.top().get(LIKE).is_some() {
-        let message = format!("`{name}` is itself `{LIKE}` another type: expected that one");
-        problems.push(location.problem(message));
-        return Ok(false);
-    }
-    file.add_missing(&other);
-    Ok(true)
 }

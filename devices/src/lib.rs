@@ -18,6 +18,7 @@ mod family;
 mod file_node;
 #[doc(hidden)]
 pub mod fuzz;
+mod keys;
 mod line;
 mod provider;
 mod rollback;
@@ -27,7 +28,11 @@ mod template;
 mod textfsm;
 
 pub use error::{Error, Location, Problem, Result};
-pub use family::{BuiltIn, CaseResult, Family, Recording, UpdateExpected, all};
+pub use family::{
+    BuiltIn, CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton, TypeTable,
+    UpdateExpected, all,
+};
+pub use keys::FamilyDocument;
 pub use provider::{
     Change, Changes, CurrentState, InSync, Provider, ResourceFilter, ResourceType, SecretVisibility,
 };

@@ -7,6 +7,7 @@ mod output;
 mod part;
 mod path;
 mod protocol_kind;
+mod recording;
 mod request;
 mod row;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub(crate) use answers::Answers;
 pub(crate) use output::WHOLE_OUTPUT;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
+pub(crate) use recording::RecordedAnswer;
 pub(crate) use row::Row;
 
 /// Decides which rows of `each` are asked about.

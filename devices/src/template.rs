@@ -158,11 +158,11 @@ impl Template {
                 Escape::Path if Secrets::are_in(&value.to_string()) => {
                     refused("a secret does not belong in a path".to_owned())
                 }
-                Escape::Command => {
+                Escape::Name => {
                     let text = value.to_string();
-                    match text.chars().find(|&found| acts_in_command(found)) {
+                    match text.chars().find(|&found| is_more_than_name(found)) {
                         Some(found) => refused(format!(
-                            "a value with {found:?} does not belong in a command"
+                            "a value with {found:?} does not name something: it could do more here"
                         )),
                         None => Ok(output.write_str(&text)?),
                     }
@@ -209,8 +209,8 @@ impl Template {
     }
 }
 
-/// Whether a character could make more of a command than it is: another command, a file, a request for help.
-fn acts_in_command(character: char) -> bool {
+/// Whether a character could make more of a command or an XPath than it is: another one, a file, a request for help.
+fn is_more_than_name(character: char) -> bool {
     character.is_control() || "|;?&<>`$\"'\\".contains(character)
 }
 

@@ -110,6 +110,7 @@ impl Command {
     fn has_items(&self) -> bool {
         match self {
             Self::Verify(_) | Self::Command(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Family(family) => family.has_items(),
             Self::Facts(facts) => facts.has_items(),
             Self::Task(task) => task.has_items(),
             Self::Session(session) => session.has_items(),
@@ -117,7 +118,6 @@ impl Command {
             | Self::Practice(_)
             | Self::Inventory(_)
             | Self::Transport(_)
-            | Self::Family(_)
             | Self::Type(_)
             | Self::Pxp(_)
             | Self::Resource(_)

@@ -362,6 +362,11 @@ fn an_invalid_form_is_reported_with_its_location() {
         ),
         (REST, ProtocolKind::ReadOnly, "this protocol only reads"),
         (
+            "panos: { get: { ask: /a }, create: { method: put, xpath: /a } }",
+            ProtocolKind::Panos,
+            "panos.create.method: expected `set`, `edit` or `delete`",
+        ),
+        (
             "rest: { get: { ask: / } }",
             ProtocolKind::Rest,
             "rest.get: missing key `values`",

@@ -9,7 +9,7 @@ use devgate_transports::Context;
 use super::data_form;
 use super::definition::Definition;
 use super::form::Form;
-use crate::source::{Answers, Source, Unanswered};
+use crate::source::{Answers, RecordedAnswer, Source, Unanswered};
 use crate::{
     Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
     SecretVisibility,
@@ -59,6 +59,22 @@ impl DeclaredType {
     ) -> impl Iterator<Item = Unanswered> {
         let sources = self.0.get.iter();
         sources.flat_map(move |get| get.source.unanswered(known))
+    }
+
+    /// Queries the device for everything that `get` reads.
+    ///
+    /// # Errors
+    /// Fails when the session is lost, and when answers do not match.
+    pub(crate) async fn record(
+        &self,
+        ctx: &Context<'_>,
+        answers: &mut Answers,
+        recorded: &mut Vec<RecordedAnswer>,
+    ) -> Result<()> {
+        for get in &self.0.get {
+            get.source.record(ctx, answers, recorded).await?;
+        }
+        Ok(())
     }
 
     /// Compiles the TextFSM templates, which are otherwise compiled on first use.

@@ -13,6 +13,7 @@ use super::line_patterns::LinePatterns;
 use super::netconf::Netconf;
 use super::on_device::{ATTRIBUTE_KEYS, Rules, WHEN};
 use super::ovsdb::Ovsdb;
+use super::panos::Panos;
 use super::provider::DeclaredType;
 use super::rest::Rest;
 use crate::command_line::check_command;
@@ -44,12 +45,13 @@ const KEYS: [&str; 17] = [
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
 /// The keys of the forms.
-const FORMS: [(&str, ProtocolKind); 5] = [
+const FORMS: [(&str, ProtocolKind); 6] = [
     ("cli", ProtocolKind::CommandApi),
     ("cli", ProtocolKind::Commands),
     ("rest", ProtocolKind::Rest),
     ("netconf", ProtocolKind::Netconf),
     ("ovsdb", ProtocolKind::Ovsdb),
+    ("panos", ProtocolKind::Panos),
 ];
 
 impl DeclaredType {
@@ -74,7 +76,10 @@ impl DeclaredType {
             match protocol_kind {
                 ProtocolKind::Commands | ProtocolKind::CommandApi => keys.extend(Cli::KEYS),
                 ProtocolKind::Rest => keys.push("join"),
-                ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
+                ProtocolKind::Netconf
+                | ProtocolKind::Ovsdb
+                | ProtocolKind::Panos
+                | ProtocolKind::ReadOnly => {}
             }
             file_node.only(&keys, problems);
         }
@@ -142,6 +147,7 @@ impl DeclaredType {
                     .map(Form::data)
             }
             ProtocolKind::Ovsdb => Ovsdb::read(&file_node, &schema, problems).map(Form::data),
+            ProtocolKind::Panos => Panos::read(&file_node, &schema, problems).map(Form::data),
         };
         let rules = Rules::read(top, &schema, problems);
         Some(Self(Arc::new(Definition {

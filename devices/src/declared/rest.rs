@@ -122,6 +122,10 @@ impl DataForm for Rest {
     }
 
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
+        let (first, rest) = (requests[0], &requests[1..]);
+        if !rest.iter().all(|other| self.can_join(first, other)) {
+            return DataRequest::transaction(requests);
+        }
         let mut joined = requests[0].clone();
         let lists = requests
             .into_iter()

@@ -4,7 +4,7 @@ use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
 
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::source::{Answers, ProtocolKind, Row, Source, Unanswered};
+use crate::source::{Answers, ProtocolKind, RecordedAnswer, Row, Source, Unanswered};
 use crate::template::{Escape, Expression, Scope, Template};
 use crate::{Error, Result};
 
@@ -107,6 +107,22 @@ impl FactSources {
             }
         }
         add_flat(facts);
+        Ok(())
+    }
+
+    /// Queries the device for everything that the facts are made of.
+    ///
+    /// # Errors
+    /// Fails when the session is lost, and when answers do not match.
+    pub(super) async fn record(
+        &self,
+        ctx: &Context<'_>,
+        answers: &mut Answers,
+        recorded: &mut Vec<RecordedAnswer>,
+    ) -> Result<()> {
+        for source in &self.0 {
+            source.source.record(ctx, answers, recorded).await?;
+        }
         Ok(())
     }
 

@@ -52,6 +52,22 @@ impl Folder {
         }
     }
 
+    /// The folder on disk, if it is there.
+    pub(crate) fn on_disk(&self) -> Option<&Path> {
+        match self {
+            Self::BuiltIn(_) => None,
+            Self::OnDisk(folder) => Some(folder),
+        }
+    }
+
+    /// Returns whether a path is a folder.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        match self {
+            Self::BuiltIn(_) => self.names(path).is_ok_and(|names| !names.is_empty()),
+            Self::OnDisk(folder) => folder.join(path).is_dir(),
+        }
+    }
+
     /// Reads a file. An absolute path may lead out of a folder on disk.
     pub(crate) fn read(&self, path: &str) -> Result<String> {
         match self {

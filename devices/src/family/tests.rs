@@ -3,8 +3,12 @@
 
 mod harmless;
 mod like;
+mod lint;
 mod on_device;
+mod parts;
 mod recordings;
+mod skeletons;
+mod sources;
 mod types_of;
 
 use std::env;
@@ -40,7 +44,7 @@ fn every_case_of_every_built_in_family_comes_out_as_expected() {
             .join(family.name());
         let on_disk = Family::load(&folder).unwrap_or_else(|error| panic!("{error}"));
         let cases = on_disk
-            .test(refresh)
+            .test(refresh, Comparison::Whole)
             .unwrap_or_else(|error| panic!("{error}"));
         for case in &cases {
             if let Err(difference) = &case.outcome {
@@ -138,7 +142,7 @@ cli:
         .to_string();
     let error = error.replace(&format!("{}/", folder.path().display()), "");
     let expected = "\
-family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, types_of, connection_info, groups, names, dialect, facts, checkpoint, textfsm_platform
+family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, types_of, connection_info, groups, names, dialect, facts, checkpoint, textfsm_platform, rest
 family.yaml:1:1: missing key `desc`
 family.yaml:4:12: at dialect: unknown key `promt`; did you mean `prompt`?
 family.yaml:3:11: at protocol: there is no protocol `shh_cli`; did you mean `ssh_cli`?
@@ -191,7 +195,7 @@ cli:
     let family = Family::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));
     let outcome = |refresh| {
         let cases = family
-            .test(refresh)
+            .test(refresh, Comparison::Whole)
             .unwrap_or_else(|error| panic!("{error}"));
         cases
             .into_iter()
@@ -267,7 +271,7 @@ fn the_example_in_the_readme_works() {
 "#;
     fs::write(folder.path().join("cases/vlans/resources.json"), resources).expect("written");
     let cases = family
-        .test(UpdateExpected::No)
+        .test(UpdateExpected::No, Comparison::Whole)
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(cases.len(), 2);
     for case in cases {

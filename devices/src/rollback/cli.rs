@@ -179,7 +179,7 @@ mod tests {
     use devgate_transports::RetryBudget;
 
     use super::*;
-    use crate::fake::{EventLog, FakeSession};
+    use crate::fake::{EventLog, FakeCandidate, FakeSession};
     use crate::file_node::YamlFile;
 
     const CHECKPOINT: &str = "show: show running-config\nignore: ['^!']\nundo: \"'no ' ~ LINE\"\n";
@@ -200,6 +200,29 @@ mod tests {
             error.to_string().contains("line 3 of its configuration"),
             "{error}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_configuration_is_restored_with_one_commit() {
+        const FLAT: &str =
+            "show: show configuration | display set\nundo: \"'delete ' ~ LINE[4:]\"\n";
+        let file = YamlFile::parse("family.yaml", FLAT).expect("YAML");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
+        let device = FakeCandidate::with_running(&["set a 1", "set b 1"]);
+        let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
+        let ctx = Context::new("router", &events, &retry_budget);
+        let ctx = ctx.with_transport(&device);
+        let restore_point = checkpoint.begin(&ctx).await.expect("a mark");
+        let lines = ["delete a 1", "set a 2", "set c 1"].map(devgate_transports::Line::new);
+        let session = session(&ctx).expect("a command line");
+        session.configure(&ctx, &lines).await.expect("changed");
+        assert_eq!(device.running(), ["set b 1", "set a 2", "set c 1"]);
+        let restored = checkpoint.restore(&ctx, restore_point).await;
+        restored.expect("as before");
+        let mut running = device.running();
+        running.sort();
+        assert_eq!(running, ["set a 1", "set b 1"]);
+        assert_eq!(device.visits(), [3, 3]);
     }
 
     #[tokio::test]

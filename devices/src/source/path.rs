@@ -9,7 +9,7 @@
 //! `[]` or `*` applies to each item, and the value is then a list. An item without that value gives undef, so that
 //! lists from one place have the same length. A list without `[]` means its first item.
 
-use devgate_schemas::{Key, Value};
+use devgate_schemas::Value;
 use devgate_transports::XML_TEXT;
 
 /// A path in a document.
@@ -35,7 +35,7 @@ enum Part {
 /// A value on the way through a document, and the key by which it was reached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'d> {
-    key: Option<&'d Key>,
+    key: Option<&'d str>,
     value: &'d Value,
 }
 
@@ -122,7 +122,7 @@ impl Path {
     }
 
     /// Calls `found` for each row at the path, with the way to it. Undef is no row.
-    pub(super) fn rows<'d>(&self, document: &'d Value, found: &mut dyn FnMut(&[Step<'d>])) {
+    pub(super) fn rows<'d>(&'d self, document: &'d Value, found: &mut dyn FnMut(&[Step<'d>])) {
         let top = Step {
             key: None,
             value: document,
@@ -144,9 +144,9 @@ impl Path {
     }
 }
 
-fn walk<'d>(parts: &[Part], way: &mut Vec<Step<'d>>, found: &mut dyn FnMut(&[Step<'d>])) {
+fn walk<'d>(parts: &'d [Part], way: &mut Vec<Step<'d>>, found: &mut dyn FnMut(&[Step<'d>])) {
     let Some(&here) = way.last() else { return };
-    let mut down = |step: Step<'d>, parts: &[Part]| {
+    let mut down = |step: Step<'d>, parts: &'d [Part]| {
         way.push(step);
         walk(parts, way, found);
         way.pop();
@@ -194,12 +194,10 @@ fn walk<'d>(parts: &[Part], way: &mut Vec<Step<'d>>, found: &mut dyn FnMut(&[Ste
     }
 }
 
-fn at(here: Step<'_>, parts: &[Part]) -> Value {
+fn at<'d>(here: Step<'d>, parts: &'d [Part]) -> Value {
     match parts {
         [] => here.value.clone(),
-        [Part::Key, ..] => here
-            .key
-            .map_or(Value::Undef, |key| Value::from(key.to_string())),
+        [Part::Key, ..] => here.key.map_or(Value::Undef, Value::from),
         [Part::Name { name, each: false }, rest @ ..] => {
             child(here.value, name).map_or(Value::Undef, |found| at(found, rest))
         }
@@ -229,15 +227,12 @@ impl<'d> Step<'d> {
     }
 }
 
-fn child<'d>(value: &'d Value, name: &str) -> Option<Step<'d>> {
+fn child<'d>(value: &'d Value, name: &'d str) -> Option<Step<'d>> {
     match value {
-        Value::Hash(hash) => {
-            let mut pairs = hash.iter();
-            let (key, value) =
-                pairs.find(|(key, _)| matches!(key, Key::String(key) if key == name))?;
-            let key = Some(key);
-            Some(Step { key, value })
-        }
+        Value::Hash(hash) => hash.get(name).map(|value| Step {
+            key: Some(name),
+            value,
+        }),
         Value::Array(items) => match name.parse::<usize>() {
             Ok(number) => items.get(number).map(|value| Step { key: None, value }),
             Err(_) => child(items.first()?, name),
@@ -250,9 +245,8 @@ fn child<'d>(value: &'d Value, name: &str) -> Option<Step<'d>> {
 fn members(value: &Value) -> Box<dyn Iterator<Item = Step<'_>> + '_> {
     match value {
         Value::Hash(hash) => Box::new(hash.iter().filter_map(|(key, value)| {
-            let is_child =
-                !matches!(key, Key::String(key) if key.starts_with('@') || key == XML_TEXT);
-            let key = Some(key);
+            let key = key.as_str();
+            let is_child = key.is_none_or(|key| !key.starts_with('@') && key != XML_TEXT);
             is_child.then_some(Step { key, value })
         })),
         Value::Array(items) => Box::new(items.iter().flat_map(members)),

@@ -35,6 +35,8 @@ pub(crate) enum ProtocolKind {
     Netconf,
     /// Database tables.
     Ovsdb,
+    /// A candidate configuration of XML that is committed.
+    Panos,
     /// Read-only data.
     ReadOnly,
 }
@@ -46,7 +48,7 @@ const KINDS: [(&str, ProtocolKind); 10] = [
     ("netconf", ProtocolKind::Netconf),
     ("nxapi", ProtocolKind::CommandApi),
     ("ovsdb", ProtocolKind::Ovsdb),
-    ("panos", ProtocolKind::ReadOnly),
+    ("panos", ProtocolKind::Panos),
     ("rest", ProtocolKind::Rest),
     ("restconf", ProtocolKind::Rest),
     ("snmp", ProtocolKind::ReadOnly),

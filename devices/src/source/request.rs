@@ -94,7 +94,7 @@ impl RequestTemplate {
                 return Self::of_text(
                     &command,
                     TemplateKind::Command,
-                    Escape::Command,
+                    Escape::Name,
                     names,
                     problems,
                 );
@@ -121,7 +121,7 @@ impl RequestTemplate {
             ProtocolKind::CommandApi => Self::of_text(
                 &ask,
                 TemplateKind::CommandAsData,
-                Escape::Command,
+                Escape::Name,
                 names,
                 problems,
             ),
@@ -142,6 +142,9 @@ impl RequestTemplate {
                     TemplateKind::Query
                 };
                 Self::of_text(&ask, kind, Escape::Xml, names, problems)
+            }
+            ProtocolKind::Panos => {
+                Self::of_text(&ask, TemplateKind::Query, Escape::Name, names, problems)
             }
             ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {
                 Self::of_text(&ask, TemplateKind::Query, Escape::None, names, problems)
@@ -286,18 +289,26 @@ impl Request {
     }
 
     async fn try_send(&self, ctx: &Context<'_>) -> Result<Answer> {
+        self.answer(self.ask(ctx).await?)
+    }
+
+    /// Sends the request, and returns the answer as it comes.
+    ///
+    /// # Errors
+    /// Fails with errors of the session.
+    pub(super) async fn ask(&self, ctx: &Context<'_>) -> Result<Document> {
         match &self.kind {
             RequestKind::Command => {
                 let output = exec(ctx, session(ctx)?, &self.name).await?;
-                self.answer(Document::Text(output))
+                Ok(Document::Text(output))
             }
             RequestKind::Query(query) => {
                 ctx.debug(format!("asks for `{query}`"));
-                self.answer(store(ctx)?.get(ctx, query).await?)
+                Ok(store(ctx)?.get(ctx, query).await?)
             }
             RequestKind::Rpc(request) => {
                 ctx.debug(format!("asks for `{}`", self.name));
-                self.answer(store(ctx)?.set(ctx, request).await?)
+                Ok(store(ctx)?.set(ctx, request).await?)
             }
         }
     }
@@ -329,7 +340,11 @@ impl Request {
         }
     }
 
-    fn answer(&self, document: Document) -> Result<Answer> {
+    /// What the answer says.
+    ///
+    /// # Errors
+    /// Fails when it has another form.
+    pub(super) fn answer(&self, document: Document) -> Result<Answer> {
         let document = match (document, self.format) {
             (Document::Text(text), Format::Text) => return Ok(Answer::Output(text)),
             (Document::Text(text), Format::Data) if self.name.starts_with(RPC) => {

@@ -57,8 +57,8 @@ pub(crate) enum Escape {
     None,
     /// Escaped as part of a line: a line end in a value does not begin a line of the template.
     Line,
-    /// Not escaped, but a value must not do more than name something in a command.
-    Command,
+    /// Not escaped, but a value must only name something, in a command or in an XPath.
+    Name,
     /// Escaped as part of a URL's path (RFC 3986, 2.1).
     Path,
     /// Escaped as text or attribute of XML.
@@ -329,7 +329,7 @@ impl Escape {
     /// Escapes a text.
     pub(crate) fn escaped(self, text: &str) -> String {
         match self {
-            Self::None | Self::Command => text.to_owned(),
+            Self::None | Self::Name => text.to_owned(),
             Self::Line => text.replace('\n', VALUE_LINE_END.encode_utf8(&mut [0; 4])),
             Self::Path => {
                 let mut escaped = String::with_capacity(text.len());

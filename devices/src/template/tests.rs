@@ -125,8 +125,8 @@ fn a_value_is_written_as_the_other_language_has_it() {
 
 #[test]
 fn a_value_makes_no_more_of_a_command() {
-    let template = Template::new(Language::default(), "show {{ A }}", ["A"], Escape::Command)
-        .expect("compiles");
+    let template =
+        Template::new(Language::default(), "show {{ A }}", ["A"], Escape::Name).expect("compiles");
     let text = |value: &str| template.render(&scope(json!({ "A": value })));
     assert_eq!(
         text("Gi0/1.5 vrf {x}"),

@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value as Json};
 
+/// How wide a table may be for people.
+const MAX_WIDTH: usize = 120;
+
 /// Returns the text of a table. Each column is as wide as its widest cell; the last is not padded.
 pub fn table(rows: &[impl AsRef<[String]>]) -> String {
     let mut widths = vec![0; rows.first().map_or(0, |row| row.as_ref().len())];
@@ -20,6 +23,22 @@ pub fn table(rows: &[impl AsRef<[String]>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Returns the text of rows of cells, the names first, for people: a table, or a list of values for each row if the table
+/// would be too wide. Such a list leaves empty values out.
+pub fn fitted(cells: &[Vec<String>]) -> String {
+    let text = table(cells);
+    let is_wide = text.lines().any(|line| line.chars().count() > MAX_WIDTH);
+    let Some((names, rows)) = cells.split_first().filter(|_| is_wide) else {
+        return text;
+    };
+    let lists = rows.iter().map(|row| {
+        let values = names.iter().zip(row).filter(|(_, value)| !value.is_empty());
+        let values = values.map(|(name, value)| [name.clone(), value.clone()]);
+        table(&values.collect::<Vec<_>>())
+    });
+    lists.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns objects as rows of cells, after a row of names: first `names`, then those of further members, as they appear.
@@ -69,5 +88,20 @@ mod tests {
         let rows = cells(["target".to_owned()], objects);
         let expected = "target  PORT  VLANS  MTU\n        a     1, 2\n        b            9000\n";
         assert_eq!(table(&rows), expected);
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_becomes_a_list_for_each_row() {
+        let wide = "x".repeat(100);
+        let rows = [["A", "OTHER", "C"], [&wide, "1", ""], ["b", "", "2"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(fitted(&rows), table(&rows));
+        let wide = [["A", "OTHER", "C"], [&wide, "", &wide], ["b", "1", ""]];
+        let wide = wide.map(|row| row.map(str::to_owned).to_vec());
+        let text = fitted(&wide);
+        assert!(
+            text.starts_with("A  xxx") && text.ends_with("x\n\nA      b\nOTHER  1\n"),
+            "{text}"
+        );
     }
 }

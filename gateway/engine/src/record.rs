@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_devices::{Family, Recording, Unanswered};
+use devgate_devices::{Family, LiveCase, Recording, Unanswered};
 use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
@@ -117,6 +117,21 @@ pub async fn record(
         commands,
         refused,
     })
+}
+
+/// Asks the device what a family's facts, or the type of this name, are made of. Returns the case without secrets.
+///
+/// # Errors
+/// Fails when there is no such type, when the session is lost, and when answers do not match.
+pub async fn record_case(
+    job: &TargetJob<'_>,
+    ctx: &Context<'_>,
+    family: &Family,
+    type_name: Option<&str>,
+) -> Result<LiveCase, Failure> {
+    let case = family.record_case(ctx, type_name).await?;
+    job.hide(&case.secrets(family));
+    Ok(case.masked(|text| masked(job, text)))
 }
 
 /// A device's answer to a command.

@@ -8,7 +8,7 @@ use super::SshCli;
 use crate::cli::fake::{Fake, FakeStep, TestBench, test_dialect, write};
 use crate::error::Interruption;
 use crate::ssh::server::{Server, ServerOptions};
-use crate::{CommandLine, Connect, Error, Line};
+use crate::{CommandLine, Connect, Error, Line, Transport};
 
 async fn session(server: &Server, bench: &TestBench) -> super::SshCliSession {
     let cli = SshCli::with_dialect(test_dialect());
@@ -153,6 +153,76 @@ async fn a_refused_line_closes_the_session_and_what_comes_next_has_another() {
     }
     let output = session.exec(&ctx, "show x").await.expect("an output");
     assert_eq!((output.as_str(), server.connections()), ("x\n", 2));
+}
+
+/// Returns a device with a candidate configuration.
+fn committing() -> Fake {
+    let config = [FakeStep::Prompt("r1(config)#")];
+    Fake::new("r1#")
+        .on("configure terminal", &config)
+        .on("end", &[FakeStep::Prompt("r1#")])
+        .on("hostname r2", &[])
+        .on("commit confirmed 60", &[])
+        .on("commit", &[])
+}
+
+/// Returns such a device, which closes every session but the first before its prompt.
+fn cut_off() -> Fake {
+    static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+    match SESSIONS.fetch_add(1, Ordering::Relaxed) {
+        0 => committing(),
+        _ => committing().greeting(&[FakeStep::Close]),
+    }
+}
+
+async fn committing_session(server: &Server, bench: &TestBench) -> super::SshCliSession {
+    let mut dialect = test_dialect();
+    let commit = serde_json::json!({
+        "commit": "commit", "confirmed": "commit confirmed {seconds}", "confirm": "commit", "discard": "abort",
+    });
+    dialect.commit = Some(serde_json::from_value(commit).expect("a commit"));
+    let cli = SshCli::with_dialect(dialect);
+    cli.open(&bench.ctx(), &server.info(&[]))
+        .await
+        .expect("a session")
+}
+
+#[tokio::test]
+async fn a_commit_is_confirmed_after_a_second_login_by_the_same_way() {
+    let server = Server::start(ServerOptions {
+        device: committing,
+        ..ServerOptions::default()
+    })
+    .await;
+    let bench = TestBench::default();
+    let (session, ctx) = (committing_session(&server, &bench).await, bench.ctx());
+    for change in 1..3 {
+        let lines = [Line::new("hostname r2")];
+        session.configure(&ctx, &lines).await.expect("confirmed");
+        assert_eq!(server.connections(), 1 + change);
+    }
+}
+
+#[tokio::test]
+async fn until_an_unconfirmed_change_is_rolled_back_nothing_more_is_committed() {
+    let server = Server::start(ServerOptions {
+        device: cut_off,
+        ..ServerOptions::default()
+    })
+    .await;
+    let bench = TestBench::default();
+    let (session, ctx) = (committing_session(&server, &bench).await, bench.ctx());
+    let lines = [Line::new("hostname r2")];
+    let error = session.configure(&ctx, &lines).await.expect_err("unproven");
+    assert!(matches!(error, Error::UnconfirmedChange(_)), "{error}");
+    let again = session.configure(&ctx, &lines).await.expect_err("refused");
+    let text = again.to_string();
+    assert!(
+        text.contains("was not confirmed, and rolls it back"),
+        "{text}"
+    );
+    assert!(text.contains("nothing was sent"), "{text}");
+    session.verify(&ctx).await.expect("the session is alive");
 }
 
 #[tokio::test]

@@ -371,7 +371,10 @@ fn a_case_gives_the_facts_of_its_device() {
         ),
     ]);
     let family = Family::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));
-    for case in family.test(UpdateExpected::No).expect("it runs") {
+    for case in family
+        .test(UpdateExpected::No, Comparison::Whole)
+        .expect("it runs")
+    {
         assert_eq!(case.outcome, Ok(()), "{}", case.name);
     }
 }

@@ -282,7 +282,7 @@ impl Apply {
                 && let Err(error) = family.save(ctx).await
             {
                 let message = format!(
-                    "the changes are active, but the device will lose them when it restarts: {error}"
+                    "the changes are made, but not saved, so the device will lose them when it restarts: {error}"
                 );
                 unsaved = Some(Failure::new("devgate/not-saved", message));
             }

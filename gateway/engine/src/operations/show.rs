@@ -189,14 +189,13 @@ impl Show {
             return Ok(());
         };
         let joined = commands.join(" ");
-        let hint = if commands.len() > 1 && is_harmless(&joined) {
-            format!("; a command of several words is one argument: '{joined}'")
-        } else {
-            String::new()
-        };
+        let is_one = commands.len() > 1 && !commands.iter().any(|command| command.contains(' '));
         let why = match declared {
+            _ if is_one && is_harmless(&joined) => {
+                format!("a command of several words is one argument: '{joined}'")
+            }
             Some(family) => format!(
-                "family `{transport}` does not declare it harmless{hint}. Its file, {}, has patterns in its dialect: \
+                "family `{transport}` does not declare it harmless. Its file, {}, has patterns in its dialect: \
                  `harmless` for whole commands, `filters` for what follows a `|`; a command with `>`, `;` or a line end \
                  is never harmless. --any sends any command",
                 family.file()

@@ -104,7 +104,7 @@ impl<'a> Output<'a> {
                     let cells = columns::cells(table.names, objects);
                     lines.push(match rows.is_empty() {
                         true => "no rows".to_owned(),
-                        false => columns::table(&cells),
+                        false => columns::fitted(&cells),
                     });
                     entry["rows"] = json!(rows);
                 }

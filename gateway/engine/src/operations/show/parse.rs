@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 use devgate_devices::{CommandTemplates, Error, Family, Table, TemplateCollection};
+use devgate_schemas::did_you_mean;
 
 /// How outputs are parsed.
 #[derive(Debug)]
@@ -14,9 +15,13 @@ pub struct Parse {
     templates: Option<TemplateCollection>,
     searched: Vec<PathBuf>,
     platform: Option<String>,
-    /// The templates of a platform and a command. All targets share them.
-    known: Mutex<HashMap<[String; 2], Result<Arc<CommandTemplates>, Failure>>>,
+    /// All targets share what was found.
+    known: Mutex<Known>,
 }
+
+/// The templates of a platform and a command.
+#[derive(Debug, Default)]
+struct Known(HashMap<[String; 2], Result<Arc<CommandTemplates>, Failure>>);
 
 /// What parses the outputs of one command.
 #[derive(Debug)]
@@ -77,31 +82,30 @@ impl Parse {
                 format!("nothing was sent, because no template parses `{command}`: {why}");
             Failure::new(NO_TEMPLATE, message)
         };
+        let own = family.map(Family::commands).unwrap_or_default();
+        let hint = did_you_mean(command, own);
+        let declared = family.and_then(Family::textfsm_platform);
+        let Some(platform) = self.platform.as_deref().or(declared) else {
+            let why = match family {
+                Some(family) => format!("{} does not read it, and has no", family.file()),
+                None => "the target has no family, which would have a".to_owned(),
+            };
+            return Err(no_template(format!(
+                "{why} `textfsm_platform`; name a platform of ntc-templates with --platform{hint}"
+            )));
+        };
         let Some(collection) = &self.templates else {
             let places = self.searched.iter();
             let places: Vec<String> = places.map(|path| path.display().to_string()).collect();
             return Err(no_template(format!(
                 "the family does not read this command, and ntc-templates is not installed in {}. Install it with `pip \
                  install ntc_templates`, or name a folder of templates with an index: --templates DIR, the variable \
-                 NTC_TEMPLATES_DIR, or `textfsm-templates` in bolt-project.yaml",
+                 NTC_TEMPLATES_DIR, or `textfsm-templates` in bolt-project.yaml{hint}",
                 places.join(", ")
             )));
         };
-        let declared = family.and_then(Family::textfsm_platform);
-        let Some(platform) = self.platform.as_deref().or(declared) else {
-            let why = match family {
-                Some(family) => format!("{} has no `textfsm_platform`", family.file()),
-                None => {
-                    "the target has no family, which would have a `textfsm_platform`".to_owned()
-                }
-            };
-            return Err(no_template(format!(
-                "{why}; name a platform of {} with --platform",
-                collection.index().display()
-            )));
-        };
         let mut known = locked(&self.known);
-        let found = known.entry([platform, command].map(str::to_owned));
+        let found = known.0.entry([platform, command].map(str::to_owned));
         let found = found.or_insert_with(|| match collection.templates(platform, command) {
             Ok(templates) => Ok(Arc::new(templates)),
             Err(Error::Unsupported(why)) => Err(no_template(why)),

@@ -1,5 +1,8 @@
 //! `devgate type`: the resource types of the families.
 
+mod import;
+mod table;
+
 use clap::Subcommand;
 use devgate_core::failure::Failure;
 use devgate_devices::ResourceType;
@@ -14,9 +17,12 @@ use serde_json::{Value as Json, json};
 use crate::complete;
 use crate::transport::{attributes_json, attributes_text};
 
-/// Show resource types.
+/// Show resource types, and make skeletons of new ones.
 #[derive(Debug, Subcommand)]
-#[command(after_help = "Examples:\n  devgate type list\n  devgate type show frr_static_route")]
+#[command(
+    after_help = "Examples:\n  devgate type list\n  devgate type show frr_static_route\n  devgate type import \
+                  acme_vlan.csv --family acme"
+)]
 pub enum Types {
     /// List all resource types
     #[command(after_help = "Example:\n  devgate type list")]
@@ -30,6 +36,7 @@ pub enum Types {
         #[arg(value_name = "[FAMILY/]NAME", add = complete::types())]
         name: String,
     },
+    Import(import::Import),
 }
 
 impl Types {
@@ -47,8 +54,10 @@ impl Types {
                 context.read_schema(family).await?;
             }
             Self::List | Self::Show { .. } => context.read_all_schemas().await?,
+            Self::Import(_) => {}
         }
         match self {
+            Self::Import(import) => return import.run(context, printer).await,
             Self::List => {
                 let mut rows = Vec::new();
                 for family in context.workspace.registry.families() {
