@@ -138,16 +138,15 @@ impl Lines {
             return Ok(());
         }
         let line = entry.line.clone();
+        let setting = rules.setting(&scoped(&line));
         let is_contrary = |other: &Entry| {
             let off = other.line.strip_prefix("no ");
-            let rest = off.and_then(|off| line.strip_prefix(off));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            off.is_some_and(|off| off == line || setting.as_deref() == Some(&scoped(off)))
         };
         siblings.retain(|other| !is_contrary(other));
         if rules.is_on(&scoped(&line)) {
             return Ok(());
         }
-        let setting = rules.setting(&scoped(&line));
         let is_same = |other: &Entry| {
             other.line == line || setting.is_some() && setting == other.setting
         };
