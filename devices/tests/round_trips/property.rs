@@ -35,7 +35,13 @@ struct Device<S> {
     provider: Box<dyn Provider>,
     /// What was read last, until something is changed.
     rows: Option<Vec<Resource>>,
-    story: String,
+    story: Vec<Step>,
+}
+
+/// Something that was done, for the story of a failure.
+enum Step {
+    Change(Option<Resource>, Option<Resource>),
+    Lines(Vec<String>),
 }
 
 /// A desired resource.
@@ -65,11 +71,10 @@ impl RoundTrips<'_> {
                 session: Session(S::default()),
                 provider: self.kind.provider(),
                 rows: None,
-                story: String::new(),
+                story: Vec::new(),
             };
             if let Err(problem) = self.trip(&mut device, before, &sample) {
-                let Device { story, session, .. } = device;
-                let story = format!("{story}device: {:#?}\n", session.0);
+                let story = device.told();
                 failures.push(Failure { problem, story });
             }
         }
@@ -84,10 +89,12 @@ impl RoundTrips<'_> {
         sample: &Sample,
     ) -> Outcome<()> {
         let desired = self.desired(&sample.attributes)?;
-        let mut names = HashSet::new();
-        for sample in before {
+        let (mut names, last) = (HashSet::new(), before.len());
+        for (number, sample) in (1..).zip(before) {
             let other = self.desired(&sample.attributes)?;
-            if names.insert(other.name.clone()) {
+            // The last one is the resource itself, as it was.
+            let is_other = other.name != desired.name || number == last;
+            if is_other && names.insert(other.name.clone()) {
                 self.apply(device, &other)?;
             }
         }
@@ -111,8 +118,8 @@ impl RoundTrips<'_> {
     fn apply<S: Simulator>(&self, device: &mut Device<S>, desired: &Desired) -> Outcome<()> {
         let rows = device.read()?;
         let is = row(&rows, &desired.name);
-        let _ = writeln!(device.story, "is     {}", shown(is));
-        let _ = writeln!(device.story, "should {}", shown(Some(&desired.resource)));
+        let step = Step::Change(is.cloned(), Some(desired.resource.clone()));
+        device.story.push(step);
         if is.is_some() && self.differences(device, is, desired).is_empty() {
             return Ok(());
         }
@@ -151,11 +158,10 @@ impl RoundTrips<'_> {
         };
         let lines = self.kind.render(name, &change, None, SecretVisibility::InClear);
         let lines = lines.map_err(|error| format!("it cannot be rendered: {error}"))?;
-        for line in &lines {
-            let _ = writeln!(device.story, "  {line}");
-        }
         let before = device.session.0.clone();
-        device.session.0.apply(&lines)?;
+        let applied = device.session.0.apply(&lines);
+        device.story.push(Step::Lines(lines));
+        applied?;
         if device.session.0 != before {
             device.rows = None;
         }
@@ -238,10 +244,8 @@ impl RoundTrips<'_> {
     /// Checks that the other resources are as they were.
     fn others_stay(&self, was: &[Resource], now: &[Resource], name: &Name) -> Outcome<()> {
         let others = |rows: &[Resource]| -> Vec<Resource> {
-            let mut others: Vec<Resource> =
-                rows.iter().filter(|row| !name.names(row)).cloned().collect();
-            others.sort_by_key(|row| shown(Some(row)));
-            others
+            let others = rows.iter().filter(|row| !name.names(row));
+            others.cloned().collect()
         };
         let (was, now) = (others(was), others(now));
         let gone = was.iter().find(|row| !now.contains(row));
@@ -269,6 +273,22 @@ impl<S: Simulator> Device<S> {
         let rows = rows.map_err(|error| format!("it cannot be read: {error}"))?;
         self.rows = Some(rows.clone());
         Ok(rows)
+    }
+
+    /// What was done, and what the device holds.
+    fn told(&self) -> String {
+        let mut story = String::new();
+        for step in &self.story {
+            let _ = match step {
+                Step::Change(is, should) => {
+                    let (is, should) = (shown(is.as_ref()), shown(should.as_ref()));
+                    writeln!(story, "is     {is}\nshould {should}")
+                }
+                Step::Lines(lines) => writeln!(story, "  {}", lines.join("\n  ")),
+            };
+        }
+        let _ = writeln!(story, "device: {:#?}", self.session.0);
+        story
     }
 
     fn in_sync(&mut self, name: &Name, property: &str, is: &Resource, should: &Resource) -> InSync {

@@ -159,14 +159,10 @@ impl Lines {
             None => siblings.push(entry),
         }
         if rules.place(&scoped(&line)) < usize::MAX {
-            siblings.sort_by_key(|other| rules.place(&scoped(&other.line)));
+            siblings.sort_by_key(|other| (rules.place(&scoped(&other.line)), number(other)));
         }
         let is_numbered = modes.last().is_some_and(|mode| rules.is_numbered(mode));
         if is_numbered || rules.is_numbered(&scoped(&line)) {
-            let number = |entry: &Entry| -> u64 {
-                let words = entry.line.split(' ');
-                words.filter_map(|word| word.parse().ok()).next().unwrap_or(0)
-            };
             self.below(modes).sort_by_key(number);
         }
         Ok(())
@@ -221,6 +217,12 @@ impl Lines {
             self.write(below, depth + 1, text);
         }
     }
+}
+
+/// The first number among the words of a line, or the one that a range begins with.
+fn number(entry: &Entry) -> u64 {
+    let words = entry.line.split([' ', '-']);
+    words.filter_map(|word| word.parse().ok()).next().unwrap_or(0)
 }
 
 /// Reads the text that a line opens. Where the line itself says what ends it, that is shown as `^C`.
