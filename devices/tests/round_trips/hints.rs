@@ -107,7 +107,10 @@ impl Hints {
             }
         }
         for (name, needed) in &self.needs {
-            if !needed.as_str().is_some_and(|needed| attributes.contains_key(needed)) {
+            if !needed
+                .as_str()
+                .is_some_and(|needed| attributes.contains_key(needed))
+            {
                 attributes.remove(name);
             }
         }
@@ -117,7 +120,9 @@ impl Hints {
             }
             let mut text = template.as_str().expect("a text").to_owned();
             for (name, value) in &attributes {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let value = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
                 text = text.replace(&format!("{{{name}}}"), &value);
             }
             // What is missing leaves no gap.
@@ -133,7 +138,11 @@ impl Hints {
     /// Whether an attribute is a part of the resource's name, or cannot change.
     fn identifies(&self, schema: &TypeSchema, name: &str) -> bool {
         let mut made = self.made.values().filter_map(Json::as_str);
-        schema.namevars().iter().chain(&self.fixed).any(|fixed| fixed == name)
+        schema
+            .namevars()
+            .iter()
+            .chain(&self.fixed)
+            .any(|fixed| fixed == name)
             || made.any(|template| template.contains(&format!("{{{name}}}")))
     }
 }
@@ -192,7 +201,9 @@ fn hinted(schema: &Json, hint: &Json, random: &mut Random) -> Json {
             })
         }
         Json::String(text) if is(schema, "array") && !is_word_of(schema, text) => {
-            items(0, 3, random, |random| hinted(item_of(schema, 0), hint, random))
+            items(0, 3, random, |random| {
+                hinted(item_of(schema, 0), hint, random)
+            })
         }
         Json::String(text) => {
             let text = expanded(text, random);
@@ -225,7 +236,9 @@ fn items(
 fn is(schema: &Json, kind: &str) -> bool {
     let types = &schema["type"];
     types == kind
-        || types.as_array().is_some_and(|types| types.contains(&json!(kind)))
+        || types
+            .as_array()
+            .is_some_and(|types| types.contains(&json!(kind)))
         || alternatives(schema).any(|one| is(one, kind))
 }
 
@@ -254,7 +267,9 @@ fn item_of(schema: &Json, place: usize) -> &Json {
 
 /// A random value that a JSON Schema allows, except that no hint is needed for.
 fn of_schema(schema: &Json, random: &mut Random) -> Json {
-    let alternatives: Vec<&Json> = alternatives(schema).filter(|one| one["type"] != "null").collect();
+    let alternatives: Vec<&Json> = alternatives(schema)
+        .filter(|one| one["type"] != "null")
+        .collect();
     if !alternatives.is_empty() {
         let one = *random.one_of(&alternatives);
         return of_schema(one, random);
@@ -273,7 +288,9 @@ fn of_schema(schema: &Json, random: &mut Random) -> Json {
         json!(random.between(from, to))
     } else if is(schema, "array") {
         let min = schema["minItems"].as_i64().unwrap_or(0);
-        items(min, 3, random, |random| of_schema(item_of(schema, 0), random))
+        items(min, 3, random, |random| {
+            of_schema(item_of(schema, 0), random)
+        })
     } else {
         json!(expanded("<word>", random))
     }

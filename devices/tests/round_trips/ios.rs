@@ -2,6 +2,7 @@
 
 mod filter;
 mod lines;
+mod pattern;
 mod rules;
 mod show;
 

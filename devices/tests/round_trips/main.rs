@@ -107,7 +107,10 @@ fn tried<S: Simulator>(
         .flat_map(|(number, failures)| failures.into_iter().map(move |failure| (number, failure)))
         .collect();
     let told = failures.iter().take(TOLD).map(|(number, failure)| {
-        format!("{name}, try {number}: {}\n{}", failure.problem, failure.story)
+        format!(
+            "{name}, try {number}: {}\n{}",
+            failure.problem, failure.story
+        )
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("{name}: {} failures\n{}", failures.len(), told.join("\n")))

@@ -57,7 +57,9 @@ impl RoundTrips<'_> {
     pub(crate) fn attempt<S: Simulator>(&self, number: usize) -> Vec<Failure> {
         let mut random = Random::of(self.seed, self.kind.schema().name(), number);
         let sample = self.hints.sample(self.kind.schema(), None, &mut random);
-        let former = self.hints.sample(self.kind.schema(), Some(&sample), &mut random);
+        let former = self
+            .hints
+            .sample(self.kind.schema(), Some(&sample), &mut random);
         let others: Vec<Sample> = if self.hints.alone.is_some() {
             Vec::new()
         } else {
@@ -100,7 +102,11 @@ impl RoundTrips<'_> {
         }
         self.apply(device, &desired)?;
         let title = desired.name.title();
-        let stays = self.hints.stays.keys().any(|begin| title.starts_with(begin));
+        let stays = self
+            .hints
+            .stays
+            .keys()
+            .any(|begin| title.starts_with(begin));
         if stays || !self.kind.schema().is_ensurable() {
             return Ok(());
         }
@@ -123,7 +129,12 @@ impl RoundTrips<'_> {
         if is.is_some() && self.differences(device, is, desired).is_empty() {
             return Ok(());
         }
-        self.send(device, &desired.name, is.cloned().as_ref(), Some(&desired.resource))?;
+        self.send(
+            device,
+            &desired.name,
+            is.cloned().as_ref(),
+            Some(&desired.resource),
+        )?;
         let after = device.read()?;
         let now = row(&after, &desired.name);
         if now.is_none() && self.kind.schema().is_ensurable() {
@@ -138,7 +149,12 @@ impl RoundTrips<'_> {
             self.rest_stays(is, now, &desired.resource)?;
         }
         // Rendered again, it changes nothing.
-        self.send(device, &desired.name, now.cloned().as_ref(), Some(&desired.resource))?;
+        self.send(
+            device,
+            &desired.name,
+            now.cloned().as_ref(),
+            Some(&desired.resource),
+        )?;
         if device.read()? != after {
             return Err("the second change is not without effect".to_owned());
         }
@@ -153,10 +169,14 @@ impl RoundTrips<'_> {
         should: Option<&Resource>,
     ) -> Outcome<()> {
         let change = Change {
-            is: is.cloned().map_or(CurrentState::Absent, CurrentState::Present),
+            is: is
+                .cloned()
+                .map_or(CurrentState::Absent, CurrentState::Present),
             should: should.cloned(),
         };
-        let lines = self.kind.render(name, &change, None, SecretVisibility::InClear);
+        let lines = self
+            .kind
+            .render(name, &change, None, SecretVisibility::InClear);
         let lines = lines.map_err(|error| format!("it cannot be rendered: {error}"))?;
         let before = device.session.0.clone();
         let applied = device.session.0.apply(&lines);
@@ -201,7 +221,8 @@ impl RoundTrips<'_> {
                 attribute.behaviour,
                 Behaviour::Property | Behaviour::InitOnly
             );
-            let is_unread = attribute.compare == Compare::Never || self.hints.unread.contains_key(name);
+            let is_unread =
+                attribute.compare == Compare::Never || self.hints.unread.contains_key(name);
             if !is_compared || is_unread || name == "ensure" {
                 continue;
             }
@@ -228,7 +249,8 @@ impl RoundTrips<'_> {
         for name in self.kind.schema().attributes().keys() {
             let is_open = should.get(name).is_none_or(Value::is_undef);
             // Whether a line is missing may not be known before there are others like it.
-            let is_known = was.get(name).is_some() || now.get(name).and_then(Value::as_bool).is_none();
+            let is_known =
+                was.get(name).is_some() || now.get(name).and_then(Value::as_bool).is_none();
             let may_move = !is_known || self.hints.moves.contains_key(name);
             if is_open && was.get(name) != now.get(name) && !may_move {
                 return Err(format!(

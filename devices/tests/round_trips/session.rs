@@ -9,7 +9,9 @@ use devgate_transports::{
 };
 
 /// A device that is simulated.
-pub(crate) trait Simulator: Clone + Debug + Default + PartialEq + Send + Sync + 'static {
+pub(crate) trait Simulator:
+    Clone + Debug + Default + PartialEq + Send + Sync + 'static
+{
     /// Answers a command or a query.
     ///
     /// # Errors

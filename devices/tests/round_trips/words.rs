@@ -49,12 +49,18 @@ fn made(kind: &str, random: &mut Random) -> String {
         "network4" => {
             let length = random.between(0, 32);
             let mask = u32::MAX.checked_shl(32 - length as u32).unwrap_or(0);
-            format!("{}/{length}", Ipv4Addr::from(u32::from(ipv4(random)) & mask))
+            format!(
+                "{}/{length}",
+                Ipv4Addr::from(u32::from(ipv4(random)) & mask)
+            )
         }
         "network6" => {
             let length = random.between(0, 128);
             let mask = u128::MAX.checked_shl(128 - length as u32).unwrap_or(0);
-            format!("{}/{length}", Ipv6Addr::from(u128::from(ipv6(random)) & mask))
+            format!(
+                "{}/{length}",
+                Ipv6Addr::from(u128::from(ipv6(random)) & mask)
+            )
         }
         "domain" => format!("{}.{}.net", word(random, 6), word(random, 6)),
         "base64" => {
@@ -85,7 +91,21 @@ fn word(random: &mut Random, longest: usize) -> String {
 /// A text for people.
 fn words(random: &mut Random) -> String {
     let odd = [
-        "to", "the", "core", "& more", "(floor 3)", "\"quoted\"", "it's", "#12", "a/b", "x: y", "no", "1", "50%", "<up>", "end.",
+        "to",
+        "the",
+        "core",
+        "& more",
+        "(floor 3)",
+        "\"quoted\"",
+        "it's",
+        "#12",
+        "a/b",
+        "x: y",
+        "no",
+        "1",
+        "50%",
+        "<up>",
+        "end.",
     ];
     let mut words = vec![word(random, 8)];
     for _ in 0..random.below(4) {

@@ -28,7 +28,9 @@ impl PartialEq for Lines {
 
 impl std::fmt::Debug for Lines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.running_config().lines()).finish()
+        f.debug_list()
+            .entries(self.running_config().lines())
+            .finish()
     }
 }
 
@@ -39,7 +41,9 @@ impl Lines {
             rules,
             top: Vec::new(),
         };
-        lines.apply(&rules.begins).expect("the device takes its own lines");
+        lines
+            .apply(&rules.begins)
+            .expect("the device takes its own lines");
         lines
     }
 
@@ -114,10 +118,13 @@ impl Lines {
                 return Ok(());
             }
             if let Some((begin, word)) = rules.part(&scoped(line)) {
-                let is_whole = |other: &&mut Entry| scoped(&other.line).starts_with(&format!("{begin} "));
+                let is_whole =
+                    |other: &&mut Entry| scoped(&other.line).starts_with(&format!("{begin} "));
                 for other in siblings.iter_mut().filter(is_whole) {
                     if let Some((before, behind)) = other.line.split_once(&format!(" {word} ")) {
-                        let rest = behind.split_once(' ').map_or(String::new(), |(_, rest)| format!(" {rest}"));
+                        let rest = behind
+                            .split_once(' ')
+                            .map_or(String::new(), |(_, rest)| format!(" {rest}"));
                         other.line = format!("{before}{rest}");
                     }
                 }
@@ -147,10 +154,12 @@ impl Lines {
         if rules.is_on(&scoped(&line)) {
             return Ok(());
         }
-        let is_same = |other: &Entry| {
-            other.line == line || setting.is_some() && setting == other.setting
+        let is_same =
+            |other: &Entry| other.line == line || setting.is_some() && setting == other.setting;
+        let entry = Entry {
+            setting: setting.clone(),
+            ..entry
         };
-        let entry = Entry { setting: setting.clone(), ..entry };
         let same = siblings.iter().position(is_same);
         match same {
             _ if rules.is_hidden(&scoped(&line)) => siblings.retain(|other| !is_same(other)),
@@ -193,7 +202,11 @@ impl Lines {
     pub(super) fn running_config(&self) -> String {
         let mut text = String::from("Building configuration...\n\nversion 15.2\n!\n");
         let mut was_section = false;
-        for entry in self.top.iter().filter(|entry| !self.rules.is_unshown(&entry.line)) {
+        for entry in self
+            .top
+            .iter()
+            .filter(|entry| !self.rules.is_unshown(&entry.line))
+        {
             let is_section = !entry.below.is_empty() || self.rules.is_mode(&entry.line);
             if is_section || was_section {
                 text.push_str("!\n");
@@ -222,7 +235,10 @@ impl Lines {
 /// The first number among the words of a line, or the one that a range begins with.
 fn number(entry: &Entry) -> u64 {
     let words = entry.line.split([' ', '-']);
-    words.filter_map(|word| word.parse().ok()).next().unwrap_or(0)
+    words
+        .filter_map(|word| word.parse().ok())
+        .next()
+        .unwrap_or(0)
 }
 
 /// Reads the text that a line opens. Where the line itself says what ends it, that is shown as `^C`.

@@ -3,10 +3,11 @@
 //! All rules are regular expressions for whole words at the beginning of a line. A line of a mode has the first word of the
 //! line above and a colon before it: `interface: description`.
 
-use fancy_regex::Regex;
 use serde::Deserialize;
 
 use devgate_schemas::yaml;
+
+use super::pattern::Pattern;
 
 /// The rules, as a file has them.
 #[derive(Debug, Default, Deserialize)]
@@ -52,22 +53,22 @@ struct RuleFile {
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) begins: Vec<String>,
-    modes: Vec<Regex>,
-    one: Vec<Regex>,
-    on: Vec<Regex>,
-    either: Vec<Regex>,
-    hidden: Vec<Regex>,
-    fixed: Vec<Regex>,
-    shown: Vec<(Regex, String)>,
-    refused: Vec<Regex>,
-    clears: Vec<(Regex, Regex)>,
-    parts: Vec<(Regex, Regex)>,
-    text: Vec<Regex>,
+    modes: Vec<Pattern>,
+    one: Vec<Pattern>,
+    on: Vec<Pattern>,
+    either: Vec<Pattern>,
+    hidden: Vec<Pattern>,
+    fixed: Vec<Pattern>,
+    shown: Vec<(Pattern, String)>,
+    refused: Vec<Pattern>,
+    clears: Vec<(Pattern, Pattern)>,
+    parts: Vec<(Pattern, Pattern)>,
+    text: Vec<Pattern>,
     pub(super) text_end: Option<String>,
     pub(super) indent: usize,
-    unshown: Vec<Regex>,
-    order: Vec<Regex>,
-    numbered: Vec<Regex>,
+    unshown: Vec<Pattern>,
+    order: Vec<Pattern>,
+    numbered: Vec<Pattern>,
 }
 
 impl Rules {
@@ -77,10 +78,12 @@ impl Rules {
     /// Panics when they are no rules.
     pub(super) fn read(text: &str) -> Self {
         let file: RuleFile = yaml::from_str(text).expect("rules are YAML");
-        let all = |patterns: &[String]| patterns.iter().map(|one| pattern(one)).collect();
-        let pairs = |pairs: &[(String, String)]| -> Vec<(Regex, String)> {
+        let all = |patterns: &[String]| patterns.iter().map(|one| Pattern::words(one)).collect();
+        let pairs = |pairs: &[(String, String)]| -> Vec<(Pattern, String)> {
             let pairs = pairs.iter();
-            pairs.map(|(one, other)| (pattern(one), other.clone())).collect()
+            pairs
+                .map(|(one, other)| (Pattern::words(one), other.clone()))
+                .collect()
         };
         Self {
             begins: file.begins.lines().map(str::to_owned).collect(),
@@ -92,9 +95,9 @@ impl Rules {
             fixed: all(&file.fixed),
             shown: pairs(&file.shown),
             refused: all(&file.refused),
-            clears: file.clears.iter().map(|(one, other)| (pattern(one), pattern(other))).collect(),
-            parts: file.parts.iter().map(|(line, word)| (pattern(line), pattern(word))).collect(),
-            text: file.text.iter().map(|one| regex(&format!("^{one}"))).collect(),
+            clears: both(&file.clears),
+            parts: both(&file.parts),
+            text: file.text.iter().map(|one| Pattern::letters(one)).collect(),
             text_end: file.text_end,
             indent: file.indent,
             order: all(&file.order),
@@ -109,10 +112,18 @@ impl Rules {
 
     /// The part of a line that names what it sets, if there is one of it.
     pub(super) fn setting(&self, line: &str) -> Option<String> {
-        let mut captures = self.one.iter().filter_map(|one| one.captures(line).ok()?);
+        let mut captures = self.one.iter().filter_map(|one| one.captures(line));
         let captures = captures.next()?;
-        let groups: Vec<&str> = captures.iter().flatten().map(|group| group.as_str()).collect();
-        let parts = if groups.len() > 1 { &groups[1..] } else { &groups };
+        let groups: Vec<&str> = captures
+            .iter()
+            .flatten()
+            .map(|group| group.as_str())
+            .collect();
+        let parts = if groups.len() > 1 {
+            &groups[1..]
+        } else {
+            &groups
+        };
         Some(parts.concat())
     }
 
@@ -139,11 +150,13 @@ impl Rules {
     /// The place of a line among those that stand in order.
     pub(super) fn place(&self, line: &str) -> usize {
         let mut order = self.order.iter();
-        order.position(|one| one.is_match(line).unwrap_or(false)).unwrap_or(usize::MAX)
+        order
+            .position(|one| one.is_match(line))
+            .unwrap_or(usize::MAX)
     }
 
     pub(super) fn is_unshown(&self, line: &str) -> bool {
-        self.unshown.iter().any(|one| one.is_match(line).unwrap_or(false))
+        self.unshown.iter().any(|one| one.is_match(line))
     }
 
     pub(super) fn is_numbered(&self, line: &str) -> bool {
@@ -154,47 +167,43 @@ impl Rules {
     pub(super) fn shown(&self, line: &str) -> String {
         let shown = self.shown.iter();
         shown.fold(line.to_owned(), |line, (pattern, replacement)| {
-            pattern.replace(&line, replacement.as_str()).into_owned()
+            pattern.replaced(&line, replacement).unwrap_or(line)
         })
     }
 
     /// Whether a change of the first line takes away the other one.
     pub(super) fn clears(&self, line: &str, other: &str) -> bool {
-        let is_match = |pattern: &Regex, line: &str| pattern.is_match(line).unwrap_or(false);
         let mut clears = self.clears.iter();
-        clears.any(|(setting, gone)| is_match(setting, line) && is_match(gone, other))
+        clears.any(|(setting, gone)| setting.is_match(line) && gone.is_match(other))
     }
 
     /// The line and the word, where `no` before this takes away a part of the line.
     pub(super) fn part<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
         self.parts.iter().find_map(|(begin, word)| {
-            let found = begin.find(line).ok()??;
+            let found = begin.find(line)?;
             let rest = line[found.end()..].trim_start();
-            (whole(std::slice::from_ref(word), rest)).then_some((found.as_str(), rest))
+            word.is_whole(rest).then_some((found.as_str(), rest))
         })
     }
 
     /// What ends the text that a line opens, if it opens one.
     pub(super) fn text_end(&self, line: &str) -> Option<String> {
-        let mut captures = self.text.iter().filter_map(|text| text.captures(line).ok()?);
+        let mut captures = self.text.iter().filter_map(|text| text.captures(line));
         let captures = captures.next()?;
         let end = captures.get(1).map(|end| end.as_str().to_owned());
         end.or_else(|| self.text_end.clone())
     }
 }
 
-fn pattern(text: &str) -> Regex {
-    regex(&format!("^(?:{text})(?= |$)"))
-}
-
-fn regex(text: &str) -> Regex {
-    Regex::new(text).expect("a rule is a regular expression")
+/// Pairs of patterns.
+fn both(pairs: &[(String, String)]) -> Vec<(Pattern, Pattern)> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(one, other)| (Pattern::words(one), Pattern::words(other)))
+        .collect()
 }
 
 /// Whether a whole line matches one of the patterns.
-fn whole(patterns: &[Regex], line: &str) -> bool {
-    let found = |pattern: &Regex| pattern.find(line).ok().flatten();
-    patterns
-        .iter()
-        .any(|pattern| found(pattern).is_some_and(|found| found.end() == line.len()))
+fn whole(patterns: &[Pattern], line: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.is_whole(line))
 }

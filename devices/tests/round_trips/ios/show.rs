@@ -46,7 +46,11 @@ pub(super) fn eos_vlan(lines: &Lines) -> String {
          1     default                          active    Et1, Et2\n",
     );
     for (number, name, status) in vlans(lines) {
-        let status = if status == "suspended" { status } else { "active" };
+        let status = if status == "suspended" {
+            status
+        } else {
+            "active"
+        };
         let _ = writeln!(text, "{number:<5} {name:<32} {status:<9} ");
     }
     text + "\n"
@@ -59,7 +63,8 @@ fn vlans(lines: &Lines) -> Vec<(u16, String, &'static str)> {
         .filter_map(|(number, below)| {
             let number = number.parse().ok()?;
             let default = format!("VLAN{number:04}");
-            let name = find(below, "name ").map_or(default, |name| name.trim_matches('"').to_owned());
+            let name =
+                find(below, "name ").map_or(default, |name| name.trim_matches('"').to_owned());
             let status = if has(below, "state suspend") {
                 "suspended"
             } else if has(below, "shutdown") {
@@ -84,12 +89,17 @@ pub(super) fn interfaces(lines: &Lines) -> String {
             "up, line protocol is up (connected)"
         };
         let _ = writeln!(text, "{name} is {state} ");
-        text.push_str("  Hardware is Gigabit Ethernet, address is 0011.2233.4455 (bia 0011.2233.4455)\n");
+        text.push_str(
+            "  Hardware is Gigabit Ethernet, address is 0011.2233.4455 (bia 0011.2233.4455)\n",
+        );
         if let Some(description) = find(below, "description ") {
             let _ = writeln!(text, "  Description: {description}");
         }
         let mtu = find(below, "mtu ").unwrap_or("1500");
-        let _ = writeln!(text, "  MTU {mtu} bytes, BW 1000000 Kbit/sec, DLY 10 usec, ");
+        let _ = writeln!(
+            text,
+            "  MTU {mtu} bytes, BW 1000000 Kbit/sec, DLY 10 usec, "
+        );
         text.push_str("     reliability 255/255, txload 1/255, rxload 1/255\n");
         text.push_str("  Encapsulation ARPA, loopback not set\n");
     }
@@ -103,7 +113,11 @@ pub(super) fn switchport(lines: &Lines) -> String {
         let Some(short) = short(name) else { continue };
         let is_routed = has(below, "no switchport");
         let _ = writeln!(text, "Name: {short}");
-        let _ = writeln!(text, "Switchport: {}", if is_routed { "Disabled" } else { "Enabled" });
+        let _ = writeln!(
+            text,
+            "Switchport: {}",
+            if is_routed { "Disabled" } else { "Enabled" }
+        );
         if is_routed {
             text.push('\n');
             continue;
@@ -116,8 +130,15 @@ pub(super) fn switchport(lines: &Lines) -> String {
         };
         let _ = writeln!(text, "Administrative Mode: {mode}\nOperational Mode: down");
         let encapsulation = find(below, "switchport trunk encapsulation ").unwrap_or("negotiate");
-        let _ = writeln!(text, "Administrative Trunking Encapsulation: {encapsulation}");
-        let negotiates = if has(below, "switchport nonegotiate") { "Off" } else { "On" };
+        let _ = writeln!(
+            text,
+            "Administrative Trunking Encapsulation: {encapsulation}"
+        );
+        let negotiates = if has(below, "switchport nonegotiate") {
+            "Off"
+        } else {
+            "On"
+        };
         let _ = writeln!(text, "Negotiation of Trunking: {negotiates}");
         let access = find(below, "switchport access vlan ").unwrap_or("1");
         let _ = writeln!(text, "Access Mode VLAN: {access} (default)");
@@ -154,9 +175,14 @@ fn write_vlans(words: &str, vlans: &str, text: &mut String) {
 
 /// The short form of a port's name; none for what is no port.
 fn short(name: &str) -> Option<String> {
-    [("TenGigabitEthernet", "Te"), ("GigabitEthernet", "Gi"), ("FastEthernet", "Fa"), ("Port-channel", "Po")]
-        .iter()
-        .find_map(|(long, short)| Some(format!("{short}{}", name.strip_prefix(long)?)))
+    [
+        ("TenGigabitEthernet", "Te"),
+        ("GigabitEthernet", "Gi"),
+        ("FastEthernet", "Fa"),
+        ("Port-channel", "Po"),
+    ]
+    .iter()
+    .find_map(|(long, short)| Some(format!("{short}{}", name.strip_prefix(long)?)))
 }
 
 /// The number of each channel, with its ports and their mode.
@@ -186,7 +212,9 @@ fn channels(lines: &Lines) -> Vec<(u16, Vec<(String, &str)>)> {
 
 /// `show etherchannel detail`.
 pub(super) fn etherchannel_detail(lines: &Lines) -> String {
-    let mut text = String::from("                Channel-group listing: \n                ----------------------\n\n");
+    let mut text = String::from(
+        "                Channel-group listing: \n                ----------------------\n\n",
+    );
     for (number, ports) in channels(lines) {
         let _ = writeln!(text, "Group: {number} \n----------");
         text.push_str("Group state = L2 \n");
@@ -202,8 +230,14 @@ pub(super) fn etherchannel_detail(lines: &Lines) -> String {
             };
             let _ = writeln!(text, "Port: {port}\n------------\n");
             text.push_str("Port state    = Down Not-in-Bndl\n");
-            let _ = writeln!(text, "Channel group = {number}           Mode = {mode}          Gcchange = -");
-            let _ = writeln!(text, "Port-channel  = Po{number}         GC   =   -             Pseudo port-channel = Po{number}\n");
+            let _ = writeln!(
+                text,
+                "Channel group = {number}           Mode = {mode}          Gcchange = -"
+            );
+            let _ = writeln!(
+                text,
+                "Port-channel  = Po{number}         GC   =   -             Pseudo port-channel = Po{number}\n"
+            );
         }
         text.push_str("                Port-channels in the group: \n                ---------------------------\n\n");
         let _ = writeln!(text, "Port-channel: Po{number}\n------------\n");
@@ -242,14 +276,24 @@ pub(super) fn etherchannel_summary(lines: &Lines) -> String {
 pub(super) fn access_lists(lines: &Lines) -> String {
     let mut text = String::new();
     for (name, below) in lines.sections("ip access-list ") {
-        let Some((kind, name)) = name.split_once(' ') else { continue };
-        let title = if kind == "standard" { "Standard" } else { "Extended" };
+        let Some((kind, name)) = name.split_once(' ') else {
+            continue;
+        };
+        let title = if kind == "standard" {
+            "Standard"
+        } else {
+            "Extended"
+        };
         let _ = writeln!(text, "{title} IP access list {name}");
         for entry in below {
             let words: Vec<&str> = entry.line.split(' ').collect();
             let line = match words.as_slice() {
-                [number, action, "host", host] if kind == "standard" => format!("{number} {action} {host}"),
-                [number, action, network, wildcard] if kind == "standard" && wildcard.contains('.') => {
+                [number, action, "host", host] if kind == "standard" => {
+                    format!("{number} {action} {host}")
+                }
+                [number, action, network, wildcard]
+                    if kind == "standard" && wildcard.contains('.') =>
+                {
                     format!("{number} {action} {network}, wildcard bits {wildcard}")
                 }
                 _ => entry.line.clone(),
@@ -265,7 +309,9 @@ pub(super) fn snmp_user(lines: &Lines) -> String {
     let mut text = String::new();
     for (words, _) in lines.sections("snmp-server user ") {
         let words: Vec<&str> = words.split(' ').collect();
-        let ([name, group, ..], true) = (words.as_slice(), words.contains(&"v3")) else { continue };
+        let ([name, group, ..], true) = (words.as_slice(), words.contains(&"v3")) else {
+            continue;
+        };
         let behind = |word: &str| {
             let at = words.iter().position(|other| *other == word)?;
             words.get(at + 1).copied()
@@ -278,7 +324,10 @@ pub(super) fn snmp_user(lines: &Lines) -> String {
         };
         let _ = writeln!(text, "\nUser name: {name}");
         text.push_str("Engine ID: 800000090300001122334455\nstorage-type: nonvolatile\t active\n");
-        let _ = writeln!(text, "Authentication Protocol: {auth}\nPrivacy Protocol: {privacy}\nGroup-name: {group}");
+        let _ = writeln!(
+            text,
+            "Authentication Protocol: {auth}\nPrivacy Protocol: {privacy}\nGroup-name: {group}"
+        );
     }
     text
 }

@@ -54,7 +54,9 @@ impl Schema {
                 (name, Kind::List { is_typed: false })
             } else {
                 let kind = match value.as_str() {
-                    None => Kind::Container { is_kept: key.ends_with('!') },
+                    None => Kind::Container {
+                        is_kept: key.ends_with('!'),
+                    },
                     Some("leaf") => Kind::Leaf,
                     Some("leaves") => Kind::Leaves,
                     Some("empty") => Kind::Empty,
@@ -68,7 +70,11 @@ impl Schema {
                 statements.push(Statement {
                     name: name.clone(),
                     kind: kind.clone(),
-                    choice: names.iter().filter(|other| *other != name).cloned().collect(),
+                    choice: names
+                        .iter()
+                        .filter(|other| *other != name)
+                        .cloned()
+                        .collect(),
                     below: value.as_hash().map(Self::of).unwrap_or_default(),
                 });
             }
@@ -82,8 +88,7 @@ impl Schema {
 
     /// The list whose own word is not typed, if there is one here.
     pub(super) fn wordless_list(&self) -> Option<&Statement> {
-        let is_wordless =
-            |statement: &&Statement| statement.kind == Kind::List { is_typed: false };
+        let is_wordless = |statement: &&Statement| statement.kind == Kind::List { is_typed: false };
         self.0.iter().find(is_wordless)
     }
 }

@@ -88,7 +88,9 @@ fn path<'s>(schema: &'s Schema, words: &[String]) -> Result<Path<'s>, String> {
     while let Some(word) = words.next() {
         let (statement, value) = match (schema.get(word), schema.wordless_list()) {
             (Some(statement), _) if statement.kind != (Kind::List { is_typed: false }) => {
-                let value = takes_value(statement).then(|| words.next().cloned()).flatten();
+                let value = takes_value(statement)
+                    .then(|| words.next().cloned())
+                    .flatten();
                 (statement, value)
             }
             (_, Some(list)) => (list, Some(word.clone())),

@@ -46,7 +46,8 @@ impl Node {
 
     /// The child that is this statement, which is made if it is not there. What it excludes goes.
     pub(super) fn entered(&mut self, statement: &Statement, value: &str) -> &mut Self {
-        self.below.retain(|child| !statement.choice.contains(&child.name));
+        self.below
+            .retain(|child| !statement.choice.contains(&child.name));
         let at = self.position(statement, value).unwrap_or_else(|| {
             let mut child = Self::new(&statement.name);
             if matches!(statement.kind, Kind::List { .. }) {
@@ -88,7 +89,12 @@ impl Node {
     fn write(&self, xml: &mut String) {
         let is_root = self.name == "configuration";
         let namespace = " xmlns=\"http://xml.juniper.net/xnm/1.1/xnm\"";
-        let _ = write!(xml, "<{}{}", self.name, if is_root { namespace } else { "" });
+        let _ = write!(
+            xml,
+            "<{}{}",
+            self.name,
+            if is_root { namespace } else { "" }
+        );
         if self.text.is_empty() && self.below.is_empty() {
             xml.push_str("/>");
             return;

@@ -68,7 +68,10 @@ fn merge(node: &mut Node, schema: &Schema, change: &Element) -> Result<(), Strin
                 .child("name")
                 .map(Element::content)
                 .ok_or_else(|| format!("<{name}> has no <name>"))?,
-            Kind::Wrapped(inner) => element.child(inner).map(Element::content).unwrap_or_default(),
+            Kind::Wrapped(inner) => element
+                .child(inner)
+                .map(Element::content)
+                .unwrap_or_default(),
             Kind::Leaf | Kind::Leaves | Kind::Empty | Kind::Container { .. } => element.content(),
         };
         match element.attribute_value("operation") {
