@@ -108,10 +108,14 @@ impl<'f> Judge<'f> {
                 Held::Half => false,
                 _ if is_unknown => true,
                 // It was seen before the restart.
-                Held::Nothing if is_undone => said == Said::Changed,
+                Held::Nothing if is_undone => matches!(said, Said::Changed | Said::Failed),
                 Held::All => matches!(said, Said::Changed | Said::Unread | Said::InDoubt),
                 Held::Nothing => matches!(said, Said::Failed | Said::InDoubt | Said::Skipped),
             };
+            if held == Held::Nothing && wish.held(&startup) != Held::Nothing && !is_unknown {
+                let text = format!("{}: a restart brings it back", wish.title);
+                self.violation(number, &text);
+            }
             if !is_right {
                 let text = format!("{}: it holds {held:?}, and is said {said:?}", wish.title);
                 self.violation(number, &text);
