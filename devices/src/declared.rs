@@ -37,6 +37,3 @@ mod tests;
 mod text_tests;
 
 pub(crate) use provider::DeclaredType;
-
-/// The name of a device's facts in expressions and templates.
-const FACTS: &str = "facts";

@@ -4,11 +4,15 @@
 mod case;
 mod dialect;
 mod family;
+mod forms;
 mod json;
 mod resource_type;
 mod source;
+mod table;
 #[cfg(test)]
 mod tests;
+
+use table::Object;
 
 /// A file of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,69 +23,6 @@ pub enum FamilyDocument {
     Type,
     /// `cases/CASE/case.yaml`
     Case,
-}
-
-/// A mapping with these keys.
-struct Object {
-    /// What it is called in schemas and in the reference.
-    name: &'static str,
-    desc: &'static str,
-    keys: &'static [Key],
-}
-
-/// A key, and what it means.
-struct Key {
-    name: &'static str,
-    kind: Kind,
-    is_required: bool,
-    desc: &'static str,
-}
-
-/// What a key's value is.
-enum Kind {
-    /// Anything.
-    Any,
-    Boolean,
-    Text,
-    /// A regular expression.
-    Pattern,
-    /// A text with `{{ }}`.
-    Template,
-    /// An expression: a text, or a literal number or Boolean.
-    Expression,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    Object(&'static Object),
-    /// Names with a value each.
-    Map(&'static Kind),
-    List(&'static Kind),
-    /// One, or a list.
-    Items(&'static Kind),
-    /// Any of these.
-    OneOf(&'static [Kind]),
-}
-
-const fn key(name: &'static str, kind: Kind, desc: &'static str) -> Key {
-    Key {
-        name,
-        kind,
-        is_required: false,
-        desc,
-    }
-}
-
-impl Key {
-    const fn required(self) -> Self {
-        let Self {
-            name, kind, desc, ..
-        } = self;
-        Self {
-            name,
-            kind,
-            is_required: true,
-            desc,
-        }
-    }
 }
 
 impl FamilyDocument {

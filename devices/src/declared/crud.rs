@@ -3,7 +3,7 @@
 use devgate_schemas::{Attribute, Behaviour, Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
-use super::FACTS;
+use super::on_device::FACTS;
 use super::on_device::TypeOnDevice;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Medium, Scope, Secrets, Template};

@@ -6,9 +6,9 @@ use devgate_schemas::{
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::FACTS;
 use super::form::Form;
 use super::merged_rows::MergedRows;
+use super::on_device::FACTS;
 use super::on_device::{Condition, Rules, TypeOnDevice};
 use super::rows;
 use crate::file_node::WithLocation;

@@ -2,10 +2,10 @@
 
 use devgate_schemas::{TypeSchema, Value};
 
-use super::FACTS;
 use super::definition::GetSection;
 use super::line_patterns::{BLOCK, LinePatterns};
 use super::line_templates::negation;
+use super::on_device::FACTS;
 use super::on_device::{Condition, WHEN};
 use super::rows;
 use crate::file_node::{FileNode, Problems, WithLocation};

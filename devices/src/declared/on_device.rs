@@ -5,10 +5,12 @@ use std::ops::Deref;
 
 use devgate_schemas::{Facts, Resource, TypeSchema, Value};
 
-use super::FACTS;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Cause, Expression, Scope};
 use crate::{Error, Result};
+
+/// The name of a device's facts in expressions and templates.
+pub(super) const FACTS: &str = "facts";
 
 /// A condition over the facts of a device: `when`.
 #[derive(Debug)]

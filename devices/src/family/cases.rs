@@ -21,10 +21,11 @@ use devgate_schemas::yaml::Node;
 use devgate_schemas::{Facts, Hash, InvalidResource, Value, suggest};
 use serde_json::json;
 
+use super::definition::Family;
 use super::expected::{Comparison, EXPECTED, difference, pretty};
 use super::folder::Folder;
+use super::recording::Recording;
 use super::recording::file_of;
-use super::{Family, Recording};
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems};
 use crate::{Error, ResourceType, Result, SecretVisibility};

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 
 use devgate_transports::reading;
 
-use crate::file_node::YamlFile;
+use crate::file_node::{Problems, YamlFile};
 use crate::{Error, Result};
 
 /// Every file of the built-in families, by its path below `devices/families`.
 static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/families.rs"));
+
+/// The name of a family's file.
+pub(super) const FILE: &str = "family.yaml";
 
 /// A family's folder.
 #[derive(Clone, Debug)]
@@ -107,7 +110,7 @@ impl Folder {
     /// Returns the folders of the family's types: its own, and that of the family which it takes types from
     /// (`types_of`), beside it or built in.
     pub(crate) fn of_types(&self) -> Vec<Self> {
-        let text = self.read("family.yaml").unwrap_or_default();
+        let text = self.read(FILE).unwrap_or_default();
         let mut lines = text.lines();
         let other = lines.find_map(|line| line.strip_prefix("types_of:"));
         let other = other.and_then(|name| match self {
@@ -173,4 +176,18 @@ fn on_disk(folder: &Path) -> Result<Vec<String>> {
 fn file_error(what: &'static str, file: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
     let file = file.into();
     move |cause| Error::File { what, file, cause }
+}
+
+/// The file, or `None` if it is not YAML, which is reported.
+pub(super) fn if_valid(
+    file: Result<YamlFile>,
+    problems: &mut Problems,
+) -> Result<Option<YamlFile>> {
+    match file {
+        Err(Error::Family(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        file => file.map(Some),
+    }
 }

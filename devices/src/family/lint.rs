@@ -21,8 +21,9 @@ use std::collections::HashMap;
 use devgate_schemas::Value;
 use devgate_schemas::yaml::Node;
 
+use super::definition::Family;
+use super::folder::FILE;
 use super::like::add_like;
-use super::{FILE, Family};
 use crate::error::Problem;
 use crate::file_node::{FileNode, YamlFile};
 use crate::{Location, Result};

@@ -7,8 +7,10 @@ use devgate_schemas::Value;
 use devgate_transports::Context;
 use serde_json::json;
 
+use super::cases::UpdateExpected;
+use super::definition::Family;
+use super::expected::Comparison;
 use super::recording::file_of;
-use super::{Comparison, Family, UpdateExpected};
 use crate::source::{Answers, RecordedAnswer};
 use crate::{CaseResult, Error, ResourceType, Result};
 

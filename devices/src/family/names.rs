@@ -1,7 +1,6 @@
 //! The `names` of a family's file: the one form of what its devices write in several ways.
 
-use super::FILE;
-use super::folder::Folder;
+use super::folder::{FILE, Folder};
 use crate::file_node::{FileNode, Problems};
 use crate::template::{INTERFACE, Language, NameForm, NameTable, is_filter};
 

@@ -12,7 +12,7 @@ use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Family;
+use super::definition::Family;
 use super::folder::Folder;
 use crate::error::Problem;
 use crate::file_node::FileNode;

@@ -2,7 +2,7 @@
 
 use devgate_transports::Dialect;
 
-use super::Family;
+use super::definition::Family;
 use crate::declared::DeclaredType;
 use crate::{Result, Table};
 

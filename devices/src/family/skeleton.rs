@@ -2,7 +2,7 @@
 
 use devgate_schemas::suggest;
 
-use super::Recording;
+use super::recording::Recording;
 use crate::source::{ProtocolKind, has_command_line};
 use crate::{Error, Result};
 

@@ -14,13 +14,18 @@ mod types_of;
 use std::env;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use devgate_schemas::Value;
-use devgate_transports::RetryBudget;
+use devgate_transports::{Connect, Context, RetryBudget, Transport};
 
+use super::session::Session;
 use super::*;
 use crate::UpdateExpected;
+use crate::declared::DeclaredType;
 use crate::fake::{EventLog, FakeSession};
+use crate::source::has_command_line;
+use crate::{Error, ResourceType, Result};
 
 fn built_in(name: &str) -> Family {
     let found = all().find(|family| family.name() == name);

@@ -1,7 +1,7 @@
 //! The files of a family's types.
 
+use super::folder::{Folder, if_valid};
 use super::like::add_like;
-use super::{Folder, if_valid};
 use crate::declared::DeclaredType;
 use crate::file_node::Problems;
 use crate::source::FamilyProtocol;

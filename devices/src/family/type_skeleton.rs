@@ -3,7 +3,7 @@
 use devgate_schemas::{Hash, TypeSchema, Value};
 use serde_json::{Value as Json, json};
 
-use super::Family;
+use super::definition::Family;
 use super::type_forms::Parts;
 use crate::source::ProtocolKind;
 use crate::{Error, Result};

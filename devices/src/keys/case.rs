@@ -1,7 +1,7 @@
 //! `cases/CASE/case.yaml`.
 
-use super::Kind::{Any, Boolean, List, Map, Object as In, Text};
-use super::{Object, key};
+use super::table::Kind::{Any, Boolean, List, Map, Object as In, Text};
+use super::table::{Object, key};
 
 pub(super) static CASE: Object = Object {
     name: "cases/CASE/case.yaml",

@@ -1,7 +1,7 @@
 //! `dialect` in `family.yaml`.
 
-use super::Kind::{Boolean, List, Object as In, OneOf, Pattern, Text, Word};
-use super::{Object, key};
+use super::table::Kind::{Boolean, List, Object as In, OneOf, Pattern, Text, Word};
+use super::table::{Object, key};
 
 pub(super) static DIALECT: Object = Object {
     name: "dialect",

@@ -1,10 +1,10 @@
 //! `family.yaml`.
 
-use super::Kind::{Any, Expression, Items, List, Map, Object as In, Pattern, Text};
 use super::dialect::DIALECT;
 use super::resource_type::SETTING_KEYS;
 use super::source::FACTS;
-use super::{Object, key};
+use super::table::Kind::{Any, Expression, Items, List, Map, Object as In, Pattern, Text};
+use super::table::{Object, key};
 
 pub(super) static FAMILY: Object = Object {
     name: "family.yaml",

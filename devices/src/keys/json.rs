@@ -3,7 +3,8 @@
 use devgate_schemas::json_document;
 use serde_json::{Map, Value as Json, json};
 
-use super::{FamilyDocument, Kind, Object};
+use super::FamilyDocument;
+use super::table::{Kind, Object};
 
 /// What texts with a meaning of their own are: their names as definitions, and their descriptions.
 const TEXTS: [(&str, &str); 3] = [

@@ -1,7 +1,9 @@
 //! Where rows come from: items of `facts`, and `get` of a type.
 
-use super::Kind::{Any, Boolean, Expression, Items, Map, Object as In, OneOf, Template, Text};
-use super::{Object, key};
+use super::table::Kind::{
+    Any, Boolean, Expression, Items, Map, Object as In, OneOf, Template, Text,
+};
+use super::table::{Object, key};
 
 /// The keys of a request, and some more. They refer to each other, so they are no constants.
 macro_rules! request {

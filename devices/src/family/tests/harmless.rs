@@ -2,8 +2,8 @@
 
 use devgate_transports::dialect::Save;
 
-use super::super::*;
 use super::folder;
+use super::*;
 
 #[test]
 fn what_a_built_in_family_reads_with_is_harmless_and_what_changes_is_not() {

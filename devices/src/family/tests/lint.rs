@@ -1,7 +1,7 @@
 //! Tests of lint: what it finds, and that the built-in families are clean.
 
-use super::super::*;
 use super::folder;
+use super::*;
 
 #[test]
 fn the_built_in_families_are_clean() {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use super::super::*;
 use super::folder;
+use super::*;
 
 const TYPE: &str = r"name: acme_vlan
 desc: A VLAN.

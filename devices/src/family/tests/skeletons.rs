@@ -2,9 +2,9 @@
 
 use devgate_schemas::Value;
 
-use super::super::*;
 use super::folder;
 use super::recordings::recording;
+use super::*;
 
 /// Makes the skeleton's files, and loads the family.
 fn made(skeleton: &Skeleton) -> (tempfile::TempDir, Family) {
@@ -31,7 +31,7 @@ fn a_new_family_of_each_protocol_passes_its_test_and_is_clean() {
             cases.iter().all(|case| case.outcome.is_ok()),
             "{protocol}: {cases:?}"
         );
-        let read = |path: &str| std::fs::read_to_string(folder.path().join(path));
+        let read = |path: &str| fs::read_to_string(folder.path().join(path));
         let facts = read("cases/facts/facts.json").expect("written");
         assert!(facts.contains("\"name\": \"acme\""), "{protocol}: {facts}");
         assert!(!facts.contains("told"), "{protocol}: {facts}");
@@ -49,14 +49,14 @@ fn a_new_family_of_each_protocol_passes_its_test_and_is_clean() {
 fn a_recording_gives_the_prompt_the_version_and_a_case() {
     let skeleton = Skeleton::new("acme", "ssh_cli", Some(&recording())).expect("it is made");
     let (folder, family) = made(&skeleton);
-    let file = std::fs::read_to_string(folder.path().join("family.yaml")).expect("written");
+    let file = fs::read_to_string(folder.path().join("family.yaml")).expect("written");
     assert!(file.contains(r"exec: '[\w.-]+[>#] ?'"), "{file}");
     assert!(file.contains("^FRRouting ${VERSION} -> Record"), "{file}");
     let cases = family
         .test(UpdateExpected::Yes, Comparison::Whole)
         .expect("it runs");
     assert!(cases.iter().all(|case| case.outcome.is_ok()), "{cases:?}");
-    let session = std::fs::read_to_string(folder.path().join("cases/recorded/session.json"));
+    let session = fs::read_to_string(folder.path().join("cases/recorded/session.json"));
     assert!(session.expect("written").contains("\"full\": \"8.4.4\""));
     assert_eq!(family.lint().expect("it is read"), []);
 }
@@ -106,7 +106,7 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
                 .type_skeleton(&table(name, attributes))
                 .expect("it is made");
             let path = folder.path().join(format!("types/{name}.yaml"));
-            std::fs::write(path, text).expect("written");
+            fs::write(path, text).expect("written");
         }
         let family =
             Family::load(folder.path()).unwrap_or_else(|error| panic!("{protocol}: {error}"));

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::*;
 use super::folder;
+use super::*;
 use crate::UpdateExpected;
 
 const FAMILY: &str = r"
@@ -80,7 +80,7 @@ fn results(files: &[(&str, &str)]) -> Vec<String> {
     let text = |case: &CaseResult| {
         let case = folder.path().join("cases").join(&case.name);
         let mut results = ["facts.json", "resources.json", "error.txt"].iter();
-        let result = results.find_map(|file| std::fs::read_to_string(case.join(file)).ok());
+        let result = results.find_map(|file| fs::read_to_string(case.join(file)).ok());
         result.expect("a result")
     };
     cases.iter().map(text).collect()

@@ -1,7 +1,7 @@
 //! Tests of families that take their types from another one.
 
-use super::super::*;
 use super::folder;
+use super::*;
 
 const PORTS: &str = r"name: acme_port
 desc: A port.

@@ -7,7 +7,7 @@ use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 use serde_json::{Value as Json, json};
 
-use super::declared_families;
+use super::declared::declared_families;
 use crate::complete;
 
 /// Find what the files of families say without effect, and what they leave open

@@ -15,7 +15,7 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 use serde_json::json;
 
-use super::declared;
+use super::declared::declared;
 use crate::complete;
 use crate::targets::TargetOptions;
 use crate::terminal_view::follow;

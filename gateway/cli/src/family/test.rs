@@ -17,7 +17,7 @@ use devgate_schemas::Level;
 use serde_json::{Value as Json, json};
 use tokio::time::timeout;
 
-use super::declared_families;
+use super::declared::declared_families;
 use crate::complete;
 
 /// Test families without a device: compare recorded output with the expected results

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::table::records;
 use crate::complete;
-use crate::family::{declared, new::write};
+use crate::family::{declared::declared, new::write};
 use crate::resource;
 
 /// Make skeletons of resource types of a table of attributes
