@@ -186,8 +186,7 @@ fn eapi_commits_all_lines_or_none_and_leaves_no_session_behind() {
         let show = "devgate session exec show hostname\n\
              devgate session get --format json 'show configuration sessions'\n";
         let run = script(&mut project, show);
-        let run = run.succeeded();
-        run.shows(&["Hostname: leaf1"]);
+        let run = run.succeeded().shows(&["Hostname: leaf1"]);
         assert!(!run.stdout.contains("devgate-"), "{}", run.stdout);
     }
 }

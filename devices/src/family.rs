@@ -7,6 +7,7 @@ mod cases;
 mod expected;
 mod facts;
 mod folder;
+mod like;
 mod lint;
 mod live_case;
 mod names;
@@ -33,7 +34,6 @@ use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
 use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
-use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 use after::RequestAfter;
 use facts::FactSources;
@@ -221,28 +221,19 @@ impl Family {
     fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
-        let mut language = Language::default();
-        for folder in folder.of_types().iter().rev() {
-            // The file of another family has its own problems.
-            if let Ok(file) = folder.yaml(FILE) {
-                let top = file.top();
-                let has_names = top.get("names").is_some();
-                let read = if has_names {
-                    names::language(&top, &mut problems)
-                } else {
-                    language
-                };
-                language = read;
-            }
-        }
-        let file = file.map(|file| file.speaking(language));
+        let own = file
+            .as_ref()
+            .and_then(|it| names::language(&it.top(), &mut problems));
+        let file = file.map(|file| file.speaking(own.unwrap_or_default()));
         let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
             kind: ProtocolKind::of(it.protocol.schema().name()),
             dialect: it.dialect.clone().map(Arc::new),
         });
         let mut all = Vec::new();
-        for folder in folder.of_types() {
+        for (number, folder) in folder.of_types().into_iter().enumerate() {
+            let others = || (number > 0).then(|| names::language_of(&folder));
+            let language = own.or_else(others).unwrap_or_default();
             all.extend(types(&folder, language, protocol.as_ref(), &mut problems)?);
         }
         match contents {

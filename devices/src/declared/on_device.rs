@@ -131,12 +131,11 @@ impl Rules {
 
     /// Whether a value is the attribute's word for no value.
     pub(super) fn is_unset(&self, name: &str, value: &Value) -> bool {
-        let text = match value {
-            Value::Sensitive(secret) => secret.reveal().as_str(),
-            other => other.as_str(),
-        };
         let unset = self.of(name).and_then(|rules| rules.unset.as_deref());
-        unset.is_some() && text == unset
+        unset.is_some_and(|word| match value {
+            Value::Sensitive(_) => *value == Value::from(word).into_sensitive(),
+            other => other.as_str() == Some(word),
+        })
     }
 
     fn of(&self, name: &str) -> Option<&AttributeRules> {

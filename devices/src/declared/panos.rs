@@ -69,11 +69,7 @@ impl ChangeTemplate {
     }
 
     /// The XPath and the element of a change, with placeholders for secrets.
-    fn texts(
-        &self,
-        kind: &TypeOnDevice<'_>,
-        values: &ChangeScope,
-    ) -> Result<(String, Option<String>)> {
+    fn texts(&self, kind: &TypeSchema, values: &ChangeScope) -> Result<(String, Option<String>)> {
         let rendered = |template: &WithLocation<Template>| {
             let text = template.value.render(&values.scope);
             text.map_err(|error| template.failure(kind, error))

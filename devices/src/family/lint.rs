@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use devgate_schemas::Value;
 use devgate_schemas::yaml::Node;
 
-use super::type_files::add_like;
+use super::like::add_like;
 use super::{FILE, Family};
 use crate::error::Problem;
 use crate::file_node::{FileNode, YamlFile};
@@ -173,6 +173,6 @@ fn mentions(text: &str, name: &str) -> bool {
 
 /// The form of a type, below the key that its protocol has.
 fn form<'a>(top: &FileNode<'a>) -> Option<FileNode<'a>> {
-    let mut forms = ["cli", "rest", "netconf", "ovsdb"].into_iter();
+    let mut forms = ["cli", "rest", "netconf", "ovsdb", "panos"].into_iter();
     forms.find_map(|key| top.get(key))
 }

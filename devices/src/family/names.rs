@@ -1,15 +1,13 @@
 //! The `names` of a family's file: the one form of what its devices write in several ways.
 
-use super::Problems;
-use crate::file_node::FileNode;
+use super::FILE;
+use super::folder::Folder;
+use crate::file_node::{FileNode, Problems};
 use crate::template::{INTERFACE, Language, NameForm, NameTable, is_filter};
 
-/// The language of a family: a filter for each of its tables.
-pub(super) fn language(top: &FileNode<'_>, problems: &mut Problems) -> Language {
-    let names = top.get("names");
-    let Some(names) = names else {
-        return Language::default();
-    };
+/// The language of a family: a filter for each of its tables; `None` if it has none.
+pub(super) fn language(top: &FileNode<'_>, problems: &mut Problems) -> Option<Language> {
+    let names = top.get("names")?;
     let mut tables = Vec::new();
     for (name, file_node) in names.pairs(problems) {
         if name != INTERFACE && is_filter(name) {
@@ -43,5 +41,12 @@ pub(super) fn language(top: &FileNode<'_>, problems: &mut Problems) -> Language 
         let name = name.to_owned();
         tables.push(NameTable { name, forms });
     }
-    Language::with_names(tables)
+    Some(Language::with_names(tables))
+}
+
+/// The language of another family, from which a family without tables takes its types.
+pub(super) fn language_of(folder: &Folder) -> Language {
+    let file = folder.yaml(FILE).ok();
+    let language = file.and_then(|file| language(&file.top(), &mut Problems::new()));
+    language.unwrap_or_default()
 }

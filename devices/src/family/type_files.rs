@@ -1,16 +1,12 @@
 //! The files of a family's types.
 
-use devgate_schemas::suggest;
-
+use super::like::add_like;
 use super::{Folder, if_valid};
 use crate::declared::DeclaredType;
-use crate::file_node::{Problems, YamlFile};
+use crate::file_node::Problems;
 use crate::source::FamilyProtocol;
 use crate::template::Language;
 use crate::{ResourceType, Result};
-
-/// The key of a type's file that names another type, from which it takes what it does not say itself.
-const LIKE: &str = "like";
 
 /// The types in `types/`, one per file.
 pub(super) fn types(
@@ -44,40 +40,4 @@ pub(super) fn types(
         types.push(kind);
     }
     Ok(types)
-}
-
-/// Adds to a type's file what it takes from another type, named by its `like`. Returns whether that is possible; a problem
-/// with the other file is reported for that file.
-pub(super) fn add_like(
-    file: &mut YamlFile,
-    folder: &Folder,
-    problems: &mut Problems,
-) -> Result<bool> {
-    let Some(like) = file
-        .top()
-        .get(LIKE)
-        .map(|like| (like.text(problems), like.location()))
-    else {
-        return Ok(true);
-    };
-    let (Some(name), location) = like else {
-        return Ok(false);
-    };
-    let name = format!("{name}.yaml");
-    let names = folder.names("types")?;
-    if !names.contains(&name) {
-        let hint = suggest(&name, names.iter().map(String::as_str));
-        problems.push(location.problem(format!("there is no file `{name}` beside this one{hint}")));
-        return Ok(false);
-    }
-    let Ok(other) = folder.yaml(&format!("types/{name}")) else {
-        return Ok(false);
-    };
-    if other.top().get(LIKE).is_some() {
-        let message = format!("`{name}` is itself `{LIKE}` another type: expected that one");
-        problems.push(location.problem(message));
-        return Ok(false);
-    }
-    file.add_missing(&other);
-    Ok(true)
 }

@@ -26,7 +26,7 @@ impl Family {
     /// The file of a type with these attributes, for a type of this family. It is valid, and says what to do next.
     ///
     /// # Errors
-    /// Fails when an attribute is wrong, or when the protocol only reads.
+    /// Fails when an attribute is wrong, or when there is no skeleton for the protocol.
     pub fn type_skeleton(&self, table: &TypeTable) -> Result<String> {
         let name = table.name.as_str();
         let is_ensurable = table.attributes.iter().any(|(name, _)| name == "ensure");

@@ -5,8 +5,8 @@ use super::{Object, key};
 
 pub(super) static DIALECT: Object = Object {
     name: "dialect",
-    desc: "The command line of a device. Patterns are regular expressions. `eapi` and `nxapi` take only `harmless` and \
-           `filters`.",
+    desc: "The command line of a device. Patterns are regular expressions. `eapi` and `nxapi` take only `harmless`, \
+           `filters`, `text` and `config_text`.",
     keys: &[
         key("prompt", In(&PROMPT), "the prompts"),
         key(
@@ -91,6 +91,11 @@ pub(super) static DIALECT: Object = Object {
             List(&Pattern),
             "commands that change nothing: patterns for whole commands. `devgate command run` sends no others without \
              `--any`. A command with `>`, `;`, a line end, or a `|` before something that is not in `filters` is never harmless",
+        ),
+        key(
+            "config_text",
+            Text,
+            "the command that shows the whole running configuration, for backups and rollbacks; it counts as harmless",
         ),
         key(
             "filters",

@@ -24,6 +24,11 @@ pub(super) static FAMILY: Object = Object {
         )
         .required(),
         key(
+            "types_of",
+            Text,
+            "another family, beside this one or built in, whose types this one has, too",
+        ),
+        key(
             "connection_info",
             Map(&In(&SETTING)),
             "connection settings: other defaults for those of the protocol, and further ones, which tasks see in `_target`",
@@ -48,6 +53,16 @@ pub(super) static FAMILY: Object = Object {
             "checkpoint",
             In(&CHECKPOINT),
             "how a run that failed leaves the device as it found it (`--rollback on-error`)",
+        ),
+        key(
+            "textfsm_platform",
+            Text,
+            "the name that collections of TextFSM templates have for its devices, such as `cisco_ios`",
+        ),
+        key(
+            "rest",
+            In(&REST),
+            "what HTTP devices must be sent beside the changes",
         ),
     ],
 };
@@ -87,14 +102,29 @@ static CHECKPOINT: Object = Object {
         key(
             "show",
             Text,
-            "the command that shows the running configuration",
-        )
-        .required(),
+            "the command that shows the running configuration; by default `config_text` of the dialect",
+        ),
         key(
             "ignore",
             Items(&Pattern),
             "lines of it that are no configuration",
         ),
         key("undo", Expression, "the line that takes `LINE` away").required(),
+    ],
+};
+
+static REST: Object = Object {
+    name: "rest settings",
+    desc: "A request after all changes of a run, for devices that must be told to save or to commit.",
+    keys: &[key("after", In(&AFTER), "the request").required()],
+};
+
+static AFTER: Object = Object {
+    name: "after",
+    desc: "A request after all changes.",
+    keys: &[
+        key("method", Text, "the method").required(),
+        key("path", Text, "the path").required(),
+        key("body", Any, "the body: JSON whose leaves are expressions"),
     ],
 };

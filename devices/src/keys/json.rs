@@ -24,9 +24,24 @@ impl FamilyDocument {
         let mut definitions = Map::new();
         let object = self.object();
         let mut schema = object_schema(object, &mut definitions);
+        if self == Self::Type {
+            schema = like_another(object, schema);
+        }
         schema["$defs"] = Json::Object(definitions);
         json_document(object.name, schema)
     }
+}
+
+/// The schema of a file that is as described, unless it is like another one: then it may have parts of everything.
+fn like_another(object: &Object, schema: Json) -> Json {
+    let names: Vec<&str> = object.keys.iter().map(|key| key.name).collect();
+    json!({
+        "description": object.desc,
+        "type": "object",
+        "if": { "required": ["like"] },
+        "then": { "propertyNames": { "enum": names } },
+        "else": schema,
+    })
 }
 
 fn object_schema(object: &Object, definitions: &mut Map<String, Json>) -> Json {

@@ -96,6 +96,7 @@ pub(super) static TYPE: Object = Object {
         ),
         key("netconf", In(&NETCONF), "the form for `netconf`"),
         key("ovsdb", In(&OVSDB), "the form for `ovsdb`"),
+        key("panos", In(&PANOS), "the form for `panos`"),
     ],
 };
 
@@ -386,5 +387,48 @@ static OPERATION: Object = Object {
             "the name of the inserted row, for later operations",
         ),
         key("when", Expression, "the condition of this operation"),
+    ],
+};
+
+static PANOS: Object = Object {
+    name: "panos",
+    desc: "Changes of the candidate configuration.",
+    keys: &[
+        key(
+            "get",
+            Items(&In(&GET)),
+            "where resources come from; of several sources the later one wins",
+        )
+        .required(),
+        key(
+            "create",
+            In(&CANDIDATE_CHANGE),
+            "the change that makes a resource, and changes it unless there is `update`",
+        ),
+        key(
+            "update",
+            In(&CANDIDATE_CHANGE),
+            "the change that changes a resource",
+        ),
+        key(
+            "delete",
+            In(&CANDIDATE_CHANGE),
+            "the change that removes a resource; needed with `ensure`",
+        ),
+    ],
+};
+
+static CANDIDATE_CHANGE: Object = Object {
+    name: "candidate change",
+    desc: "A change of the candidate configuration.",
+    keys: &[
+        key("method", Text, "the method: `set`, `edit` or `delete`"),
+        key(
+            "xpath",
+            Template,
+            "the XPath of the node; every value in it is escaped",
+        )
+        .required(),
+        key("element", Template, "the elements, except for `delete`"),
     ],
 };

@@ -156,6 +156,9 @@ fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]
         .take_while(|line| line.to_transport().shown() != refused.line)
         .count();
     let progress = match (before, lines.len()) {
+        _ if let LinesEffect::InCandidate(discard) = &problem.effect => format!(
+            "; nothing of it is in effect, but the candidate may still hold it: discard it there (`{discard}`)"
+        ),
         _ if problem.nothing_changed() => "; nothing of it is in effect".to_owned(),
         (_, 1) => String::new(),
         (0, _) => "; its other lines were not sent".to_owned(),

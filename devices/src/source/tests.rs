@@ -96,7 +96,7 @@ fn a_command_is_asked_for_each_row_of_another() {
     let evil = rows(&source, &[("show vrf", "red|redirect\n")]);
     let error = evil.expect_err("it would be another command").to_string();
     assert!(
-        error.contains("at command: `VRF`: a value with '|' does not belong"),
+        error.contains("at command: `VRF`: a value with '|' does not name something"),
         "{error}"
     );
 }

@@ -143,7 +143,7 @@ fn a_value_makes_no_more_of_a_command() {
         "\"a",
     ] {
         let error = text(value).expect_err(value).message;
-        assert!(error.contains("does not belong in a command"), "{error}");
+        assert!(error.contains("does not name something"), "{error}");
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Resource {
         /// A file with the device's output, or - for stdin
         #[arg(long, value_name = "FILE")]
         from: PathBuf,
-        /// A file with the device's facts, as JSON or YAML, for types that depend on them
+        /// A file with the device's facts as JSON or YAML, for types that use them
         ///
         /// Without facts, the device has all that the type knows.
         #[arg(long, value_name = "FILE")]
@@ -52,10 +52,7 @@ pub enum Resource {
         /// The current state as JSON; without it, the resource is created
         #[arg(long, value_name = "JSON")]
         is: Option<String>,
-        /// A file with the device's facts, as JSON or YAML, for types that depend on them
-        ///
-        /// Without facts, the device has all that the type knows. `devgate facts parse FAMILY DIR --format json` makes
-        /// such a file of recorded outputs.
+        /// A file with the device's facts as JSON or YAML, for types that use them
         #[arg(long, value_name = "FILE")]
         facts: Option<PathBuf>,
         /// Print secrets in clear text

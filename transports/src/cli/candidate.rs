@@ -17,7 +17,7 @@ use super::dialect::{Commit, Dialect};
 use super::read::ExpectedPrompt;
 use super::state::{Cli, CliState};
 use super::wait::AnswerWait;
-use crate::error::{ConfigurationProblem, LinesEffect};
+use crate::error::{CandidateInUse, ConfigurationProblem, LinesEffect};
 use crate::{Context, Error, Line, Result};
 
 /// How much longer than other commands a commit may be silent.
@@ -94,11 +94,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         last.unwrap_or_default()
             .clone_into(&mut candidate.above_prompt);
         if let Some(changes) = self.changes(ctx, candidate).await? {
-            return Err(Error::CandidateInUse {
+            return Err(Error::CandidateInUse(Box::new(CandidateInUse {
                 peer: self.settings.peer.clone(),
                 command: candidate.commit.diff.clone().unwrap_or_default(),
                 changes,
-            });
+            })));
         }
         self.type_lines(ctx, &candidate.lines, problem).await
     }
@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         match has_discarded || candidate.ends_with_session() {
             true => LinesEffect::NotCommitted,
-            false => LinesEffect::InCandidate(candidate.filled(&candidate.commit.discard)),
+            false => LinesEffect::InCandidate(candidate.how_to_discard()),
         }
     }
 
@@ -169,6 +169,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         candidate: &Candidate<'_>,
         command: &str,
     ) -> Result<String> {
+        let output = self.answer(ctx, candidate, command).await?;
+        self.check_output(&Line::new(candidate.filled(command)), output)
+    }
+
+    /// Runs a command as [`run_anywhere`](Self::run_anywhere) does, without looking for failures in the answer.
+    pub(super) async fn answer(
+        &mut self,
+        ctx: &Context<'_>,
+        candidate: &Candidate<'_>,
+        command: &str,
+    ) -> Result<String> {
         let line = Line::new(candidate.filled(command));
         let operation = format!("`{}`", line.shown());
         let idle = self.settings.idle_timeout * COMMIT_SILENCE;
@@ -178,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .type_line(&line, &mut wait, ExpectedPrompt::AnyMode, Vec::new())
             .await;
         let output = self.end(&operation, result, |partial| candidate.masked(partial))?;
-        self.check_output(&line, candidate.masked(&output))
+        Ok(candidate.masked(&output))
     }
 }
 
@@ -205,15 +216,24 @@ impl<'c> Candidate<'c> {
     }
 
     /// Returns a command with the name of the configuration session.
-    fn filled(&self, command: &str) -> String {
+    pub(super) fn filled(&self, command: &str) -> String {
         filled(command, &self.session, Duration::ZERO)
     }
 
     /// Returns whether the device discards the candidate by itself at the end of the session, as far as its commands
     /// tell.
-    fn ends_with_session(&self) -> bool {
+    pub(super) fn ends_with_session(&self) -> bool {
         let mut words = self.enter.split_whitespace();
         words.any(|word| ["exclusive", "private"].contains(&word))
+    }
+
+    /// Returns what empties the candidate from another session.
+    pub(super) fn how_to_discard(&self) -> String {
+        let discard = self.filled(&self.commit.discard);
+        match self.enter.contains(&self.session) {
+            true => format!("{}`, `{discard}", self.enter),
+            false => discard,
+        }
     }
 
     /// Redacts the secrets of the lines in a device's text.

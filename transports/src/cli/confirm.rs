@@ -88,11 +88,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 .map(drop);
         }
         if let Some(check) = &commit.check {
-            self.run_anywhere(ctx, candidate, check).await?;
+            self.run_commit(ctx, candidate, check).await?;
         }
         let confirmed = commit.confirmed.as_deref().zip(commit.confirm.as_deref());
         let Some(((confirmed, confirm), confirmation)) = confirmed.zip(confirmation) else {
-            let committed = self.run_anywhere(ctx, candidate, &commit.commit).await;
+            let committed = self.run_commit(ctx, candidate, &commit.commit).await;
             if let Err(Error::Interrupted(_)) = committed {
                 problem.effect = LinesEffect::InDoubt;
             }
@@ -100,10 +100,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         let waits = commit.waits(confirmation.limit);
         let confirmed = filled(confirmed, &candidate.session, waits);
-        match self.run_anywhere(ctx, candidate, &confirmed).await {
+        match self.run_commit(ctx, candidate, &confirmed).await {
             Ok(_) => {}
             // Whether or not the commit was made, the device takes it back.
             Err(error @ Error::Interrupted(_)) => {
+                if !candidate.ends_with_session() {
+                    ctx.warning(format!(
+                        "if {} did not commit, its candidate may still hold the lines: discard them there (`{}`)",
+                        self.settings.peer,
+                        candidate.how_to_discard()
+                    ));
+                }
                 return Err(self.unconfirmed(error, ChangeOutcome::WillRollBack(waits)));
             }
             refused => return self.explained(ctx, candidate, refused).await,
@@ -112,7 +119,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let outcome = self.cancel(ctx, candidate, waits).await;
             return Err(self.unconfirmed(error, outcome));
         }
-        match self.run_anywhere(ctx, candidate, confirm).await {
+        match self.run_commit(ctx, candidate, confirm).await {
             Ok(_) => Ok(()),
             Err(error @ Error::Interrupted(_)) => {
                 Err(self.unconfirmed(error, ChangeOutcome::InDoubt(waits)))
@@ -173,29 +180,45 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }))
     }
 
+    /// Runs a command whose whole answer is about the commit. A failure has all of it.
+    async fn run_commit(
+        &mut self,
+        ctx: &Context<'_>,
+        candidate: &Candidate<'_>,
+        command: &str,
+    ) -> Result<()> {
+        let output = self.answer(ctx, candidate, command).await?;
+        let failure = &self.settings.dialect.failure;
+        let is_failure = |line: &str| failure.iter().any(|pattern| pattern.is_found_in(line));
+        if !output.lines().any(is_failure) {
+            return Ok(());
+        }
+        Err(Error::CommandFailed {
+            peer: self.settings.peer.clone(),
+            command: candidate.filled(command),
+            message: output.trim().to_owned(),
+            hint: self.privilege_hint(),
+        })
+    }
+
     /// Adds the device's reason to a refused commit.
     async fn explained(
         &mut self,
         ctx: &Context<'_>,
         candidate: &Candidate<'_>,
-        committed: Result<String>,
+        committed: Result<()>,
     ) -> Result<()> {
-        let mut error = match committed {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
+        let Err(mut error) = committed else {
+            return Ok(());
         };
         if let (Error::CommandFailed { message, .. }, Some(reason)) =
             (&mut error, &candidate.commit.reason)
             && self.is_usable()
         {
-            match self.run_anywhere(ctx, candidate, reason).await {
+            match self.answer(ctx, candidate, reason).await {
                 Ok(reason) => {
                     *message = format!("{}\n{}", message.trim_end(), reason.trim());
                 }
-                // The reason itself may look like a failure.
-                Err(Error::CommandFailed {
-                    message: reason, ..
-                }) => *message = format!("{}\n{reason}", message.trim_end()),
                 Err(error) => ctx.warning(error.to_string()),
             }
         }

@@ -65,7 +65,7 @@ impl ConfigurationProblem {
         let why = self.interrupted.as_deref();
         let unavailable = matches!(
             why,
-            Some(Error::CommandFailed { .. } | Error::CandidateInUse { .. })
+            Some(Error::CommandFailed { .. } | Error::CandidateInUse(_))
         );
         self.sent == 0 && unavailable
     }
@@ -131,7 +131,7 @@ impl fmt::Display for ConfigurationProblem {
             _ if *effect == LinesEffect::InDoubt => write!(
                 f,
                 "the commit was sent, and it is not known whether it took effect: either all {of} lines did, \
-                 or none; read the configuration to see its state"
+                 or none, and then the candidate may still hold them; read both to see their state"
             ),
             (Some(_), None, 1) => write!(f, "no line was applied"),
             (Some(_), None, sent) => {
@@ -154,6 +154,34 @@ impl fmt::Display for ConfigurationProblem {
 impl std::error::Error for ConfigurationProblem {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.interrupted.as_deref().map(|error| error as _)
+    }
+}
+
+/// A candidate configuration with changes that somebody else made.
+#[derive(Debug)]
+pub struct CandidateInUse {
+    /// The peer.
+    pub peer: String,
+    /// The command that shows the changes.
+    pub command: String,
+    /// The changes as the device shows them.
+    pub changes: String,
+}
+
+impl fmt::Display for CandidateInUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            peer,
+            command,
+            changes,
+        } = self;
+        write!(
+            f,
+            "the candidate configuration of {peer} has changes that somebody else made and did not commit \
+             (`{command}` shows `{}`): expected none, because a commit would activate them, too; commit or discard \
+             them on the device",
+            one_line(changes)
+        )
     }
 }
 

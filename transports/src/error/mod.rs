@@ -23,7 +23,8 @@ use thiserror::Error;
 pub use authentication::AuthenticationProblem;
 pub(crate) use causes::causes;
 pub use change::{
-    ChangeOutcome, ConfigurationProblem, LinesEffect, RefusedLine, UnconfirmedChange,
+    CandidateInUse, ChangeOutcome, ConfigurationProblem, LinesEffect, RefusedLine,
+    UnconfirmedChange,
 };
 pub use forwarding_refused::{ForwardingObstacle, ForwardingRefused};
 pub use host_key::HostKeyProblem;
@@ -240,19 +241,8 @@ pub enum Error {
     Configuration(Box<ConfigurationProblem>),
 
     /// The candidate configuration holds changes that were not made here.
-    #[error(
-        "the candidate configuration of {peer} has changes that somebody else made and did not commit (`{command}` shows \
-         {}): expected none, because a commit would activate them, too; commit or discard them on the device",
-        quoted_changes(.changes)
-    )]
-    CandidateInUse {
-        /// The peer.
-        peer: String,
-        /// The command that shows them.
-        command: String,
-        /// The changes as the device shows them.
-        changes: String,
-    },
+    #[error("{0}")]
+    CandidateInUse(Box<CandidateInUse>),
 
     /// A change was made, but its check failed.
     #[error("{0}")]
@@ -341,7 +331,7 @@ impl Error {
             | Self::Authentication(_)
             | Self::CommandFailed { .. }
             | Self::Configuration(_)
-            | Self::CandidateInUse { .. }
+            | Self::CandidateInUse(_)
             | Self::UnconfirmedChange(_)
             | Self::Enable { .. }
             | Self::ControlCharacter { .. }
@@ -367,10 +357,6 @@ fn hint(phase: Phase) -> &'static str {
         Phase::Tls => ": check `port` and `protocol`, TLS may not be spoken there",
         _ => "",
     }
-}
-
-fn quoted_changes(changes: &str) -> String {
-    format!("`{}`", one_line(changes))
 }
 
 fn legacy_advice(setting: Option<&str>) -> String {

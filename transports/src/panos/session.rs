@@ -197,6 +197,10 @@ impl DataStore for PanosSession {
     }
 
     async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
+        if request.method.as_deref() == Some(DataRequest::TRANSACTION) {
+            let limit = self.command_timeout;
+            return transaction::run(self, ctx, &request.parts()?, limit).await;
+        }
         let body = match &request.body {
             None => None,
             Some(body) => match body.reveal_json() {
@@ -211,9 +215,6 @@ impl DataStore for PanosSession {
         let body = body.as_ref().map(|body| body.reveal().as_str());
         let what = request.what.as_str();
         let mut fields = match request.method.as_deref().unwrap_or("set") {
-            DataRequest::TRANSACTION => {
-                return transaction::run(self, ctx, &request.parts()?, self.command_timeout).await;
-            }
             "commit" => {
                 let command = body.unwrap_or(what);
                 if !command.trim_start().starts_with("<commit") {

@@ -79,7 +79,8 @@ fn a_problem_is_reported_in_the_file_that_has_the_line() {
     assert_eq!(
         error(&OTHER.replace("  list: { behaviour: }", "  list: { behaviour: }\n  text:")),
         [
-            "acme_one.yaml:19:46: at cli.get.resource.text: `acme_other` has no attribute `text`; did you mean `list`?"
+            "acme_one.yaml:19:51: at cli.get.resource.text: `acme_other` has no attribute `text`; expected one of list, number, name",
+            "acme_one.yaml:20:11: at cli.create: `text` is not known here; known are list, number, name, is, should, facts",
         ]
     );
     assert_eq!(

@@ -35,9 +35,13 @@ pub enum Family {
         #[arg(add = complete::families())]
         name: String,
     },
+    #[expect(missing_docs, reason = "its own help would be lost")]
     New(new::New),
+    #[expect(missing_docs, reason = "its own help would be lost")]
     Test(test::Test),
+    #[expect(missing_docs, reason = "its own help would be lost")]
     Lint(lint::Lint),
+    #[expect(missing_docs, reason = "its own help would be lost")]
     Record(record::Record),
     /// Print the JSON Schema of a file of a family, for editors
     ///

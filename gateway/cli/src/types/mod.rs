@@ -36,6 +36,7 @@ pub enum Types {
         #[arg(value_name = "[FAMILY/]NAME", add = complete::types())]
         name: String,
     },
+    #[expect(missing_docs, reason = "its own help would be lost")]
     Import(import::Import),
 }
 

@@ -82,8 +82,9 @@ impl Parse {
                 format!("nothing was sent, because no template parses `{command}`: {why}");
             Failure::new(NO_TEMPLATE, message)
         };
-        let own = family.map(Family::commands).unwrap_or_default();
-        let hint = did_you_mean(command, own);
+        let own = family.map(|family| family.unanswered(|_| None));
+        let own = own.unwrap_or_default();
+        let hint = did_you_mean(command, own.iter().map(|one| one.query.as_str()));
         let declared = family.and_then(Family::textfsm_platform);
         let Some(platform) = self.platform.as_deref().or(declared) else {
             let why = match family {
