@@ -53,6 +53,7 @@ fn what_is_written_to_junos_at_its_command_line_is_read_again() {
 }
 
 /// Tries every type of a family.
+#[expect(clippy::print_stdout, reason = "who sees a failure needs its seed")]
 fn round_trips<S: Simulator>(family: &str, hints: &str) {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse().ok());
     let seed = number("ROUND_TRIPS_SEED").unwrap_or(SEED);
