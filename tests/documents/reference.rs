@@ -161,11 +161,27 @@ fn inventory_md(project: &Project) -> String {
 fn types_md(project: &Project) -> String {
     let mut page = format!("{MADE}\n# Resource types\n\n");
     let list = json_of(project, &["type", "list"]).expect("there are types");
-    for name in names(&list["types"]) {
+    let all = names(&list["types"]);
+    let mut types: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in &all {
         let (family, name) = name.split_once('/').expect("a family has it");
-        let output = json_of(project, &["type", "show", name]).expect("it is known");
+        match types.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, families)) => families.push(family),
+            None => types.push((name, vec![family])),
+        }
+    }
+    for (name, families) in types {
+        let shown = format!("{}/{name}", families[0]);
+        let output = json_of(project, &["type", "show", &shown]).expect("it is known");
+        let families: Vec<String> = families.iter().map(|name| format!("`{name}`")).collect();
+        let word = if families.len() == 1 {
+            "Family"
+        } else {
+            "Families"
+        };
         page += &format!(
-            "## {name}\n\nFamily `{family}`. {}\n\n",
+            "## {name}\n\n{word} {}. {}\n\n",
+            families.join(", "),
             plain(member(&output, "desc"))
         );
         page += &rows(&output["attributes"], |_, _| false);
@@ -252,7 +268,9 @@ fn family_md(project: &Project) -> String {
     for file in ["family", "type", "case"] {
         let output = project.devgate(&["family", "schema", file]);
         let schema: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-        page += &keys_section(&format!("## {}", member(&schema, "title")), &schema);
+        // A type that is not like another one.
+        let whole = schema.get("else").unwrap_or(&schema);
+        page += &keys_section(&format!("## {}", member(&schema, "title")), whole);
         for (name, schema) in schema["$defs"].as_object().into_iter().flatten() {
             if !told.insert(name.clone()) {
                 continue;
