@@ -103,7 +103,9 @@ fn a_change_that_waits_for_its_confirmation_is_said_to_be_rolled_back() {
         setup.trouble = Some((committed(vendor), Fault::LoseAfter));
         let fleet = setup.troubled();
         let report = fleet.apply();
-        assert!(fleet.devices[0].device().is_pending());
+        // The run waits for that before it saves anything.
+        let is_saved = vendor == Vendor::Eos;
+        assert_eq!(fleet.devices[0].device().is_pending(), !is_saved);
         let resources =
             report.items.values().next().expect("a target")["value"]["resources"].clone();
         let resources = resources.as_array().expect("resources");
@@ -161,22 +163,34 @@ fn what_someone_else_has_not_committed_stays_as_it_is() {
 }
 
 /// A trouble may have another one behind it, while devgate cleans up.
-#[test]
-fn no_fault_after_another_one_leaves_half_a_change_or_a_wrong_report() {
-    for vendor in VENDORS {
-        let committed = committed(vendor);
-        for trouble in [
-            ("mtu", Fault::Refuse),
-            (committed, Fault::FailCommit),
-            (committed, Fault::RefuseLogins),
-            (committed, Fault::HangAfter),
-        ] {
-            let mut setup = Setup::new(vendor, interfaces(vendor));
-            setup.trouble = Some(trouble);
-            setup.most = 30;
-            check_every_fault(&setup);
-        }
+fn check_every_fault_after_another(vendor: Vendor) {
+    let committed = committed(vendor);
+    for trouble in [
+        ("mtu", Fault::Refuse),
+        (committed, Fault::FailCommit),
+        (committed, Fault::RefuseLogins),
+        (committed, Fault::HangAfter),
+    ] {
+        let mut setup = Setup::new(vendor, interfaces(vendor));
+        setup.trouble = Some(trouble);
+        setup.most = 24;
+        check_every_fault(&setup);
     }
+}
+
+#[test]
+fn no_fault_after_another_one_leaves_half_a_change_on_junos() {
+    check_every_fault_after_another(Vendor::Junos);
+}
+
+#[test]
+fn no_fault_after_another_one_leaves_half_a_change_on_ios_xr() {
+    check_every_fault_after_another(Vendor::IosXr);
+}
+
+#[test]
+fn no_fault_after_another_one_leaves_half_a_change_on_eos() {
+    check_every_fault_after_another(Vendor::Eos);
 }
 
 /// An MTU that a device refuses at once, and one that it refuses when it is committed; and what it says.

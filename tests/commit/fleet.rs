@@ -253,8 +253,9 @@ impl Fleet {
     }
 
     fn command(&self, at_once: usize, options: &str) -> Command {
-        let words =
-            format!("device -t all --apply wishes.yaml --format json -c {at_once} {options}");
+        let words = format!(
+            "device -t all --apply wishes.yaml --format json --patience 10 -c {at_once} {options}"
+        );
         let words: Vec<&str> = words.split_whitespace().collect();
         self.project.command(&words)
     }
