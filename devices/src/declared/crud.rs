@@ -178,8 +178,8 @@ impl ChangeScope {
         let mut secrets = Secrets::default();
         let scope = Scope::of_change(
             kind,
-            is.as_ref().map(|is| &**is),
-            should.as_ref().map(|should| &**should),
+            is.as_deref(),
+            should.as_deref(),
             &medium,
             &mut secrets,
         );

@@ -180,8 +180,8 @@ fn form<'a>(
         problems.push(top.problem(message));
         return None;
     };
-    let others = FORMS.into_iter().filter_map(|(key, _)| top.get(key));
-    match (top.get(expected), others.last()) {
+    let mut others = FORMS.into_iter().filter_map(|(key, _)| top.get(key));
+    match (top.get(expected), others.next_back()) {
         (None, Some(other)) => {
             let message = format!("the family's protocol has another form: expected `{expected}`");
             problems.push(other.problem(message));

@@ -32,12 +32,12 @@ pub(super) enum Kind {
     Word(&'static [&'static str]),
     Object(&'static Object),
     /// Names with a value each.
-    Map(&'static Kind),
-    List(&'static Kind),
+    Map(&'static Self),
+    List(&'static Self),
     /// One, or a list.
-    Items(&'static Kind),
+    Items(&'static Self),
     /// Any of these.
-    OneOf(&'static [Kind]),
+    OneOf(&'static [Self]),
 }
 
 pub(super) const fn key(name: &'static str, kind: Kind, desc: &'static str) -> Key {

@@ -140,7 +140,7 @@ fn by_depth(output: &str, dialect: Option<&Dialect>) -> String {
     for line in output.lines() {
         let content = line.trim();
         let indent = line.len() - line.trim_start().len();
-        let text = open.take_if(|end| end.is_in(line)).or(open.clone());
+        let text = open.take_if(|end| end.is_in(line)).or_else(|| open.clone());
         if text.is_none() && !content.is_empty() {
             indents.retain(|&above| above <= indent);
             if indents.last() != Some(&indent) {

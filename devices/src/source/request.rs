@@ -70,7 +70,7 @@ enum TemplateKind {
 #[derive(Debug)]
 enum Text {
     Fixed(String),
-    Template(WithLocation<Template>),
+    Template(Box<WithLocation<Template>>),
 }
 
 /// What a query of NETCONF begins with that is an RPC.
@@ -258,7 +258,7 @@ impl Text {
             return Some(Self::Fixed(source.to_owned()));
         }
         let template = file_node.escaping_template(source, names, escape, problems);
-        template.map(Self::Template)
+        template.map(|template| Self::Template(Box::new(template)))
     }
 
     fn render(&self, scope: &Scope) -> Result<String> {

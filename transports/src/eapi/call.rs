@@ -45,7 +45,7 @@ pub(super) fn body(
             ("enable", Some(password)) => json!({ "cmd": "enable", "input": password.text() }),
             (banner @ ("banner login" | "banner motd"), _) => {
                 let mut lines: Vec<&str> = Vec::new();
-                while !lines.last().is_some_and(|line| line.trim() == TEXT_END)
+                while lines.last().is_none_or(|line| line.trim() != TEXT_END)
                     && let Some((_, line)) = rest.next()
                 {
                     lines.push(line);
