@@ -128,7 +128,7 @@ impl Terminal {
                 return self.enter(device, &line);
             }
             0x08 | 0x7F if self.line.pop().is_some() => self.print("\x08 \x08"),
-            byte if byte >= b' ' => {
+            byte if byte >= b' ' && byte != 0x7F => {
                 self.line.push(byte);
                 self.output.push(byte);
             }
