@@ -243,6 +243,24 @@ impl Source {
         Ok(kept)
     }
 
+    /// Returns the rows in the answers, for a type with exactly one resource. An output without rows is one row, whose
+    /// values are all empty.
+    ///
+    /// # Errors
+    /// Fails as [`rows`](Self::rows) does.
+    pub(crate) fn rows_of_one(
+        &self,
+        answers: &Answers,
+        filter: &RowFilter<'_>,
+    ) -> Result<Vec<Row>> {
+        let mut rows = self.rows(answers, filter)?;
+        let is_plain = self.each.is_none() && self.join.is_empty() && self.keep.is_none();
+        if rows.is_empty() && is_plain {
+            rows.extend(self.part.empty_row(answers)?);
+        }
+        Ok(rows)
+    }
+
     /// Returns the table of a command's output, if this source reads the command with TextFSM.
     pub(crate) fn table(&self, command: &str, output: &str) -> Option<Result<Table>> {
         self.parts().find_map(|part| part.table(command, output))

@@ -63,6 +63,9 @@ pub(crate) enum Cause {
 /// The name of the only template of an environment.
 const NAME: &str = "template";
 
+/// The names of the two states in the templates of a change.
+const STATES: [&str; 2] = ["is", "should"];
+
 /// The message for a template that writes a missing value.
 const NO_VALUE: &str = "there is no value to write here; ask with `{% if … is not none %}` first";
 
@@ -178,11 +181,19 @@ impl Template {
             language,
             &get_compiled_template(&template.compiled()).instructions,
         )?;
-        check_names(
-            source,
-            template.compiled().undeclared_variables(false),
-            names,
-        )?;
+        let names: Vec<&str> = names.into_iter().collect();
+        let used = template.compiled().undeclared_variables(false);
+        check_names(source, used, names.iter().copied())?;
+        if names.contains(&STATES[0]) {
+            // The attributes of the two states.
+            let used = template.compiled().undeclared_variables(true).into_iter();
+            let attributes = used.filter_map(|name| {
+                let (state, rest) = name.split_once('.')?;
+                let attribute = rest.split('.').next().unwrap_or(rest);
+                STATES.contains(&state).then(|| attribute.to_owned())
+            });
+            check_names(source, attributes.collect::<Vec<_>>(), names)?;
+        }
         Ok(template)
     }
 

@@ -16,6 +16,8 @@ mod tests;
 
 use std::sync::OnceLock;
 
+use devgate_schemas::Value;
+
 use template::{Template, ValueOption};
 
 pub use collection::{CommandTemplates, TemplateCollection};
@@ -71,6 +73,22 @@ impl TextFsm {
     /// Fails when the template is invalid, or when one of its `Error` rules refuses a line.
     pub(crate) fn rows(&self, text: &str) -> Result<Vec<Row>, Error> {
         machine::rows(self.template()?, text)
+    }
+
+    /// Returns a record whose values are all empty.
+    ///
+    /// # Errors
+    /// Fails when the template is invalid.
+    pub(crate) fn empty_row(&self) -> Result<Row, Error> {
+        let values = self.template()?.values.iter().map(|value| {
+            let empty = match value.has(ValueOption::List) {
+                true => Value::Array(Vec::new()),
+                false => Value::from(""),
+            };
+            (value.name.as_str(), empty)
+        });
+        let (values, lines) = (values.collect(), (1, 1));
+        Ok(Row { values, lines })
     }
 
     fn template(&self) -> Result<&Template, Error> {

@@ -122,10 +122,12 @@ impl Definition {
                 continue;
             }
             let namevars = self.namevar_expressions(get);
-            for row in get
-                .source
-                .rows(answers, &|row| self.may_match(&namevars, row, which))?
-            {
+            let filter = |row: &Hash| self.may_match(&namevars, row, which);
+            let rows = match &self.singleton {
+                Some(_) => get.source.rows_of_one(answers, &filter),
+                None => get.source.rows(answers, &filter),
+            };
+            for row in rows? {
                 let mut resource = rows::resource(self, &kind, get, &row, answers)?;
                 if let Some(name) = &self.singleton {
                     resource.set(SINGLETON_NAMEVAR, Value::from(name.as_str()));

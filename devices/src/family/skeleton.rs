@@ -239,10 +239,19 @@ impl Version {
         outputs.into_iter().find_map(|(file, output)| {
             let before = output.lines().find_map(before_version)?;
             Some(Self {
-                command: file.trim_end_matches(".txt").to_owned(),
+                command: command_of(file),
                 before: escaped(before),
             })
         })
+    }
+}
+
+/// The command whose output a recording's file holds: `_` stands for what a file name cannot have.
+fn command_of(file: &str) -> String {
+    let command = file.trim_end_matches(".txt").replace(" _ ", " | ");
+    match command.strip_prefix('_') {
+        Some(rest) => format!("/{rest}"),
+        None => command,
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) static DIALECT: Object = Object {
         key(
             "save",
             OneOf(&[Text, In(&SAVE)]),
-            "the command that saves the configuration, and what it asks",
+            "the command that saves the configuration, and what it asks; `none` if the device saves by itself",
         ),
         key(
             "failure",
@@ -90,7 +90,7 @@ pub(super) static DIALECT: Object = Object {
             "harmless",
             List(&Pattern),
             "commands that change nothing: patterns for whole commands. `devgate command run` sends no others without \
-             `--any`. A command with `>`, `;`, a line end, or a `|` before something that is not in `filters` is never harmless",
+             `--any`. A command with `>`, `;`, `[`, `{`, a line end, or a `|` before something that is not in `filters` is never harmless",
         ),
         key(
             "config_text",

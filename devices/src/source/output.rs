@@ -99,6 +99,15 @@ impl OutputTemplate {
         Ok(rows.into_iter().map(row).collect())
     }
 
+    /// A row without values.
+    pub(super) fn empty_row(&self, command: &Arc<str>) -> Result<Row> {
+        let row = self.fsm.empty_row();
+        Ok(Row::Output {
+            command: Arc::clone(command),
+            row: row.map_err(|error| self.located(command, error))?,
+        })
+    }
+
     /// The table of a command's output.
     pub(super) fn table(&self, command: &str, output: &str) -> Result<Table> {
         Table::of(&self.fsm, output, |error| self.located(command, error))

@@ -175,6 +175,18 @@ impl Part {
         }
     }
 
+    /// A row without values, if a command has an output.
+    pub(super) fn empty_row(&self, answers: &Answers) -> Result<Option<Row>> {
+        let request = self.request(&Hash::new())?;
+        let command: Arc<str> = request.name.as_str().into();
+        Ok(match (answers.get(&request), &self.form) {
+            (Some(Answer::Output(_)), AnswerForm::Output(template)) => {
+                Some(template.empty_row(&command)?)
+            }
+            _ => None,
+        })
+    }
+
     /// The table of a command's output, if this is the command.
     pub(super) fn table(&self, command: &str, output: &str) -> Option<Result<Table>> {
         match &self.form {

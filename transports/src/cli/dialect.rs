@@ -223,7 +223,8 @@ impl Dialect {
     }
 
     /// Returns whether a command is declared to change nothing: as `config_text`, or by patterns. All of it must be known:
-    /// the command, and each filter behind a `|`. What redirects output, or joins commands, is never harmless.
+    /// the command, and each filter behind a `|`. What redirects output, joins commands, or holds one in brackets, is never
+    /// harmless.
     pub fn is_harmless(&self, command: &str) -> bool {
         if self.config_text.as_deref() == Some(command) {
             return true;
@@ -238,6 +239,9 @@ impl Dialect {
         };
         let mut parts = command.split('|');
         let command = parts.next().unwrap_or_default();
+        if command.contains(['[', '{', '`']) || command.contains("$(") {
+            return false;
+        }
         is_one_of(&self.harmless, command) && parts.all(|filter| is_one_of(&self.filters, filter))
     }
 

@@ -16,6 +16,9 @@ use crate::{Context, Error, Line, Result};
 /// answer only quotes them.
 const FAILURE_LINES: usize = 8;
 
+/// The `save` of a device that saves its configuration by itself.
+const BY_ITSELF: &str = "none";
+
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Runs a command and returns its output without echo and prompt.
     ///
@@ -38,9 +41,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 return Ok(());
             }
             return Err(Error::Unsupported(
-                "the dialect has no `save` command".to_owned(),
+                "the dialect has no `save` command: expected one, or `save: none` if the device saves by itself"
+                    .to_owned(),
             ));
         };
+        if save.command() == BY_ITSELF {
+            return Ok(());
+        }
         let questions = save.confirm().iter().map(Question::typed).collect();
         let command = Line::new(save.command());
         let output = self.ask(ctx, &command, questions).await?;
