@@ -277,9 +277,15 @@ impl FamilyFile {
         let facts =
             facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
         let facts = facts.unwrap_or_default();
-        if let (Some(other), 1) = (top.get("types_of"), folder.of_types().len()) {
-            let message = "there is no such family beside this one, and none is built in";
-            problems.push(other.problem(message));
+        if let Some(other) = top.get("types_of") {
+            let folders = folder.of_types();
+            if folders.len() == 1 {
+                let message = "there is no such family beside this one, and none is built in";
+                problems.push(other.problem(message));
+            } else if folders[1].of_types().len() > 1 {
+                let message = "it takes types of another family itself: expected that one";
+                problems.push(other.problem(message));
+            }
         }
         let checkpoint = top.get("checkpoint");
         if let (Some(checkpoint), None) = (&checkpoint, top.get("dialect")) {

@@ -79,6 +79,10 @@ impl Folder {
                 .find(|(name, _)| *name == path)
                 .map(|(_, text)| text.to_owned())
                 .ok_or_else(|| io::ErrorKind::NotFound.into()),
+            // A pipe would be waited for.
+            Self::OnDisk(folder) if is_special(&folder.join(path)) => {
+                Err(io::Error::other("it is no regular file"))
+            }
             Self::OnDisk(folder) => reading::text(&folder.join(path)),
         }
         .map_err(file_error("read", self.display_name(path)))
@@ -113,7 +117,12 @@ impl Folder {
         let text = self.read(FILE).unwrap_or_default();
         let mut lines = text.lines();
         let other = lines.find_map(|line| line.strip_prefix("types_of:"));
-        let other = other.and_then(|name| match self {
+        let own = self.name();
+        let is_name = |name: &&str| {
+            let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            name.trim().chars().all(is_letter) && name.trim() != own
+        };
+        let other = other.filter(is_name).and_then(|name| match self {
             Self::OnDisk(folder) if folder.join("..").join(name.trim()).is_dir() => {
                 Some(Self::OnDisk(folder.with_file_name(name.trim())))
             }
@@ -123,6 +132,17 @@ impl Folder {
                 .map(Self::BuiltIn),
         });
         [Some(self.clone()), other].into_iter().flatten().collect()
+    }
+
+    /// The folder's own name.
+    fn name(&self) -> String {
+        match self {
+            Self::BuiltIn(name) => (*name).to_owned(),
+            Self::OnDisk(folder) => {
+                let name = folder.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            }
+        }
     }
 
     /// Writes a file. This fails in a built-in folder.
@@ -152,6 +172,11 @@ impl Folder {
             Some((path.strip_prefix(family)?.strip_prefix('/')?, *text))
         })
     }
+}
+
+/// Whether a path leads to something that is there and neither a file nor a folder.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 fn on_disk(folder: &Path) -> Result<Vec<String>> {

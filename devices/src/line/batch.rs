@@ -102,6 +102,10 @@ async fn type_all(
             Some(line) if problem.interrupted.is_none() => {
                 let refused = group.remove(at);
                 report(refused, Err(refusal(problem, line, &changes[refused])));
+                if let LinesEffect::InCandidate(_) = problem.effect {
+                    // The next lines would join those in the candidate.
+                    return Err(error.into());
+                }
                 groups.push_front(group);
             }
             _ if problem.is_refused_as_a_whole() => match group.as_slice() {

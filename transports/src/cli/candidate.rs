@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use devgate_schemas::starred;
+use devgate_schemas::{REDACTED, starred};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::commit::{filled, session_name};
@@ -62,16 +62,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         problem.effect = self.give_up(ctx, &candidate, problem.sent > 0).await;
         match result {
-            Ok(changes) if problem.refused.is_none() => {
-                if let LinesEffect::InCandidate(discard) = problem.effect {
-                    let peer = &self.settings.peer;
-                    ctx.warning(format!(
-                        "the candidate configuration of {peer} may still hold the lines of this noop run: discard \
-                         them there (`{discard}`)"
-                    ));
-                }
+            Ok(changes)
+                if problem.refused.is_none() && problem.effect == LinesEffect::NotCommitted =>
+            {
                 let changes = changes.unwrap_or_default();
-                return Ok(Some(starred(&candidate.masked(&changes), |_| false)));
+                let changes = candidate.without_hidden(&candidate.masked(&changes));
+                return Ok(Some(starred(&changes, |_| false)));
             }
             Ok(_) => {}
             Err(error) => problem.interrupted = Some(Box::new(error)),
@@ -240,6 +236,32 @@ impl<'c> Candidate<'c> {
     fn masked(&self, text: &str) -> String {
         let lines = self.lines.iter();
         lines.fold(text.to_owned(), |text, (line, _)| line.mask(&text))
+    }
+
+    /// Redacts what follows the word before a secret of the lines: a device may show a secret in another form.
+    fn without_hidden(&self, text: &str) -> String {
+        let shown = self.lines.iter().map(|(line, _)| line.shown());
+        let words = shown.filter_map(|line| {
+            let (before, _) = line.split_once(REDACTED)?;
+            let word = before
+                .trim_end_matches(['"', '\'', ' '])
+                .rsplit(' ')
+                .next()?;
+            (!word.is_empty()).then(|| format!("{word} "))
+        });
+        let words: Vec<String> = words.collect();
+        let hidden = |line: &str| {
+            let ends = words.iter().filter_map(|word| {
+                let at = line.find(word.as_str())?;
+                let is_whole = line[..at].ends_with([' ', '+', '-']) || at == 0;
+                is_whole.then_some(at + word.len())
+            });
+            ends.min().map(|end| format!("{}{REDACTED}", &line[..end]))
+        };
+        let lines = text
+            .lines()
+            .map(|line| hidden(line).unwrap_or_else(|| line.to_owned()));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Returns what an answer to `diff` says that the candidate changes, if it does.

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::candidate::Candidate;
 use super::commit::filled;
-use super::state::Cli;
+use super::state::{Cli, CliState};
 use crate::error::{ChangeOutcome, ConfigurationProblem, LinesEffect, Phase, UnconfirmedChange};
 use crate::{Context, Error, Line, Result};
 
@@ -52,6 +52,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
         let mut candidate = Candidate::new(&dialect, lines)?;
+        let prompt = self.screen.last_line().to_owned();
         let mut problem = self.problem(candidate.lines.len(), LinesEffect::NotCommitted);
         let mut result = self.fill(ctx, &mut candidate, &mut problem).await;
         if result.is_ok() && problem.refused.is_none() {
@@ -61,6 +62,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             if matches!(result, Ok(()) | Err(Error::UnconfirmedChange(_))) {
                 // The commit stands, whatever happens now.
                 self.leave_quietly(ctx, &candidate).await;
+                // The lines may have changed the name in the prompt. A new session learns it.
+                if self.screen.last_line() != prompt {
+                    self.state = CliState::Broken;
+                }
                 return result;
             }
         }

@@ -15,11 +15,11 @@ const VENDORS: [(&[&str], &str); 15] = [
     ),
     (
         &["arista", "eos"],
-        "Arista EOS: `arista_eos`, `eapi` or `ssh_cli`; `netconf` or `restconf` where they are enabled",
+        "Arista EOS: `arista_eos`, or `arista_eos_eapi` where eAPI is enabled; `netconf` or `restconf` where they are",
     ),
     (
         &["juniper", "junos", "srx", "mx"],
-        "Juniper: `junos`, `netconf` or `ssh_cli`",
+        "Juniper: `junos` (NETCONF) or `junos_cli`",
     ),
     (
         &["paloalto", "palo", "pan", "panorama"],

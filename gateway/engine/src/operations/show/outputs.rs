@@ -71,6 +71,11 @@ impl<'a> Output<'a> {
     /// the output.
     pub(super) fn process(self, entry: &mut Json, failures: &mut Vec<Failure>) -> String {
         let mut lines = Vec::new();
+        if self.configured.is_some() && self.output.trim().is_empty() {
+            let message = format!("`{}` shows no configuration at all", self.command);
+            failures.push(Failure::new("devgate/no-configuration", message));
+            return self.output;
+        }
         if let Some(folder) = &self.show.diff {
             match self.difference(&folder.join(&self.file)) {
                 Ok(diff) if diff.is_empty() => {
