@@ -294,8 +294,10 @@ impl CommandLine for SshCliSession {
     }
 
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        // A restart must not bring back what was not confirmed.
-        self.await_rollback(ctx).await;
+        if self.terms.dialect.save.is_some() {
+            // A restart must not bring back what was not confirmed.
+            self.await_rollback(ctx).await;
+        }
         let mut open = self.open.lock().await;
         let result = self.ready(ctx, &mut open).await?.cli.save(ctx).await;
         ctx.retry_budget().record_result(&result);
