@@ -173,7 +173,7 @@ fn check_every_fault_after_another(vendor: Vendor) {
     ] {
         let mut setup = Setup::new(vendor, interfaces(vendor));
         setup.trouble = Some(trouble);
-        setup.most = 24;
+        setup.most = 8;
         check_every_fault(&setup);
     }
 }
@@ -263,7 +263,7 @@ fn a_rollback_restores_everything_or_says_that_it_did_not() {
         }
         let mut setup = Setup::new(vendor, refused(vendor, REFUSED[0].0));
         setup.options = "--rollback on-error";
-        setup.most = 50;
+        setup.most = 16;
         let fleet = setup.with_every_fault();
         let report = fleet.apply();
         let mut judge = Judge::new(&fleet, &report);

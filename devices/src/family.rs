@@ -24,7 +24,7 @@ mod type_forms;
 mod type_skeleton;
 
 pub use cases::{CaseResult, UpdateExpected};
-pub use definition::{BuiltIn, Family, all};
+pub use definition::{Family, UnloadedFamily, all};
 pub use expected::Comparison;
 pub use lint::Finding;
 pub use live_case::LiveCase;

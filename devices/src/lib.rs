@@ -29,8 +29,8 @@ mod textfsm;
 
 pub use error::{Error, Location, Problem, Result};
 pub use family::{
-    BuiltIn, CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton, TypeTable,
-    UpdateExpected, all,
+    CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton, TypeTable,
+    UnloadedFamily, UpdateExpected, all,
 };
 pub use keys::FamilyDocument;
 pub use provider::{

@@ -63,7 +63,7 @@ impl Setup {
             settings: json!({}),
             options: "",
             trouble: None,
-            most: 100,
+            most: 24,
         }
     }
 

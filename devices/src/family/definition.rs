@@ -50,40 +50,68 @@ const KEYS: [&str; 12] = [
     "rest",
 ];
 
-/// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
-#[derive(Clone, Copy, Debug)]
-pub struct BuiltIn(&'static str);
-
-/// The built-in families.
-pub fn all() -> impl Iterator<Item = BuiltIn> {
-    super::folder::built_in().into_iter().map(BuiltIn)
+/// A family that is not loaded yet. A run needs few of them, and loading is slow.
+#[derive(Clone, Debug)]
+pub struct UnloadedFamily {
+    name: String,
+    folder: Folder,
 }
 
-impl BuiltIn {
+/// The built-in families.
+pub fn all() -> impl Iterator<Item = UnloadedFamily> {
+    let names = super::folder::built_in().into_iter();
+    names.map(|name| UnloadedFamily {
+        name: name.to_owned(),
+        folder: Folder::BuiltIn(name),
+    })
+}
+
+impl UnloadedFamily {
+    /// A family in a folder on disk.
+    ///
+    /// # Errors
+    /// Fails when its file cannot be read, or does not say its name.
+    pub fn in_folder(folder: &Path) -> Result<Self> {
+        let folder = Folder::OnDisk(folder.to_owned());
+        let name = match folder.value_of("name", &folder.read(FILE)?) {
+            Some(name) => name,
+            None => Family::read(folder.clone())?.name().to_owned(),
+        };
+        Ok(Self { name, folder })
+    }
+
     /// The family's name.
-    pub fn name(self) -> &'static str {
-        self.0
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it has a resource type of this name.
-    pub fn has_type(self, name: &str) -> bool {
+    pub fn has_type(&self, name: &str) -> bool {
         let path = format!("types/{name}.yaml");
-        let mut folders = Folder::BuiltIn(self.0).of_types().into_iter();
+        let mut folders = self.folder.of_types().into_iter();
         folders.any(|folder| folder.read(&path).is_ok())
     }
 
     /// The names of its resource types, without reading them.
-    pub fn type_names(self) -> Vec<String> {
-        let folders = Folder::BuiltIn(self.0).of_types().into_iter();
+    pub fn type_names(&self) -> Vec<String> {
+        let folders = self.folder.of_types().into_iter();
         let files = folders.flat_map(|folder| folder.names("types").unwrap_or_default());
         let stems = files.filter_map(|name| Some(name.strip_suffix(".yaml")?.to_owned()));
         stems.collect()
     }
 
     /// The family itself.
-    pub fn read(self) -> Family {
-        let read = Family::read(Folder::BuiltIn(self.0));
-        read.expect("the tests read every built-in family")
+    ///
+    /// # Errors
+    /// Fails as [`Family::load`] does.
+    pub fn load(&self) -> Result<Family> {
+        Family::read(self.folder.clone())
+    }
+
+    /// A built-in family itself.
+    #[cfg(test)]
+    pub(crate) fn read(&self) -> Family {
+        self.load().unwrap_or_else(|error| panic!("{error}"))
     }
 }
 

@@ -115,23 +115,31 @@ impl Folder {
     /// (`types_of`), beside it or built in.
     pub(crate) fn of_types(&self) -> Vec<Self> {
         let text = self.read(FILE).unwrap_or_default();
-        let mut lines = text.lines();
-        let other = lines.find_map(|line| line.strip_prefix("types_of:"));
+        let other = self.value_of("types_of", &text);
         let own = self.name();
-        let is_name = |name: &&str| {
+        let is_name = |name: &String| {
             let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            name.trim().chars().all(is_letter) && name.trim() != own
+            name.chars().all(is_letter) && *name != own
         };
         let other = other.filter(is_name).and_then(|name| match self {
-            Self::OnDisk(folder) if folder.join("..").join(name.trim()).is_dir() => {
-                Some(Self::OnDisk(folder.with_file_name(name.trim())))
+            Self::OnDisk(folder) if folder.join("..").join(&name).is_dir() => {
+                Some(Self::OnDisk(folder.with_file_name(&name)))
             }
             _ => built_in()
                 .into_iter()
-                .find(|known| *known == name.trim())
+                .find(|known| *known == name)
                 .map(Self::BuiltIn),
         });
         [Some(self.clone()), other].into_iter().flatten().collect()
+    }
+
+    /// A text at the top of a file, without parsing all of it.
+    pub(super) fn value_of(&self, key: &str, text: &str) -> Option<String> {
+        let mut lines = text.lines();
+        let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+        let value = value.split(" #").next().unwrap_or(value).trim();
+        let value = value.trim_matches(['"', '\'']);
+        (!value.is_empty()).then(|| value.to_owned())
     }
 
     /// The folder's own name.

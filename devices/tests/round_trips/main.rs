@@ -64,7 +64,8 @@ fn round_trips<S: Simulator>(family: &str, hints: &str) {
     let family = devgate_devices::all()
         .find(|built_in| built_in.name() == family)
         .expect("it is built in")
-        .read();
+        .load()
+        .unwrap_or_else(|error| panic!("{error}"));
     let types: Vec<&dyn ResourceType> = family.types().collect();
     for (name, _) in &hints {
         let is_there = types.iter().any(|kind| kind.schema().name() == name);

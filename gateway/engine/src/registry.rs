@@ -22,7 +22,7 @@ use tokio::task::yield_now;
 use crate::external::{RubyTransport, name_of};
 use crate::inventory::{DeviceKey, Target, TargetKind};
 use default_port::{SSH, default_port};
-use family_source::{Code, Declared, FamilySource};
+use family_source::{Code, FamilySource};
 
 pub use crate::family::Family;
 
@@ -74,8 +74,8 @@ impl Registry {
             registry.protocols.insert(name, Arc::clone(connect));
         }
         for family in devgate_devices::all() {
-            let source = FamilySource::new(Some(Declared::BuiltIn(family)), None);
             let name = family.name().to_owned();
+            let source = FamilySource::new(Some(family), None);
             registry.families.insert(name, source);
         }
         let mut folders: IndexMap<String, PathBuf> = IndexMap::new();

@@ -46,9 +46,10 @@ impl TargetKind {
 /// Suggests a transport for an unknown name. Transports of devices are named one level below, as `remote-transport`.
 pub(super) fn suggest_transport(named: &str) -> String {
     let protocols = devgate_transports::all().iter();
+    let families = devgate_devices::all().map(|family| family.name().to_owned());
     let mut transports = protocols
-        .map(|connect| connect.schema().name())
-        .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name));
+        .map(|connect| connect.schema().name().to_owned())
+        .chain(families);
     if transports.any(|transport| transport == named) {
         return format!(
             "; to reach a device by `{named}`, write `transport: remote` and `remote: \

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Once};
 
 use devgate_core::trust;
+use devgate_devices::UnloadedFamily;
 use futures_util::FutureExt;
 use tokio::sync::OnceCell;
 use tokio::task::unconstrained;
@@ -16,21 +17,13 @@ use crate::family::Family;
 pub(super) struct FamilySource {
     /// The folder, for a family of a module.
     folder: Option<PathBuf>,
-    declared: Option<Declared>,
+    declared: Option<UnloadedFamily>,
     code: Option<Code>,
-    /// The complete family. Built-in data is read when it is first needed; programs describe themselves when they are
+    /// The complete family. Data is read when it is first needed; programs describe themselves when they are
     /// [described](Registry::load_descriptions).
     pub(super) loaded: OnceCell<Result<Family, String>>,
     /// A problem with the family is reported once.
     pub(super) reported: Once,
-}
-
-/// A family that is declared as data.
-#[derive(Debug)]
-pub(super) enum Declared {
-    BuiltIn(devgate_devices::BuiltIn),
-    /// The data of a module.
-    Read(Arc<devgate_devices::Family>),
 }
 
 /// The code of a family that describes itself.
@@ -45,7 +38,7 @@ static UNDESCRIBED: LazyLock<Result<Family, String>> =
     LazyLock::new(|| Err("the metadata of its programs was not read".to_owned()));
 
 impl FamilySource {
-    pub(super) fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
+    pub(super) fn new(declared: Option<UnloadedFamily>, code: Option<Code>) -> Self {
         Self {
             folder: None,
             declared,
@@ -61,9 +54,8 @@ impl FamilySource {
         if !folder.join("family.yaml").is_file() {
             return Ok((name_of(folder), Self::new(None, programs).in_folder(folder)));
         }
-        let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
+        let declared = UnloadedFamily::in_folder(folder).map_err(|error| error.to_string())?;
         let name = declared.name().to_owned();
-        let declared = Declared::Read(Arc::new(declared));
         Ok((name, Self::new(Some(declared), programs).in_folder(folder)))
     }
 
@@ -98,7 +90,11 @@ impl FamilySource {
                 if let Some(folder) = &self.folder {
                     trust::check_all(folder, &[PathBuf::from("/")])?;
                 }
-                let declared = self.declared.as_ref().map(Declared::family);
+                let load = |family: &UnloadedFamily| {
+                    let family = family.load().map_err(|error| error.to_string());
+                    family.map(Arc::new)
+                };
+                let declared = self.declared.as_ref().map(load).transpose()?;
                 match (&self.code, declared) {
                     (Some(Code::Programs(programs)), declared) => programs.describe(declared).await,
                     (Some(Code::Ruby(transport)), _) => transport.describe().await,
@@ -113,7 +109,7 @@ impl FamilySource {
         let mut names = self
             .declared
             .as_ref()
-            .map_or_else(Vec::new, Declared::type_names);
+            .map_or_else(Vec::new, UnloadedFamily::type_names);
         match &self.code {
             None => {}
             Some(Code::Programs(programs)) => {
@@ -136,31 +132,5 @@ impl FamilySource {
                     transport.type_names().any(|type_name| type_name == name)
                 }
             }
-    }
-}
-
-impl Declared {
-    pub(super) fn family(&self) -> Arc<devgate_devices::Family> {
-        match self {
-            Self::BuiltIn(family) => Arc::new(family.read()),
-            Self::Read(family) => Arc::clone(family),
-        }
-    }
-
-    pub(super) fn type_names(&self) -> Vec<String> {
-        match self {
-            Self::BuiltIn(family) => family.type_names(),
-            Self::Read(family) => {
-                let types = family.types();
-                types.map(|kind| kind.schema().name().to_owned()).collect()
-            }
-        }
-    }
-
-    pub(super) fn has_type(&self, name: &str) -> bool {
-        match self {
-            Self::BuiltIn(family) => family.has_type(name),
-            Self::Read(family) => family.types().any(|kind| kind.schema().name() == name),
-        }
     }
 }

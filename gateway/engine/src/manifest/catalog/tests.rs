@@ -98,7 +98,7 @@ fn resources_of_hosts_are_left_out_and_still_keep_the_order() {
 #[test]
 fn types_of_devices_count_whatever_their_name_and_have_their_titles_parts_only_once() {
     let frr = devgate_devices::all().find(|family| family.name() == "frr");
-    let frr = frr.expect("it is built in").read();
+    let frr = frr.expect("it is built in").load().expect("it is valid");
     let neighbor = frr
         .types()
         .find(|kind| kind.schema().name() == "frr_bgp_neighbor");
