@@ -64,13 +64,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         problem.effect = self.give_up(ctx, &candidate, problem.sent > 0).await;
         match result {
             Ok(changes) if problem.refused.is_none() => {
-                if let LinesEffect::InCandidate(discard) = problem.effect {
-                    let peer = &self.settings.peer;
-                    ctx.warning(format!(
-                        "the candidate configuration of {peer} may still hold the lines of this noop run: discard \
-                         them there (`{discard}`)"
-                    ));
-                }
                 let changes = changes.unwrap_or_default();
                 return Ok(Some(starred(&candidate.masked(&changes), |_| false)));
             }
@@ -148,7 +141,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         match has_discarded || candidate.ends_with_session() {
             true => LinesEffect::NotCommitted,
-            false => LinesEffect::InCandidate(candidate.how_to_discard()),
+            false => {
+                let discard = candidate.how_to_discard();
+                // The change may succeed at another try, and then no error says it.
+                ctx.warning(format!(
+                    "the candidate configuration of {} may still hold lines that were not committed: discard them \
+                     there (`{discard}`)",
+                    self.settings.peer
+                ));
+                LinesEffect::InCandidate(discard)
+            }
         }
     }
 
