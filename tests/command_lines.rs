@@ -3,6 +3,7 @@
 #[path = "support/blocks.rs"]
 mod blocks;
 mod documents;
+mod family_tools;
 #[path = "support/folder.rs"]
 mod folder;
 mod given;

@@ -9,8 +9,8 @@
 //! - `devgate practice --port 2222` starts a switch on a free port.
 //! - A first line `<!-- continues DOCUMENT -->` starts with the files of that document and a switch.
 //! - The options of `devgate` in ```sh blocks and in back-ticks must be those of the command.
-//! - docs/reference has commands.md, settings.md, types.md, and a table in inventory.md, which are generated from the
-//!   program's output; `DEVGATE_GOLDENS=write` regenerates them.
+//! - docs/reference has commands.md, settings.md, types.md, family.md, and a table in inventory.md, which are generated
+//!   from the program's output; `DEVGATE_GOLDENS=write` regenerates them.
 //! - A ```text block of troubleshooting.md is a message; its parts between `…` must occur in the sources.
 
 mod reference;

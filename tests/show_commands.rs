@@ -210,3 +210,149 @@ fn an_output_that_does_not_match_fails_its_target() {
     );
     assert_eq!(code, Some(0));
 }
+
+#[test]
+fn configurations_are_backed_up_and_only_what_counts_is_compared() {
+    let (project, _switches) = project();
+    let (code, text) = run(&project, &["--config", "-t", "up", "--save", "backups"]);
+    assert_eq!(code, Some(0), "{text}");
+    let file = "backups/s1/running-config.txt";
+    assert!(
+        text.contains(&format!("> show running-config\n  saved in {file}")),
+        "{text}"
+    );
+    let diff = ["--config", "-t", "s1", "--diff", "backups"];
+    let (code, text) = run(&project, &diff);
+    assert!(code == Some(0) && text.contains("no difference"), "{text}");
+    let path = project.0.path().join(file);
+    let saved = fs::read_to_string(&path).expect("it was saved");
+    // A family in a module of the project that ignores comments, and one that declares no command.
+    let family = |dialect: &str| {
+        let file = format!(
+            "name: practice\ndesc: x\nprotocol: ssh_cli\ndialect:\n  prompt: {{ exec: '[\\w.-]+[>#]' }}\n  \
+             on_open: [terminal length 0]\n{dialect}"
+        );
+        project.write("modules/own/devices/practice/family.yaml", &file);
+    };
+    family(
+        "  config_text: show running-config\ncheckpoint: { ignore: ['^!'], undo: \"'no ' ~ LINE\" }\n",
+    );
+    fs::write(&path, format!("! Saved at noon\n{saved}")).expect("written");
+    let (code, text) = run(&project, &diff);
+    assert!(code == Some(0) && text.contains("no difference"), "{text}");
+    fs::write(&path, format!("{saved}ntp server 192.0.2.1\n")).expect("written");
+    let (code, text) = run(&project, &diff);
+    assert!(
+        code == Some(1) && text.contains("\n  -ntp server 192.0.2.1\n"),
+        "{text}"
+    );
+    family("");
+    let found = values(&project, &diff);
+    let error = &found["s1"]["_error"];
+    assert_eq!(error["kind"], "devgate/no-config-text", "{found:#}");
+    let message = error["msg"].as_str().expect("a text");
+    assert!(
+        message.contains("add `config_text` to the dialect in "),
+        "{message}"
+    );
+}
+
+#[test]
+fn outputs_are_parsed_with_templates_or_by_the_family() {
+    let (project, _switches) = project();
+    let interfaces = ["show ip interface brief", "-t", "up", "--parse"];
+    let found = values(&project, &interfaces);
+    let entry = &found["s1"]["commands"][0];
+    assert_eq!(entry["template"], "built-in practice/family.yaml");
+    assert_eq!(entry["rows"][0]["NAME"], "Vlan1", "{found:#}");
+    let (_, text) = run(&project, &interfaces);
+    assert!(
+        text.contains("> show ip interface brief\n  NAME  "),
+        "{text}"
+    );
+    let none = ["show privilege", "-t", "s1", "--parse"];
+    let (code, text) = run(&project, &none);
+    assert_eq!(code, Some(1));
+    for expected in [
+        "no template parses `show privilege`",
+        "the family does not read this command",
+        "/.venv/lib/python3*",
+        "NTC_TEMPLATES_DIR",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+    let index = "Template, Hostname, Platform, Command\n\nlevel.textfsm, .*, cisco_ios, sh[[ow]] pri[[vilege]]\n\
+                 strict.textfsm, .*, cisco_ios, show clock\n";
+    project.write("ntc/ntc_templates/templates/index", index);
+    let level = "Value WORD (\\S+)\nValue List LEVEL (\\d+)\n\nStart\n  ^${WORD} privilege level is ${LEVEL} -> Record\n";
+    project.write("ntc/ntc_templates/templates/level.textfsm", level);
+    let strict = "Value A (a)\n\nStart\n  ^. -> Error \"no time\"\n";
+    project.write("ntc/ntc_templates/templates/strict.textfsm", strict);
+    let (code, text) = run(&project, &[&none[..], &["--templates", "nowhere"]].concat());
+    assert!(
+        code == Some(1) && text.contains("cannot read nowhere/index"),
+        "{text}"
+    );
+    project.write("bolt-project.yaml", "textfsm-templates: ntc\n");
+    let found = values(&project, &[&none[..], &["--expect", "15"]].concat());
+    let expected = json!([{ "WORD": "Current", "LEVEL": ["15"] }]);
+    assert_eq!(found["s1"]["commands"][0]["rows"], expected, "{found:#}");
+    assert_eq!(found["s1"]["commands"][0]["template"], "level.textfsm");
+    let csv = [
+        "sh pri",
+        "show version",
+        "-t",
+        "up",
+        "--parse",
+        "--format",
+        "csv",
+    ];
+    let output = project.devgate(&[&RUN[..], &csv].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.starts_with("target,command,WORD,LEVEL,VERSION,"),
+        "{text}"
+    );
+    assert!(text.contains("\r\ns2,sh pri,Current,15,,"), "{text}");
+    assert_eq!(
+        (text.lines().count(), output.status.code()),
+        (5, Some(0)),
+        "{text}"
+    );
+    let strict = ["show clock", "-t", "s1", "--parse", "--format", "table"];
+    let (code, text) = run(&project, &strict);
+    assert!(code == Some(1) && text.starts_with("target\n"), "{text}");
+    assert!(
+        text.contains("s1: strict.textfsm: output of `show clock`, line 1"),
+        "{text}"
+    );
+    let other = [
+        "show vlan",
+        "-t",
+        "s1",
+        "--parse",
+        "--platform",
+        "cisco_nxos",
+    ];
+    let (_, text) = run(&project, &other);
+    assert!(
+        text.contains("index has no templates for platform `cisco_nxos`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_are_printed_only_where_there_are_some() {
+    let (project, _switches) = project();
+    for (words, message) in [
+        (
+            &["command", "run", "show clock", "-t", "s1"][..],
+            "that --parse makes of them",
+        ),
+        (&["facts", "-t", "s1"], "this command prints no rows"),
+    ] {
+        let output = project.devgate(&[words, &["--format", "csv"]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty() && messages_of(&output).contains(message));
+    }
+}

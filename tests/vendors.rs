@@ -2,6 +2,7 @@
 //! (`support/vendors`): verified, queried, changed, read back, and their refusals.
 
 mod restconf_data;
+mod transactions;
 
 use serde_json::{Value, json};
 
@@ -145,7 +146,7 @@ fn command_lines_behind_http_are_read_configured_and_saved() {
             // The simulated server has no interfaces: no line after the refused one was accepted.
             run.failed().shows(&[
                 "refuses line 1 of 2, `interface Ethernet1/1`",
-                "no line was applied",
+                "the configuration is unchanged",
             ]);
             let run = script(
                 &mut project,
@@ -162,6 +163,31 @@ fn command_lines_behind_http_are_read_configured_and_saved() {
         run.failed().shows(&["nvalid"]);
         let get = format!("devgate session get --format json '{show}'\n");
         script(&mut project, &get).succeeded().shows(&["spine7"]);
+    }
+}
+
+#[test]
+fn eapi_commits_all_lines_or_none_and_leaves_no_session_behind() {
+    let server = eapi::start();
+    let mut project = project("eapi", &server, Value::Null);
+    for (lines, says) in [
+        (
+            "'hostname lost' 'no such line'",
+            "refuses line 2 of 2, `no such line`",
+        ),
+        ("'hostname uncommittable'", "Hostname is reserved"),
+    ] {
+        let run = script(
+            &mut project,
+            &format!("devgate session exec --config {lines}"),
+        );
+        run.failed()
+            .shows(&[says, "the configuration is unchanged"]);
+        let show = "devgate session exec show hostname\n\
+             devgate session get --format json 'show configuration sessions'\n";
+        let run = script(&mut project, show);
+        let run = run.succeeded().shows(&["Hostname: leaf1"]);
+        assert!(!run.stdout.contains("devgate-"), "{}", run.stdout);
     }
 }
 

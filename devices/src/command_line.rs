@@ -28,19 +28,42 @@ pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
     })
 }
 
-/// Reports a command with a question mark, at which the device would show help instead of running it.
+/// Reports a command of a source with a question mark, at which the device would show help instead of running it.
 pub(crate) fn check_command(
     source: &FileNode<'_>,
     dialect: Option<&Dialect>,
     problems: &mut Problems,
 ) {
-    let asks_for_help = dialect.is_some_and(|dialect| dialect.literal.is_none());
-    if let Some(command) = source.get("command").filter(|_| asks_for_help)
-        && command
-            .node()
-            .as_str()
-            .is_some_and(|text| text.contains('?'))
+    let (each, join) = (source.get("each"), source.get("join"));
+    for source in each
+        .into_iter()
+        .chain(join.iter().flat_map(FileNode::items))
     {
+        check_command(&source, dialect, problems);
+    }
+    if let (Some(command), Some(dialect)) = (source.get("command"), dialect) {
+        check_question_mark(&command, dialect, problems);
+    }
+}
+
+/// Reports a `config_text` of a dialect that cannot be typed as a command.
+pub(crate) fn check_config_text(
+    file_node: &FileNode<'_>,
+    dialect: &Dialect,
+    problems: &mut Problems,
+) {
+    let (Some(command), Some(text)) = (file_node.get("config_text"), &dialect.config_text) else {
+        return;
+    };
+    if text.trim().is_empty() || text.contains(char::is_control) {
+        problems.push(command.problem("expected one command, in one line"));
+    }
+    check_question_mark(&command, dialect, problems);
+}
+
+fn check_question_mark(command: &FileNode<'_>, dialect: &Dialect, problems: &mut Problems) {
+    let text = command.node().as_str().unwrap_or_default();
+    if dialect.literal.is_none() && text.contains('?') {
         let message = "`?` asks for help on a command line: expected a command without it, or \
                        `literal` in the dialect";
         problems.push(command.problem(message));

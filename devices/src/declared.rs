@@ -1,7 +1,8 @@
 //! Resource types declared as data, with a file for each form of change.
 
-mod body;
 mod cli;
+#[cfg(test)]
+mod collect_tests;
 #[cfg(test)]
 mod commit_tests;
 mod crud;
@@ -10,12 +11,20 @@ mod data_form;
 mod data_tests;
 mod definition;
 mod form;
+mod get;
+mod line_patterns;
+#[cfg(test)]
+mod line_patterns_tests;
 mod line_templates;
 #[cfg(test)]
 mod line_templates_tests;
 mod merged_rows;
 mod netconf;
+mod on_device;
 mod ovsdb;
+mod panos;
+#[cfg(test)]
+mod panos_tests;
 mod provider;
 mod read;
 mod rest;

@@ -94,6 +94,21 @@ pub enum Error {
     #[error("`{0}` is missing, and this change needs it: set it")]
     Missing(String),
 
+    /// The family refuses a change, in its own words.
+    #[error("{0}: nothing was sent")]
+    Refused(String),
+
+    /// The device does not have what is desired, according to a `when` of its family.
+    #[error("{what} does not exist on this device: `{condition}` is false{}", facts_of(.facts))]
+    NotOnDevice {
+        /// The attribute, or the type.
+        what: String,
+        /// The condition.
+        condition: String,
+        /// The facts that it is about, and their values on the device.
+        facts: Vec<(String, String)>,
+    },
+
     /// A device was not restored. The text lists the differences and holds no secret.
     #[error("the device did not return to its configuration from before the run: {0}")]
     NotRestored(String),
@@ -143,7 +158,11 @@ impl Location {
 
     /// An error in an expression or a template that begins here, at its own line.
     pub(crate) fn template_problem(&self, error: &template::Error) -> Problem {
-        self.line_of_text(error.line).problem(&error.message)
+        let message = match &error.expression {
+            Some(expression) => format!("`{expression}`: {}", error.message),
+            None => error.message.clone(),
+        };
+        self.line_of_text(error.line).problem(message)
     }
 
     /// An error at this location.
@@ -196,6 +215,13 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.location, self.message)
     }
+}
+
+fn facts_of(facts: &[(String, String)]) -> String {
+    let facts = facts
+        .iter()
+        .map(|(path, value)| format!(", `{path}` is {value}"));
+    facts.collect()
 }
 
 fn joined(problems: &[Problem]) -> String {

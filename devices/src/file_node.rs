@@ -8,23 +8,33 @@ use devgate_schemas::yaml::{self, Mapping, Node};
 use devgate_schemas::{self as schemas, Key, TypeSchema, Value, suggest};
 
 use crate::error::{Error, Location, Problem};
-use crate::template::{self, Escape, Expression, Template};
+use crate::template::{self, Cause, Escape, Expression, Language, Template};
 
 /// The problems in the files read so far.
 pub(crate) type Problems = Vec<Problem>;
 
 /// A YAML file of a family.
 pub(crate) struct YamlFile {
-    name: Arc<str>,
+    origin: Origin,
     root: Node,
+    language: Language,
+}
+
+/// Where the nodes of a file come from.
+struct Origin {
+    file: Arc<str>,
+    /// Another file, and the paths of the nodes that come from it.
+    like: Option<(Arc<str>, Vec<String>)>,
 }
 
 /// A node of a file, and its path of keys.
 #[derive(Clone)]
 pub(crate) struct FileNode<'a> {
-    file: &'a Arc<str>,
+    origin: &'a Origin,
     node: &'a Node,
     key: String,
+    /// The language of its expressions and templates.
+    language: Language,
 }
 
 /// A value from a family's file, with its location for later messages.
@@ -42,17 +52,38 @@ impl YamlFile {
     pub(crate) fn parse(name: impl Into<Arc<str>>, text: &str) -> Result<Self, Problem> {
         let name = name.into();
         match yaml::parse(text) {
-            Ok(root) => Ok(Self { name, root }),
+            Ok(root) => Ok(Self {
+                origin: Origin {
+                    file: name,
+                    like: None,
+                },
+                root,
+                language: Language::default(),
+            }),
             Err(error) => Err(Problem::of_yaml(&name, "", error)),
         }
+    }
+
+    /// The file with expressions and templates in this language.
+    pub(crate) fn speaking(self, language: Language) -> Self {
+        Self { language, ..self }
+    }
+
+    /// Adds what another file says and this one does not.
+    pub(crate) fn add_missing(&mut self, other: &Self) {
+        let mut paths = Vec::new();
+        self.root
+            .add_missing(&other.root, "", &mut |path| paths.push(path));
+        self.origin.like = Some((Arc::clone(&other.origin.file), paths));
     }
 
     /// The top of the file.
     pub(crate) fn top(&self) -> FileNode<'_> {
         FileNode {
-            file: &self.name,
+            origin: &self.origin,
             node: &self.root,
             key: String::new(),
+            language: self.language,
         }
     }
 }
@@ -66,10 +97,18 @@ impl<'a> FileNode<'a> {
     /// The location, for messages.
     pub(crate) fn location(&self) -> Location {
         Location {
-            file: Arc::clone(self.file),
+            file: Arc::clone(self.file()),
             line: self.node.line as usize,
             column: self.node.column as usize,
             key: self.key.clone(),
+        }
+    }
+
+    /// The file in which the node is.
+    fn file(&self) -> &'a Arc<str> {
+        match &self.origin.like {
+            Some((file, paths)) if paths.iter().any(|path| is_below(&self.key, path)) => file,
+            _ => &self.origin.file,
         }
     }
 
@@ -80,7 +119,7 @@ impl<'a> FileNode<'a> {
 
     /// A YAML error at this node or below it.
     pub(crate) fn yaml_problem(&self, error: yaml::Error) -> Problem {
-        Problem::of_yaml(self.file, &self.key, error)
+        Problem::of_yaml(self.file(), &self.key, error)
     }
 
     /// Reports the problems of a schema whose definition is this node.
@@ -210,8 +249,23 @@ impl<'a> FileNode<'a> {
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
         match self.node.as_str() {
             Some(text) if !text.trim().is_empty() => Some(text),
-            _ => {
+            Some(_) => {
+                problems.push(self.problem("expected a text that is not empty"));
+                None
+            }
+            None => {
                 problems.push(self.problem(self.node.mismatch("a text")));
+                None
+            }
+        }
+    }
+
+    /// The Boolean of the node.
+    pub(crate) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
+        match self.node.as_scalar() {
+            Some(Value::Boolean(value)) => Some(*value),
+            _ => {
+                problems.push(self.problem(self.node.mismatch("true or false")));
                 None
             }
         }
@@ -233,7 +287,17 @@ impl<'a> FileNode<'a> {
                 return None;
             }
         };
-        let compiled = Expression::new(&source, names.iter().copied());
+        self.expression_of(&source, names, problems)
+    }
+
+    /// An expression whose source is not the node's text.
+    pub(crate) fn expression_of(
+        &self,
+        source: &str,
+        names: &[&str],
+        problems: &mut Problems,
+    ) -> Option<WithLocation<Expression>> {
+        let compiled = Expression::new(self.language, source, names.iter().copied());
         self.located(compiled, problems)
     }
 
@@ -255,7 +319,7 @@ impl<'a> FileNode<'a> {
         escape: Escape,
         problems: &mut Problems,
     ) -> Option<WithLocation<Template>> {
-        let compiled = Template::new(source, names.iter().copied(), escape);
+        let compiled = Template::new(self.language, source, names.iter().copied(), escape);
         self.located(compiled, problems)
     }
 
@@ -288,17 +352,33 @@ impl<'a> FileNode<'a> {
     }
 }
 
+/// Whether a path is another one, or leads below it.
+fn is_below(path: &str, top: &str) -> bool {
+    let rest = path.strip_prefix(top);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 impl<T> WithLocation<T> {
     /// A problem in an expression or a template, at its own line.
     pub(crate) fn problem(&self, error: &template::Error) -> Problem {
         self.location.template_problem(error)
     }
 
-    /// Why it cannot be rendered for a change: a missing attribute, or an error in the template.
-    pub(crate) fn failure(&self, schema: &TypeSchema, error: template::Error) -> Error {
-        match &error.missing {
-            Some(name) if schema.attributes().contains_key(name) => Error::Missing(name.clone()),
+    /// Why it cannot be evaluated: the family refuses, or there is an error in it.
+    pub(crate) fn error(&self, error: template::Error) -> Error {
+        match error.cause {
+            Cause::Refusal => Error::Refused(error.message),
             _ => Error::Data(self.problem(&error)),
+        }
+    }
+
+    /// Why it cannot be rendered for a change: as [`error`](Self::error), or a missing attribute.
+    pub(crate) fn failure(&self, schema: &TypeSchema, error: template::Error) -> Error {
+        match &error.cause {
+            Cause::Missing(name) if schema.attributes().contains_key(name) => {
+                Error::Missing(name.clone())
+            }
+            _ => self.error(error),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! the [`Context`](devgate_transports::Context) lends. Types that need code implement
 //! [`SimpleProvider`] or [`Provider`]; nothing above can distinguish the two kinds.
 
+mod body;
 mod command_line;
 mod commit_check;
 mod declared;
@@ -17,6 +18,7 @@ mod family;
 mod file_node;
 #[doc(hidden)]
 pub mod fuzz;
+mod keys;
 mod line;
 mod provider;
 mod rollback;
@@ -26,11 +28,15 @@ mod template;
 mod textfsm;
 
 pub use error::{Error, Location, Problem, Result};
-pub use family::{BuiltIn, CaseResult, Family, Recording, UpdateExpected, all};
+pub use family::{
+    BuiltIn, CaseResult, Comparison, Family, Finding, LiveCase, Recording, Skeleton, TypeTable,
+    UpdateExpected, all,
+};
+pub use keys::FamilyDocument;
 pub use provider::{
     Change, Changes, CurrentState, InSync, Provider, ResourceFilter, ResourceType, SecretVisibility,
 };
 pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;
-pub use source::has_command_line;
-pub use textfsm::{Table, TemplateCollection};
+pub use source::{Unanswered, has_command_line};
+pub use textfsm::{CommandTemplates, Table, TemplateCollection};

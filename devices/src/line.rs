@@ -4,6 +4,7 @@ mod batch;
 mod rendered;
 
 use devgate_schemas::{REDACTED, Sensitive};
+use devgate_transports::Dialect;
 
 use crate::SecretVisibility;
 use crate::template::{Escape, Revealed, Secrets};
@@ -24,8 +25,10 @@ pub(crate) struct Line {
     secret: Option<Revealed>,
 }
 
-/// The command that leaves a configuration mode, on every CLI with indented configuration.
-const EXIT_MODE: &str = "exit";
+/// The line that leaves a mode in this dialect, unless the lines themselves do so.
+pub(crate) fn mode_exit(dialect: Option<&Dialect>) -> Option<&str> {
+    dialect.map_or(Some(Dialect::EXIT_MODE), Dialect::mode_exit)
+}
 
 impl Line {
     fn new(depth: usize, text: &str, secrets: &Secrets) -> Self {
@@ -81,8 +84,10 @@ impl Line {
     pub(crate) fn mode_exits_before(
         &self,
         next: &Self,
+        mode_exit: Option<&str>,
     ) -> impl Iterator<Item = devgate_transports::Line> {
         let exits = self.depth.saturating_sub(next.depth);
-        std::iter::repeat_n(EXIT_MODE, exits).map(devgate_transports::Line::new)
+        let exits = std::iter::repeat_n(mode_exit, exits).flatten();
+        exits.map(devgate_transports::Line::new)
     }
 }

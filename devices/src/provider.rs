@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use devgate_schemas::{Hash, Name, Resource, ResourceProblem, TypeSchema};
+use devgate_schemas::{Facts, Hash, Name, Resource, ResourceProblem, TypeSchema};
 use devgate_transports::Context;
 
 use crate::{Error, Result};
@@ -23,12 +23,18 @@ pub trait ResourceType: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the resources that `get` would find in this output of the type's commands.
+    /// Whether it depends on the facts of the device, which a run then reads for [`Context::facts`].
+    fn uses_facts(&self) -> bool {
+        false
+    }
+
+    /// Returns the resources that `get` would find in this output of the type's commands, on a device with these facts.
+    /// Without facts, the device has all that the type knows.
     ///
     /// # Errors
     /// Fails when the output does not match, or when the type is not declared as data.
-    fn parse(&self, output: &str) -> Result<Vec<Resource>> {
-        let _ = output;
+    fn parse(&self, output: &str, facts: Option<&Facts>) -> Result<Vec<Resource>> {
+        let _ = (output, facts);
         Err(Error::Unsupported(format!(
             "`{}` is not declared as data: what it reads cannot be shown without a device",
             self.schema().name()
@@ -93,7 +99,7 @@ pub trait ResourceType: Debug + Send + Sync {
         Ok((name, Change { is, should }))
     }
 
-    /// Returns the configuration lines that `set` would send for a change, for display.
+    /// Returns the configuration lines that `set` would send for a change to a device with these facts, for display.
     ///
     /// # Errors
     /// Fails when the change cannot be rendered, or when the type is not declared as data.
@@ -101,9 +107,10 @@ pub trait ResourceType: Debug + Send + Sync {
         &self,
         name: &Name,
         change: &Change,
+        facts: Option<&Facts>,
         secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
-        let _ = (change, secrets);
+        let _ = (change, facts, secrets);
         Err(Error::Unsupported(format!(
             "`{}[{name}]` is not declared as data: what it sends cannot be shown without a device",
             self.schema().name()

@@ -2,89 +2,147 @@
 //! values. Facts and resources are built from rows in the same way.
 
 mod answers;
-mod document;
+mod join;
 mod output;
+mod part;
 mod path;
 mod protocol_kind;
+mod recording;
+mod request;
 mod row;
+#[cfg(test)]
+mod tests;
 
-use devgate_schemas::Value;
-use devgate_transports::{self as transports, Context, Document};
+use devgate_schemas::{Hash, Value};
+use devgate_transports::Context;
 
-use crate::command_line::{exec, session};
-use crate::file_node::{FileNode, Problems};
-use crate::{Error, Result};
+use crate::file_node::{FileNode, Problems, WithLocation};
+use crate::template::{Expression, Scope};
+use crate::{Error, Result, Table};
 use answers::Answer;
-use document::{Query, RowFilter};
-use output::Output;
+use join::Join;
+use part::Part;
+use request::Request;
 
 pub(crate) use answers::Answers;
+pub(crate) use output::WHOLE_OUTPUT;
 pub use protocol_kind::has_command_line;
 pub(crate) use protocol_kind::{FamilyProtocol, ProtocolKind};
+pub(crate) use recording::RecordedAnswer;
 pub(crate) use row::Row;
 
-/// A source of rows.
+/// Decides which rows of `each` are asked about.
+type RowFilter<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
+
+/// A source of rows: a request, the values of each row of its answer, and joins with other answers.
 #[derive(Debug)]
-pub(crate) enum Source {
-    Output(Box<Output>),
-    Document(Box<Query>),
+pub(crate) struct Source {
+    /// The request is sent once for each row of this one, with the row's values.
+    each: Option<Box<Self>>,
+    part: Part,
+    join: Vec<Join>,
+    /// The condition that a row must satisfy.
+    keep: Option<WithLocation<Expression>>,
+}
+
+/// A request whose answer a recording lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// The command or query.
+    pub query: String,
+    /// Whether a device may refuse it.
+    pub is_optional: bool,
 }
 
 impl Source {
-    /// Reads a source; its mapping may also have the key `also`.
+    /// Reads a source; its mapping may also have the keys `also`. `read` returns the text of another file of the
+    /// family.
     pub(crate) fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
-        also: &str,
+        also: &[&str],
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        match protocol_kind {
-            ProtocolKind::Commands => {
-                top.only(&["command", "textfsm", "textfsm_file", also], problems);
-                Output::read(top, read, problems).map(|output| Self::Output(Box::new(output)))
-            }
-            ProtocolKind::Rest
-            | ProtocolKind::Netconf
-            | ProtocolKind::Ovsdb
-            | ProtocolKind::ReadOnly => {
-                top.only(&[&Query::KEYS[..], &[also]].concat(), problems);
-                let query = Query::read(top, protocol_kind, problems)?;
-                Some(Self::Document(Box::new(query)))
-            }
+        let keys = Part::keys(protocol_kind);
+        top.only(&[keys, &["each", "join", "keep"], also].concat(), problems);
+        // After a problem in `each`, its names would only be reported as unknown, too.
+        let each = top.optional("each", |each| {
+            Self::read(each, protocol_kind, &[], read, problems).map(Box::new)
+        })?;
+        let names = each.iter().flat_map(|each| each.names());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        let part = Part::read(top, protocol_kind, read, &mut names, problems);
+        let mut join = Vec::new();
+        for file_node in top.get("join").iter().flat_map(FileNode::items) {
+            join.push(Join::read(
+                &file_node,
+                protocol_kind,
+                read,
+                &mut names,
+                problems,
+            ));
         }
+        let keep = top.get("keep").and_then(|file_node| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            file_node.expression(&names, problems)
+        });
+        Some(Self {
+            each,
+            part: part?,
+            join: join.into_iter().collect::<Option<_>>()?,
+            keep,
+        })
+    }
+
+    /// A command, whose output a TextFSM template parses after each line is indented by its depth. Its mapping may also
+    /// have the keys `also`.
+    pub(crate) fn of_lines(
+        top: &FileNode<'_>,
+        protocol: &FamilyProtocol,
+        template: String,
+        also: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        top.only(&[&["command", "optional"], also].concat(), problems);
+        Some(Self {
+            each: None,
+            part: Part::of_lines(top, protocol, template, problems)?,
+            join: Vec::new(),
+            keep: None,
+        })
     }
 
     /// The names of its rows' values.
     pub(crate) fn names(&self) -> Vec<&str> {
-        match self {
-            Self::Output(output) => output.names(),
-            Self::Document(document) => document.names(),
-        }
+        let each = self.each.iter().flat_map(|each| each.names());
+        each.chain(self.parts().flat_map(Part::names)).collect()
     }
 
-    /// Whether its rows come from a command's output, which must have at least one.
-    pub(crate) fn is_output(&self) -> bool {
-        matches!(self, Self::Output(_))
+    /// Whether it is remarkable if there are no rows.
+    pub(crate) fn expects_rows(&self) -> bool {
+        self.part.expects_rows() && self.each.is_none() && self.keep.is_none()
     }
 
-    /// The depth of its rows in a document.
-    pub(crate) fn depth(&self) -> usize {
-        match self {
-            Self::Output(_) => 0,
-            Self::Document(document) => document.depth(),
-        }
+    /// The depth of its rows in a document, and the name of their elements.
+    pub(crate) fn depth(&self) -> (usize, &str) {
+        self.part.depth()
     }
 
     /// The commands or queries, as written in the family's file.
     pub(crate) fn queries(&self) -> Vec<&str> {
-        match self {
-            Self::Output(output) => vec![&*output.command],
-            Self::Document(document) => document.queries(),
-        }
+        let each = self.each.iter().flat_map(|each| each.queries());
+        each.chain(self.parts().map(Part::label)).collect()
     }
 
-    /// Queries the device for everything that the rows need, each query once.
+    /// The first command or query that must have an answer and has none.
+    pub(crate) fn missing(&self, is_known: &dyn Fn(&str) -> bool) -> Option<&str> {
+        let each = self.each.as_ref().and_then(|each| each.missing(is_known));
+        let mut required = self.parts().filter_map(Part::required);
+        each.or_else(|| required.find(|query| !is_known(query)))
+    }
+
+    /// Asks the device for everything that the rows need, each request once.
     ///
     /// # Errors
     /// Fails with errors of the session, and with answers that do not match.
@@ -99,14 +157,16 @@ impl Source {
             if pending.is_empty() {
                 return Ok(());
             }
-            for query in pending {
-                let answer = self.send(ctx, &query).await?;
-                answers.insert(query, answer);
+            for request in pending {
+                if answers.get(&request).is_none() {
+                    let answer = request.send(ctx).await?;
+                    answers.insert(request, answer);
+                }
             }
         }
     }
 
-    /// Reads the answers from a recording; a query without a recording has an empty answer.
+    /// Reads the answers from a recording; a request without a recording has an empty answer.
     ///
     /// # Errors
     /// Fails when answers do not match.
@@ -120,16 +180,36 @@ impl Source {
             if pending.is_empty() {
                 return Ok(());
             }
-            for query in pending {
-                let text = known(&query).unwrap_or_default().to_owned();
-                let answer = match self {
-                    Self::Output(_) => Answer::Output(text),
-                    Self::Document(_) if text.trim().is_empty() => Answer::Document(Value::Undef),
-                    Self::Document(_) => read_document(&query, Document::Text(text))?,
-                };
-                answers.insert(query, answer);
+            for request in pending {
+                let answer = request.recorded(known(&request.name))?;
+                answers.insert(request, answer);
             }
         }
+    }
+
+    /// The requests that a recording still lacks. Those that depend on a missing answer are not among them.
+    pub(crate) fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str>,
+    ) -> Vec<Unanswered> {
+        let (mut answers, mut unanswered) = (Answers::default(), Vec::new());
+        // What depends on an answer that does not match cannot be known.
+        while let Ok(pending) = self.pending(&answers, &|_| true)
+            && !pending.is_empty()
+        {
+            for request in pending {
+                let text = known(&request.name);
+                if text.is_none() {
+                    unanswered.push(Unanswered {
+                        query: request.name.clone(),
+                        is_optional: request.is_optional,
+                    });
+                }
+                let answer = text.map(|text| request.recorded(Some(text)).ok());
+                answers.insert(request, answer.flatten().unwrap_or(Answer::Nothing));
+            }
+        }
+        unanswered
     }
 
     /// Returns the rows in the answers.
@@ -137,68 +217,81 @@ impl Source {
     /// # Errors
     /// Fails when answers do not match.
     pub(crate) fn rows(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<Row>> {
-        match self {
-            Self::Output(output) => output.rows(answers.output(&output.command)),
-            Self::Document(document) => {
-                let found = document.rows(answers, filter)?;
-                Ok(found.into_iter().map(Row::Answer).collect())
+        let mut rows = Vec::new();
+        for outer in self.outer(answers, filter)? {
+            for mut row in self.part.rows(answers, &outer)? {
+                for (name, value) in outer.iter() {
+                    row.set(&name.to_string(), value.clone());
+                }
+                rows.push(row);
             }
         }
+        for join in &self.join {
+            join.add(answers, &mut rows)?;
+        }
+        let Some(keep) = &self.keep else {
+            return Ok(rows);
+        };
+        let mut kept = Vec::with_capacity(rows.len());
+        for row in rows {
+            let value = keep.value.evaluate(&Scope::of_row(row.values()));
+            match value.map_err(|error| Error::Data(keep.problem(&error)))? {
+                Value::Boolean(false) | Value::Undef => {}
+                _ => kept.push(row),
+            }
+        }
+        Ok(kept)
     }
 
-    /// Compiles the TextFSM template, which is otherwise compiled on first use.
+    /// Returns the table of a command's output, if this source reads the command with TextFSM.
+    pub(crate) fn table(&self, command: &str, output: &str) -> Option<Result<Table>> {
+        self.parts().find_map(|part| part.table(command, output))
+    }
+
+    /// Compiles the TextFSM templates, which are otherwise compiled on first use.
     ///
     /// # Errors
-    /// Fails when the TextFSM template is invalid.
+    /// Fails when a TextFSM template is invalid.
     pub(crate) fn check(&self) -> Result<()> {
-        match self {
-            Self::Output(output) => output.check(),
-            Self::Document(_) => Ok(()),
-        }
+        self.each.iter().try_for_each(|each| each.check())?;
+        self.parts().try_for_each(Part::check)
     }
 
-    /// The queries that have no answer yet.
-    fn pending(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<String>> {
-        match self {
-            Self::Output(output) if answers.contains(&output.command) => Ok(Vec::new()),
-            Self::Output(output) => Ok(vec![output.command.to_string()]),
-            Self::Document(document) => document.pending(answers, filter),
-        }
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        let join = self.join.iter().map(|join| &join.part);
+        [&self.part].into_iter().chain(join)
     }
 
-    /// Sends one query. Every read of a device goes through here.
-    async fn send(&self, ctx: &Context<'_>, query: &str) -> Result<Answer> {
-        match self {
-            Self::Output(_) => {
-                let output = exec(ctx, session(ctx)?, query).await?;
-                Ok(Answer::Output(output))
-            }
-            Self::Document(document) => {
-                ctx.debug(format!("asks for `{query}`"));
-                let store = ctx.data_store().ok_or_else(|| {
-                    Error::Unsupported("the open session has no data to ask for".to_owned())
-                })?;
-                match store.get(ctx, query).await {
-                    Ok(answer) => read_document(query, answer),
-                    // It may have been removed since it was listed.
-                    Err(transports::Error::Refused(refused))
-                        if document.depends() && refused.is_absence() =>
-                    {
-                        ctx.info(format!("`{query}` is not there any more"));
-                        Ok(Answer::Document(Value::Undef))
-                    }
-                    Err(error) => Err(error.into()),
-                }
+    /// The requests that have no answer yet.
+    fn pending(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<Request>> {
+        if let Some(each) = &self.each {
+            let pending = each.pending(answers, filter)?;
+            if !pending.is_empty() {
+                return Ok(pending);
             }
         }
+        let mut pending = Vec::new();
+        for outer in self.outer(answers, filter)? {
+            let mut request = self.part.request(&outer)?;
+            request.depends = self.each.is_some();
+            pending.push(request);
+        }
+        for join in &self.join {
+            pending.push(join.request()?);
+        }
+        pending.retain(|request| answers.get(request).is_none());
+        Ok(pending)
     }
-}
 
-fn read_document(query: &str, document: Document) -> Result<Answer> {
-    let data = document.into_data().ok_or_else(|| Error::Answer {
-        query: query.to_owned(),
-        row: None,
-        message: "it is neither JSON nor XML".to_owned(),
-    })?;
-    Ok(Answer::Document(data))
+    /// The values of each outer row that the request is sent for.
+    fn outer(&self, answers: &Answers, filter: &RowFilter<'_>) -> Result<Vec<Hash>> {
+        let Some(each) = &self.each else {
+            return Ok(vec![Hash::new()]);
+        };
+        let rows = each.rows(answers, filter)?.into_iter();
+        Ok(rows
+            .map(Row::into_values)
+            .filter(|values| filter(values))
+            .collect())
+    }
 }

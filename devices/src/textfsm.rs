@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 
 use template::{Template, ValueOption};
 
-pub use collection::TemplateCollection;
+pub use collection::{CommandTemplates, TemplateCollection};
 pub(crate) use error::Error;
 pub(crate) use row::Row;
 pub use table::Table;

@@ -11,7 +11,7 @@ use devgate_core::failure::Failure;
 use devgate_engine::project::Format;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::options::GlobalOptions;
+use devgate_front::options::{GlobalOptions, OutputFormat};
 use devgate_front::printer::Printer;
 use devgate_pxp::commands as pxp;
 
@@ -110,6 +110,7 @@ impl Command {
     fn has_items(&self) -> bool {
         match self {
             Self::Verify(_) | Self::Command(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Family(family) => family.has_items(),
             Self::Facts(facts) => facts.has_items(),
             Self::Task(task) => task.has_items(),
             Self::Session(session) => session.has_items(),
@@ -117,7 +118,6 @@ impl Command {
             | Self::Practice(_)
             | Self::Inventory(_)
             | Self::Transport(_)
-            | Self::Family(_)
             | Self::Type(_)
             | Self::Pxp(_)
             | Self::Resource(_)
@@ -129,6 +129,11 @@ impl Command {
             | Self::Help(_) => false,
         }
     }
+
+    /// Whether it can print rows.
+    fn has_rows(&self) -> bool {
+        matches!(self, Self::Command(_) | Self::TextFsm(_))
+    }
 }
 
 /// Runs one command line.
@@ -139,6 +144,11 @@ pub(crate) async fn run(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failu
     let Cli { global, command } = cli;
     if command.has_items() {
         printer.expect_items();
+    }
+    if global.row_format().is_some() && !command.has_rows() {
+        return Err(Failure::other(
+            "this command prints no rows: `--format table` and `--format csv` are for `command run --parse` and `textfsm`",
+        ));
     }
     match command {
         Command::Demo(demo) => {
@@ -226,7 +236,8 @@ pub(crate) fn requested_format(words: impl Iterator<Item = OsString>) -> Option<
         .position(|word| word == "--format")
         .and_then(|at| words.get(at + 1).map(String::as_str));
     let joined = words.iter().find_map(|word| word.strip_prefix("--format="));
-    Format::from_str(separate.or(joined)?, true).ok()
+    let format = OutputFormat::from_str(separate.or(joined)?, true).ok();
+    format.map(OutputFormat::format)
 }
 
 impl Cli {

@@ -81,8 +81,12 @@ pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
                 return;
             };
+            // `devgate command 'show version'`, `devgate command show version`.
+            let is_command = words.get(1).is_some_and(|first| first == "command");
+            let quoted = |word: &String| format!("`devgate command run '{word}' -t TARGETS`");
+            let command = Some(word).filter(|_| is_command).map(quoted);
             // Only a command with subcommands and targets takes a target for a subcommand.
-            verb(word).or_else(|| target(words))
+            command.or_else(|| verb(word)).or_else(|| target(words))
         }
         ErrorKind::UnknownArgument => match error.get(ContextKind::InvalidArg) {
             Some(ContextValue::String(word)) if !word.starts_with('-') => target(words),
@@ -251,5 +255,7 @@ mod tests {
         }
         assert!(!error_for("devgate verify -t r1 r2").contains("name targets with"));
         assert!(!error_for("devgate verify").contains("name targets with"));
+        let quoted = "`devgate command run 'show' -t TARGETS`";
+        assert!(error_for("devgate command show version").contains(quoted));
     }
 }

@@ -64,6 +64,12 @@ impl Facts {
     }
 }
 
+impl From<Hash> for Facts {
+    fn from(facts: Hash) -> Self {
+        Self(facts)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
-//! The generated reference: docs/reference has commands.md, settings.md, types.md, and a table in inventory.md.
+//! The generated reference: docs/reference has commands.md, settings.md, types.md, family.md, and a table in inventory.md.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
@@ -160,11 +161,27 @@ fn inventory_md(project: &Project) -> String {
 fn types_md(project: &Project) -> String {
     let mut page = format!("{MADE}\n# Resource types\n\n");
     let list = json_of(project, &["type", "list"]).expect("there are types");
-    for name in names(&list["types"]) {
+    let all = names(&list["types"]);
+    let mut types: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in &all {
         let (family, name) = name.split_once('/').expect("a family has it");
-        let output = json_of(project, &["type", "show", name]).expect("it is known");
+        match types.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, families)) => families.push(family),
+            None => types.push((name, vec![family])),
+        }
+    }
+    for (name, families) in types {
+        let shown = format!("{}/{name}", families[0]);
+        let output = json_of(project, &["type", "show", &shown]).expect("it is known");
+        let families: Vec<String> = families.iter().map(|name| format!("`{name}`")).collect();
+        let word = if families.len() == 1 {
+            "Family"
+        } else {
+            "Families"
+        };
         page += &format!(
-            "## {name}\n\nFamily `{family}`. {}\n\n",
+            "## {name}\n\n{word} {}. {}\n\n",
+            families.join(", "),
             plain(member(&output, "desc"))
         );
         page += &rows(&output["attributes"], |_, _| false);
@@ -175,6 +192,100 @@ fn types_md(project: &Project) -> String {
     page.trim_end().to_owned() + "\n"
 }
 
+/// What a value of a JSON Schema is, in words.
+fn value_text(schema: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.trim_start_matches("#/$defs/").replace("%20", " ");
+        return format!("[{name}](#{})", name.replace(' ', "-"));
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        let words = words
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|word| format!("`{word}`"));
+        return words.collect::<Vec<_>>().join(" or ");
+    }
+    match schema["anyOf"].as_array().map(Vec::as_slice) {
+        Some([one, list]) if list["items"] == *one => {
+            return format!("one or a list: {}", value_text(one));
+        }
+        Some(kinds) => {
+            return kinds
+                .iter()
+                .map(value_text)
+                .collect::<Vec<_>>()
+                .join(" or ");
+        }
+        None => {}
+    }
+    match schema["type"].as_str() {
+        Some("array") => format!("a list: {}", value_text(&schema["items"])),
+        Some("object") => format!(
+            "names, each with {}",
+            value_text(&schema["additionalProperties"])
+        ),
+        Some("string") => "text".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        _ => "any value".to_owned(),
+    }
+}
+
+/// A section about the keys of a mapping, or about a kind of text.
+fn keys_section(heading: &str, schema: &Value) -> String {
+    let mut section = format!("{heading}\n\n{}\n\n", plain(member(schema, "description")));
+    let Some(keys) = schema["properties"].as_object() else {
+        return section;
+    };
+    section += "| Key | Value | | Meaning |\n|---|---|---|---|\n";
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for (key, value) in keys {
+        let note = if required.contains(&key.as_str()) {
+            "required"
+        } else {
+            ""
+        };
+        section += &format!(
+            "| `{key}` | {} | {note} | {} |\n",
+            value_text(value),
+            cell(member(value, "description"))
+        );
+    }
+    section + "\n"
+}
+
+fn family_md(project: &Project) -> String {
+    let mut page = format!(
+        "{MADE}\n# Keys of a family's files\n\n[devices/README.md](../../devices/README.md) explains them with \
+         examples. `devgate family schema` prints them as JSON Schema, for editors.\n\n"
+    );
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut texts = String::new();
+    for file in ["family", "type", "case"] {
+        let output = project.devgate(&["family", "schema", file]);
+        let schema: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+        // A type that is not like another one.
+        let whole = schema.get("else").unwrap_or(&schema);
+        page += &keys_section(&format!("## {}", member(&schema, "title")), whole);
+        for (name, schema) in schema["$defs"].as_object().into_iter().flatten() {
+            if !told.insert(name.clone()) {
+                continue;
+            }
+            let section = keys_section(&format!("### {name}"), schema);
+            if schema["properties"].is_object() {
+                page += &section;
+            } else {
+                texts += &section;
+            }
+        }
+    }
+    format!("{page}## Texts\n\n{}\n", texts.trim_end())
+}
+
 #[test]
 fn the_reference_is_what_the_program_says() {
     let project = Project::new();
@@ -182,6 +293,7 @@ fn the_reference_is_what_the_program_says() {
         ("commands.md", commands_md(&project)),
         ("settings.md", settings_md(&project)),
         ("types.md", types_md(&project)),
+        ("family.md", family_md(&project)),
         ("inventory.md", inventory_md(&project)),
     ];
     for (name, page) in pages {

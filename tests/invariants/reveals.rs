@@ -8,7 +8,7 @@ use super::sources::{calls_of, code, files, name};
 /// The places that inspect secrets or send them to a device or a child: each file, and its calls outside
 /// tests.
 const REVEALS: &[(&str, usize)] = &[
-    ("devices/src/declared/body.rs", 1),
+    ("devices/src/body.rs", 1),
     ("devices/src/declared/netconf.rs", 1),
     ("devices/src/declared/provider.rs", 1),
     ("devices/src/line.rs", 2),

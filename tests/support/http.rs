@@ -19,9 +19,9 @@ pub(crate) struct HttpRequest {
 /// The answer to a request.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpResponse {
-    status: u16,
+    pub(crate) status: u16,
     headers: Vec<(String, String)>,
-    body: String,
+    pub(crate) body: String,
 }
 
 /// The server; it ends with the test process.

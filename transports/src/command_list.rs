@@ -49,6 +49,11 @@ pub(crate) fn configured<T>(
     };
     match ran.map(|ran| ran.refused) {
         Ok(None) => return Ok(()),
+        // It took all lines, and refused to commit them.
+        Ok(Some(RefusedCommand { at, message })) if rolls_back && at == lines.end => {
+            problem.effect = LinesEffect::RolledBack;
+            problem.interrupted = Some(Box::new(failed(peer, list.get(at), message)));
+        }
         Ok(Some(RefusedCommand { at, message })) => {
             let Some(line) = list.get(at).filter(|_| lines.contains(&at)) else {
                 return Err(failed(peer, list.get(at), message));
@@ -66,6 +71,9 @@ pub(crate) fn configured<T>(
             });
         }
         Err(error) if matches!(error, Error::Interrupted(_)) => {
+            if rolls_back {
+                problem.effect = LinesEffect::InDoubt;
+            }
             problem.interrupted = Some(Box::new(error));
         }
         // No command was run.
@@ -130,5 +138,14 @@ mod tests {
     fn what_stands_around_the_lines_is_no_line() {
         let error = configured("sw1:443", &list(), 1..3, refused(0), false).expect_err("refused");
         assert!(matches!(error, Error::CommandFailed { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_refused_commit_is_a_refusal_of_all_lines() {
+        let error = configured("sw1:443", &list(), 1..3, refused(3), true).expect_err("refused");
+        let Error::Configuration(problem) = error else {
+            panic!("{error}");
+        };
+        assert!(problem.is_refused_as_a_whole(), "{problem}");
     }
 }

@@ -3,6 +3,7 @@
 use devgate_schemas::{Hash, Key, Value};
 
 use crate::xml::Element;
+use crate::{Error, Result};
 
 /// A request that may change a target.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +15,67 @@ pub struct DataRequest {
     pub method: Option<String>,
     /// The body. A text is sent unchanged, any other value as JSON. It may contain secrets.
     pub body: Option<Value>,
+}
+
+impl DataRequest {
+    /// The method of several requests that take effect together, or not at all.
+    pub const TRANSACTION: &str = "transaction";
+
+    /// Returns a request for several requests. Not every protocol supports it.
+    pub fn transaction<'r>(requests: impl IntoIterator<Item = &'r Self>) -> Self {
+        let one = |request: &Self| {
+            let mut hash = Hash::new();
+            hash.insert("path", Value::from(request.what.as_str()));
+            if let Some(method) = &request.method {
+                hash.insert("method", Value::from(method.as_str()));
+            }
+            if let Some(body) = &request.body {
+                hash.insert("body", body.clone());
+            }
+            Value::Hash(hash)
+        };
+        Self {
+            what: String::new(),
+            method: Some(Self::TRANSACTION.to_owned()),
+            body: Some(Value::Array(requests.into_iter().map(one).collect())),
+        }
+    }
+
+    /// Returns the requests of a transaction.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Unsupported`], which says what is expected.
+    pub(crate) fn parts(&self) -> Result<Vec<Self>> {
+        let unfit = || {
+            let problem = "a transaction takes a list of requests, each with `method`, `path` and perhaps `body`: nothing \
+                           was sent";
+            Error::Unsupported(problem.to_owned())
+        };
+        let given = match &self.body {
+            Some(Value::String(text)) => {
+                let json: serde_json::Value = serde_json::from_str(text).map_err(|_| unfit())?;
+                Value::from(json)
+            }
+            Some(given) => given.clone(),
+            None => return Err(unfit()),
+        };
+        let Value::Array(items) = given else {
+            return Err(unfit());
+        };
+        let part = |item: &Value| {
+            let hash = item.as_hash()?;
+            let text = |key| hash.get(key).and_then(Value::as_str).map(str::to_owned);
+            Some(Self {
+                what: text("path")?,
+                method: text("method"),
+                body: hash.get("body").cloned(),
+            })
+        };
+        items
+            .iter()
+            .map(|item| part(item).ok_or_else(unfit))
+            .collect()
+    }
 }
 
 /// A target's answer.
@@ -88,6 +150,30 @@ mod tests {
     fn data(text: &str) -> Option<serde_json::Value> {
         let data = Document::Text(text.to_owned()).into_data();
         data.map(|data| data.to_json())
+    }
+
+    #[test]
+    fn the_requests_of_a_transaction_are_what_they_were() {
+        let request = |what: &str, body: Option<Value>| DataRequest {
+            what: what.to_owned(),
+            method: Some("POST".to_owned()),
+            body,
+        };
+        let secret = Value::from("canary").into_sensitive();
+        let requests = [request("/a", Some(secret)), request("/b", None)];
+        let transaction = DataRequest::transaction(&requests);
+        assert_eq!(transaction.parts().expect("a list"), requests);
+        for body in [
+            Value::from("canary"),
+            Value::from(json!([{ "method": "POST" }])),
+        ] {
+            let other = DataRequest {
+                body: Some(body),
+                ..transaction.clone()
+            };
+            let error = other.parts().expect_err("no list").to_string();
+            assert!(error.contains("a transaction takes a list"), "{error}");
+        }
     }
 
     #[test]

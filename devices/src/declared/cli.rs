@@ -7,6 +7,7 @@ use devgate_transports::{Context, Dialect, Error as TransportError};
 
 use super::crud::{ChangeKind, ChangeScope, Crud, change_names};
 use super::line_templates::LineTemplates;
+use super::on_device::TypeOnDevice;
 use crate::command_line::session;
 use crate::file_node::{FileNode, Problems};
 use crate::line::{self, Line, LineProblem};
@@ -44,8 +45,9 @@ impl Cli {
                     problems.push(create.problem("`create` and `lines` exclude each other"));
                 }
                 let (mode, names) = (top.get("mode"), change_names(schema));
+                let (mode, dialect) = (mode.as_ref(), dialect.as_deref());
                 let lines =
-                    LineTemplates::read_short(&lines, mode.as_ref(), schema, &names, problems);
+                    LineTemplates::read_short(&lines, mode, schema, dialect, &names, problems);
                 let lines = lines.map(Some);
                 Crud::with_create(lines, top, schema, problems, LineTemplates::read)
             }
@@ -88,17 +90,17 @@ impl Cli {
     /// The lines for a change. Nothing is sent.
     pub(super) fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
     ) -> Result<Vec<Line>> {
-        let templates = self.crud.for_change(schema, change)?;
+        let templates = self.crud.for_change(kind, change)?;
         let medium = |attribute: &str| self.medium(attribute);
-        let values = ChangeScope::of(schema, name, change, medium)?;
-        let text = templates.render(schema, &values.scope)?;
+        let values = ChangeScope::of(kind, name, change, medium)?;
+        let text = templates.render(kind, &values.scope)?;
         let lines = Line::all(&text, &values.secrets, self.dialect.as_deref());
         lines.map_err(|problem| {
-            let title = || format!("{}[{name}]", schema.name());
+            let title = || format!("{}[{name}]", kind.name());
             self.blamed(&problem, change, title)
                 .unwrap_or_else(|| templates.error(problem.to_string()))
         })
@@ -138,6 +140,11 @@ impl Cli {
         self.crud.is_stateless(schema, should)
     }
 
+    /// Whether the lines depend on the device's facts.
+    pub(super) fn uses_facts(&self) -> bool {
+        self.crud.uses_facts()
+    }
+
     /// Applies changes. A resource whose lines are refused fails; the others continue. Nothing is sent
     /// twice.
     ///
@@ -147,12 +154,12 @@ impl Cli {
     pub(super) async fn set(
         &self,
         ctx: &Context<'_>,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         changes: Vec<(Name, Change)>,
     ) -> Result<()> {
         let (mut prepared, mut lines) = (Vec::new(), Vec::new());
         for (name, change) in changes {
-            match self.lines(schema, &name, &change) {
+            match self.lines(kind, &name, &change) {
                 Ok(rendered) => {
                     prepared.push((ChangeKind::of(&change), name));
                     lines.push(rendered);
@@ -163,7 +170,8 @@ impl Cli {
         if ctx.noop() {
             return self.preview(ctx, &prepared, &lines).await;
         }
-        line::send(ctx, session(ctx)?, &lines, |at, outcome| {
+        let mode_exit = line::mode_exit(self.dialect.as_deref());
+        line::send(ctx, session(ctx)?, &lines, mode_exit, |at, outcome| {
             let (kind, name) = &prepared[at];
             match outcome {
                 Ok(()) => kind.report(ctx, name.title()),
@@ -191,7 +199,8 @@ impl Cli {
         if !self.previews() {
             return Ok(());
         }
-        let shown = line::preview(ctx, session(ctx)?, lines, |at, outcome| {
+        let mode_exit = line::mode_exit(self.dialect.as_deref());
+        let shown = line::preview(ctx, session(ctx)?, lines, mode_exit, |at, outcome| {
             if let Err(message) = outcome {
                 ctx.failed(prepared[at].1.title(), message);
             }

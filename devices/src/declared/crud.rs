@@ -3,6 +3,8 @@
 use devgate_schemas::{Attribute, Behaviour, Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
+use super::on_device::FACTS;
+use super::on_device::TypeOnDevice;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Medium, Scope, Secrets, Template};
 use crate::{Change, Error, Result};
@@ -41,7 +43,7 @@ pub(super) struct ChangeScope {
 /// The names that expressions and templates of a change see.
 pub(super) fn change_names(schema: &TypeSchema) -> Vec<&str> {
     let attributes = schema.attributes().keys().map(String::as_str);
-    attributes.chain(["is", "should"]).collect()
+    attributes.chain(["is", "should", FACTS]).collect()
 }
 
 impl<T> Crud<T> {
@@ -120,6 +122,13 @@ impl<T> Crud<T> {
 }
 
 impl<T: ReferencedNames> Crud<T> {
+    /// Whether a definition uses the device's facts.
+    pub(super) fn uses_facts(&self) -> bool {
+        let all = [&self.create, &self.update, &self.delete];
+        let mut names = all.into_iter().flatten().flat_map(T::names);
+        names.any(|name| name == FACTS)
+    }
+
     /// Whether an update is independent of the current state: it references only desired values.
     pub(super) fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
         let names = self.written(ChangeKind::Update).map(T::names);
@@ -142,9 +151,10 @@ impl ChangeScope {
     /// The scope of a change; `medium` says how each attribute is written.
     ///
     /// # Errors
-    /// Fails when a desired value holds a character that cannot be written there.
+    /// Fails when the device does not have what is desired, or when a desired value holds a character that cannot
+    /// be written there.
     pub(super) fn of(
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         medium: impl Fn(&str) -> Medium,
@@ -160,14 +170,26 @@ impl ChangeScope {
             }
             other => other,
         };
+        if let Some(should) = should {
+            kind.require(should)?;
+        }
+        let is = is.map(|is| kind.without_words(is, false));
+        let should = should.map(|should| kind.without_words(should, true));
         let mut secrets = Secrets::default();
-        let scope = Scope::of_change(schema, is, should, &medium, &mut secrets);
+        let scope = Scope::of_change(
+            kind,
+            is.as_deref(),
+            should.as_deref(),
+            &medium,
+            &mut secrets,
+        );
         let scope = scope.map_err(|(attribute, character)| Error::Unwritable {
-            title: format!("{}[{name}]", schema.name()),
+            title: format!("{}[{name}]", kind.name()),
             medium: medium(&attribute).name(),
             attribute,
             character,
         })?;
+        let scope = scope.with_facts(kind.facts);
         Ok(Self { scope, secrets })
     }
 }

@@ -8,6 +8,7 @@ use devgate_transports::error::Refused;
 use devgate_transports::{Context, DataRequest, DataStore, Error as TransportError};
 
 use super::crud::ChangeKind;
+use super::on_device::TypeOnDevice;
 use crate::template::Medium;
 use crate::{Change, Error, Result, SecretVisibility};
 
@@ -22,7 +23,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
     /// Fails with the reason why there is no request.
     fn request(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         number: usize,
@@ -30,6 +31,9 @@ pub(super) trait DataForm: Debug + Send + Sync {
 
     /// Whether an update is independent of the current state.
     fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool;
+
+    /// Whether a request depends on the device's facts.
+    fn uses_facts(&self) -> bool;
 
     /// Whether two requests can be sent as one, which the target accepts or refuses as a whole.
     fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool;
@@ -53,7 +57,7 @@ pub(super) trait DataForm: Debug + Send + Sync {
     /// Fails as [`request`](Self::request) does.
     fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         secrets: SecretVisibility,
@@ -74,12 +78,12 @@ struct Prepared {
 pub(super) async fn set(
     form: &dyn DataForm,
     ctx: &Context<'_>,
-    schema: &TypeSchema,
+    kind: &TypeOnDevice<'_>,
     changes: Vec<(Name, Change)>,
 ) -> Result<()> {
     let mut prepared = Vec::new();
     for (number, (name, change)) in (1..).zip(changes) {
-        match form.request(schema, &name, &change, number) {
+        match form.request(kind, &name, &change, number) {
             Ok(request) => prepared.push(Prepared {
                 kind: ChangeKind::of(&change),
                 name,

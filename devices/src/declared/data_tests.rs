@@ -324,7 +324,7 @@ async fn operations_go_in_one_transaction_under_names_of_their_own() {
     if let Some(should) = &mut nowhere.should {
         should.set("group", Value::Undef);
     }
-    let error = kind.render(&name, &nowhere, SecretVisibility::Redacted);
+    let error = kind.render(&name, &nowhere, None, SecretVisibility::Redacted);
     let error = error
         .expect_err("it would be about every group")
         .to_string();
@@ -341,7 +341,7 @@ fn the_rendering_of_a_change_shows_no_secret() {
         let kind = user(form, protocol_kind);
         let (name, change) = change(&kind, "a", "present");
         let lines = |secrets| {
-            kind.render(&name, &change, secrets)
+            kind.render(&name, &change, None, secrets)
                 .expect("lines")
                 .concat()
         };
@@ -361,6 +361,11 @@ fn an_invalid_form_is_reported_with_its_location() {
             "has another form: expected `netconf`",
         ),
         (REST, ProtocolKind::ReadOnly, "this protocol only reads"),
+        (
+            "panos: { get: { ask: /a }, create: { method: put, xpath: /a } }",
+            ProtocolKind::Panos,
+            "panos.create.method: expected `set`, `edit` or `delete`",
+        ),
         (
             "rest: { get: { ask: / } }",
             ProtocolKind::Rest,
@@ -389,7 +394,7 @@ fn an_invalid_form_is_reported_with_its_location() {
     let path = REST.replace("'/users/{{ name }}'", "'/users/{{ key }}'");
     let kind = user(&path, ProtocolKind::Rest);
     let (name, change) = change(&kind, "a", "absent");
-    let error = kind.render(&name, &change, SecretVisibility::Redacted);
+    let error = kind.render(&name, &change, None, SecretVisibility::Redacted);
     let error = error.expect_err("a secret in a path").to_string();
     assert!(
         error.contains("a secret does not belong in a path"),

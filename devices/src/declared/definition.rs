@@ -1,11 +1,15 @@
 //! The definition of a declared type, and how resources are read from a device's answers.
 
-use devgate_schemas::{Hash, InvalidResource, Resource, ResourceProblem, TypeSchema, Value};
+use devgate_schemas::{
+    Facts, Hash, InvalidResource, Name, Resource, ResourceProblem, TypeSchema, Value,
+};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use super::form::Form;
 use super::merged_rows::MergedRows;
+use super::on_device::FACTS;
+use super::on_device::{Condition, Rules, TypeOnDevice};
 use super::rows;
 use crate::file_node::WithLocation;
 use crate::source::{Answers, Row, Source};
@@ -16,12 +20,17 @@ use crate::{Error, ResourceFilter, Result};
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) schema: TypeSchema,
+    pub(super) rules: Rules,
     /// The name of the only resource, if there is exactly one.
     pub(super) singleton: Option<String>,
     /// Builds the title of a row, if the type has several namevars.
     pub(super) title: Option<WithLocation<Template>>,
     /// The canonical form of each attribute's values.
     pub(super) canonical: Vec<(String, WithLocation<Expression>)>,
+    /// The attributes whose lists several rows make.
+    pub(super) collect: Vec<String>,
+    /// The attributes of a named resource for which there is no row.
+    pub(super) otherwise: Option<Vec<(String, Value)>>,
     pub(super) get: Vec<GetSection>,
     pub(super) form: Form,
 }
@@ -33,41 +42,91 @@ pub(super) const SINGLETON_NAMEVAR: &str = "name";
 #[derive(Debug)]
 pub(super) struct GetSection {
     pub(super) source: Source,
+    /// The devices that have it.
+    pub(super) when: Option<Condition>,
+    /// Names for values that `resource` uses, each over those before it.
+    pub(super) values: Vec<(String, WithLocation<Expression>)>,
     pub(super) resource: Vec<(String, WithLocation<Expression>)>,
 }
 
 impl GetSection {
+    /// Whether a device with these facts has it.
+    ///
+    /// # Errors
+    /// Fails when that cannot be evaluated.
+    pub(super) fn exists(&self, facts: Option<&Facts>) -> Result<bool> {
+        let when = self.when.as_ref();
+        when.map_or(Ok(true), |when| when.holds(facts))
+    }
+
+    /// Whether it depends on facts.
+    pub(super) fn uses_facts(&self) -> bool {
+        let mut expressions = self.values.iter().chain(&self.resource);
+        let is_fact = |name: &String| name == FACTS;
+        self.when.is_some() || expressions.any(|(_, it)| it.value.names().iter().any(is_fact))
+    }
+
+    /// The name of the row's value that an expression is about, if any.
+    pub(super) fn row_value(&self, expression: &Expression) -> String {
+        let mut names = expression.names().into_iter();
+        let Some(name) = names.find(|name| name != FACTS) else {
+            return String::new();
+        };
+        let mut values = self.values.iter();
+        match values.find(|(known, _)| *known == name) {
+            Some((_, value)) => self.row_value(&value.value),
+            None => name,
+        }
+    }
+
     /// An error in the value that a row gives for an attribute.
     fn row_error(&self, row: &Row, answers: &Answers, problem: ResourceProblem) -> Error {
         let mut expressions = self.resource.iter();
         let expression = expressions.find(|(name, _)| problem.attribute.as_deref() == Some(name));
-        let names = expression.map(|(_, expression)| expression.value.names());
-        let names = names.unwrap_or_default();
-        let named = names.first().map_or("", String::as_str);
-        row.error(answers, named, problem.message)
+        let named = expression.map(|(_, expression)| self.row_value(&expression.value));
+        row.error(answers, &named.unwrap_or_default(), problem.message)
     }
 }
 
 impl Definition {
+    /// The type on a device with these facts.
+    pub(super) fn on_device<'a>(&'a self, facts: Option<&'a Facts>) -> TypeOnDevice<'a> {
+        TypeOnDevice::new(&self.schema, &self.rules, facts)
+    }
+
+    /// Whether it depends on the device's facts.
+    pub(super) fn uses_facts(&self) -> bool {
+        let mut get = self.get.iter();
+        self.rules.use_facts() || self.form.uses_facts() || get.any(GetSection::uses_facts)
+    }
+
     /// The resources in the answers, in order. Rows of several sources are merged, and the later source wins;
     /// rows of one source can only complete each other.
     pub(super) fn resources(
         &self,
         answers: &Answers,
         which: ResourceFilter<'_>,
+        facts: Option<&Facts>,
     ) -> Result<Vec<Resource>> {
+        let kind = self.on_device(facts);
+        if !kind.exists()? {
+            return Ok(Vec::new());
+        }
         // By title, which stands for the namevars: a table may have a hundred thousand routes.
         let mut found: IndexMap<String, MergedRows> = IndexMap::new();
         if let Some(name) = &self.singleton {
             found.insert(name.clone(), MergedRows::new(0, Self::named(name)));
         }
         for (source, get) in self.get.iter().enumerate() {
+            if !get.exists(facts)? {
+                continue;
+            }
             let namevars = self.namevar_expressions(get);
             for row in get
                 .source
                 .rows(answers, &|row| self.may_match(&namevars, row, which))?
             {
-                let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
+                let mut resource = rows::resource(self, &kind, get, &row, answers)?;
                 if let Some(name) = &self.singleton {
                     resource.set(SINGLETON_NAMEVAR, Value::from(name.as_str()));
                 }
@@ -88,14 +147,42 @@ impl Definition {
                 let refused = |error: InvalidResource| Error::Row(error.to_string());
                 let name = self.schema.check_row(&row).map_err(refused)?;
                 match found.entry(name.title().to_owned()) {
-                    Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
+                    Entry::Occupied(mut found) => found.get_mut().add(self, source, row),
                     Entry::Vacant(vacant) => {
                         vacant.insert(MergedRows::new(source, row));
                     }
                 }
             }
         }
-        Ok(found.into_values().flat_map(MergedRows::all).collect())
+        let found = found.into_values().flat_map(MergedRows::all);
+        let mut found: Vec<Resource> = found.collect();
+        if let ResourceFilter::Named(names) = which {
+            for name in names {
+                if !found.iter().any(|row| name.names(row)) {
+                    found.extend(self.without_row(name)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The resource of a name for which there is no row; `None` if it is absent.
+    pub(super) fn without_row(&self, name: &Name) -> Result<Option<Resource>> {
+        let Some(otherwise) = &self.otherwise else {
+            return Ok(None);
+        };
+        let mut resource = Resource::from(name.namevars().clone());
+        for (attribute, value) in otherwise {
+            resource.set(attribute, value.clone());
+        }
+        if self.title.is_some() {
+            resource.set("title", Value::from(name.title()));
+        }
+        let problems = self.canonicalize(&mut resource, |_| true);
+        match problems.into_iter().next() {
+            Some(problem) => Err(Error::Row(problem.message)),
+            None => Ok(Some(resource)),
+        }
     }
 
     /// A singleton of which the device says nothing.
@@ -169,6 +256,7 @@ impl Definition {
                 Some(value) if self.form.medium(name).unwritable_character(value).is_some() => {
                     continue;
                 }
+                Some(value) if self.rules.is_unset(name, value) => continue,
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);

@@ -1,10 +1,11 @@
 //! How a declared type applies changes.
 
-use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_schemas::{Name, Resource};
 
 use super::cli::Cli;
 use super::crud::ChangeScope;
 use super::data_form::DataForm;
+use super::on_device::TypeOnDevice;
 use crate::template::Medium;
 use crate::{Change, CurrentState, Error, Result, SecretVisibility};
 
@@ -30,26 +31,39 @@ impl Form {
         }
     }
 
+    /// Whether changes depend on the device's facts.
+    pub(super) fn uses_facts(&self) -> bool {
+        match self {
+            Self::Cli(cli) => cli.uses_facts(),
+            Self::Data(form) => form.uses_facts(),
+        }
+    }
+
     /// A change, for display.
     pub(super) fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
         match self {
             Self::Cli(cli) => {
-                let lines = cli.lines(schema, name, change)?;
+                let lines = cli.lines(kind, name, change)?;
                 Ok(lines.iter().map(|line| line.text(secrets)).collect())
             }
-            Self::Data(form) => form.lines(schema, name, change, secrets),
+            Self::Data(form) => form.lines(kind, name, change, secrets),
         }
     }
 
     /// Checks that a desired resource can be written: it can be created, or updated without reference to its
     /// current state.
-    pub(super) fn check(&self, schema: &TypeSchema, name: &Name, should: &Resource) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        kind: &TypeOnDevice<'_>,
+        name: &Name,
+        should: &Resource,
+    ) -> Result<()> {
         if !should.is_present() {
             return Ok(());
         }
@@ -59,22 +73,26 @@ impl Form {
         };
         let create = change(CurrentState::Absent);
         // A value that cannot be written fails in both cases.
-        ChangeScope::of(schema, name, &create, |attribute| self.medium(attribute))?;
-        let Err(error) = self.lines(schema, name, &create, SecretVisibility::Redacted) else {
+        ChangeScope::of(kind, name, &create, |attribute| self.medium(attribute))?;
+        let Err(error) = self.lines(kind, name, &create, SecretVisibility::Redacted) else {
             return Ok(());
         };
         // So does one that ends its text.
         if matches!(error, Error::Unwritable { .. } | Error::TextEnd { .. }) {
             return Err(error);
         }
+        // What depends on the device is checked there.
+        if kind.facts.is_none() && self.uses_facts() {
+            return Ok(());
+        }
         let is_stateless = match self {
-            Self::Cli(cli) => cli.is_stateless(schema, should),
-            Self::Data(form) => form.is_stateless(schema, should),
+            Self::Cli(cli) => cli.is_stateless(kind, should),
+            Self::Data(form) => form.is_stateless(kind, should),
         };
         let update = change(CurrentState::Present(should.clone()));
         if is_stateless
             && self
-                .lines(schema, name, &update, SecretVisibility::Redacted)
+                .lines(kind, name, &update, SecretVisibility::Redacted)
                 .is_err()
         {
             return Err(error);

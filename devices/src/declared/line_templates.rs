@@ -2,8 +2,10 @@
 //! template for each difference.
 
 use devgate_schemas::{Attribute, TypeSchema, Value};
+use devgate_transports::Dialect;
 
 use super::crud::ReferencedNames;
+use super::line_patterns;
 use crate::commit_check::check_lines;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Scope, Template};
@@ -17,14 +19,11 @@ pub(super) struct LineTemplates {
 }
 
 /// The names of the attribute's value, and of an item of it, in the short form.
-const VALUE: &str = "value";
-const ITEM: &str = "item";
-
-/// The word that makes a line the opposite.
-const NO: &str = "no ";
+pub(super) const VALUE: &str = "value";
+pub(super) const ITEM: &str = "item";
 
 /// What an item of the short form makes of its attribute: one of these.
-const KINDS: [&str; 3] = ["set", "flag", "each"];
+const KINDS: [&str; 4] = ["line", "set", "flag", "each"];
 
 /// An item of the short form.
 struct Item<'a, 'f> {
@@ -42,7 +41,9 @@ struct Draft<'f> {
     /// The text in the family's file.
     text: FileNode<'f>,
     /// What the text begins with, and what replaces that.
-    replaced: (&'static str, String),
+    replaced: (String, String),
+    /// Whether only the words before the value are typed.
+    is_cut: bool,
     /// The blocks around the text.
     blocks: [String; 2],
     /// A name that its text may use beside those of every template.
@@ -53,9 +54,16 @@ struct Draft<'f> {
 struct ShortForm<'a> {
     schema: &'a TypeSchema,
     names: &'a [&'a str],
+    /// The word that makes a line the opposite, and a blank.
+    no: String,
     /// The indentation of the lines.
     indent: &'static str,
     templates: Vec<WithLocation<Template>>,
+}
+
+/// The word before a line that makes it the opposite.
+pub(super) fn negation(dialect: Option<&Dialect>) -> &str {
+    dialect.map_or("no", Dialect::negation)
 }
 
 impl LineTemplates {
@@ -78,6 +86,7 @@ impl LineTemplates {
         lines: &FileNode<'_>,
         mode: Option<&FileNode<'_>>,
         schema: &TypeSchema,
+        dialect: Option<&Dialect>,
         names: &[&str],
         problems: &mut Problems,
     ) -> Option<Self> {
@@ -85,6 +94,7 @@ impl LineTemplates {
         let mut short = ShortForm {
             schema,
             names,
+            no: format!("{} ", negation(dialect)),
             indent: if mode.is_some() { " " } else { "" },
             templates: Vec::new(),
         };
@@ -135,7 +145,8 @@ impl ReferencedNames for LineTemplates {
 
 impl ShortForm<'_> {
     fn item(&mut self, top: &FileNode<'_>, problems: &mut Problems) {
-        let keys = [&["attribute", "when", "map", "clear", "remove"][..], &KINDS].concat();
+        let keys = ["attribute", "when", "map", "clear", "remove"];
+        let keys = [&keys[..], &KINDS, &line_patterns::KEYS].concat();
         top.only(&keys, problems);
         let Some(named) = top.required("attribute", problems) else {
             return;
@@ -151,12 +162,19 @@ impl ShortForm<'_> {
             .filter_map(|kind| Some((kind, top.get(kind)?)));
         let given: Vec<(&str, FileNode<'_>)> = given.collect();
         let [(kind, text)] = &given[..] else {
-            problems.push(top.problem("expected exactly one of `set`, `flag` and `each`"));
+            problems.push(top.problem("expected exactly one of `line`, `set`, `flag` and `each`"));
             return;
         };
-        for (key, owner) in [("clear", "set"), ("map", "set"), ("remove", "each")] {
-            if let Some(file_node) = top.get(key).filter(|_| *kind != owner) {
-                problems.push(file_node.problem(format!("`{key}` belongs to `{owner}`")));
+        let of_values = ["line", "set"];
+        let owners = [
+            ("clear", &of_values[..]),
+            ("map", &of_values),
+            ("remove", &["each"]),
+        ];
+        for (key, owners) in owners {
+            if let Some(file_node) = top.get(key).filter(|_| !owners.contains(kind)) {
+                let owners = owners.join("` or `");
+                problems.push(file_node.problem(format!("`{key}` belongs to `{owners}`")));
             }
         }
         let mut when = "true".to_owned();
@@ -176,14 +194,14 @@ impl ShortForm<'_> {
             when,
         };
         match *kind {
-            "set" => self.set(&item, problems),
+            "line" | "set" => self.set(&item, *kind == "line", problems),
             "flag" => self.flag(&item, problems),
             _ => self.each(&item, problems),
         }
     }
 
-    /// A line for a value, and one that takes it away.
-    fn set(&mut self, item: &Item<'_, '_>, problems: &mut Problems) {
+    /// A line for a value, and one that takes it away, which `is_own` makes of its own words.
+    fn set(&mut self, item: &Item<'_, '_>, is_own: bool, problems: &mut Problems) {
         let Item { name, when, .. } = item;
         let map = item.top.get("map");
         let value = map.map_or_else(|| (*name).to_owned(), |map| item.mapped(&map, problems));
@@ -193,10 +211,15 @@ impl ShortForm<'_> {
             Draft::new(item.text, set, "{% endif %}", &[VALUE]),
             problems,
         );
+        let differs = format!("{name} in ['', []] and is.{name} not in [none, '', []]");
+        let open = format!("{{% if {when} and {differs} %}}");
         if let Some(text) = item.top.get("clear") {
-            let differs = format!("{name} in ['', []] and is.{name} not in [none, '', []]");
-            let clear = format!("{{% if {when} and {differs} %}}");
-            self.add(Draft::new(&text, clear, "{% endif %}", &[]), problems);
+            self.add(Draft::new(&text, open, "{% endif %}", &[]), problems);
+        } else if is_own {
+            let mut draft = Draft::new(item.text, open, "{% endif %}", &[VALUE]);
+            draft.is_cut = true;
+            draft.replaced = (String::new(), self.no.clone());
+            self.add(draft, problems);
         }
     }
 
@@ -211,15 +234,15 @@ impl ShortForm<'_> {
         let is_negative = text
             .node()
             .as_str()
-            .is_some_and(|text| text.starts_with(NO));
-        let (begin, yes, no) = if is_negative {
-            (NO, NO, "")
-        } else {
-            ("", "", NO)
+            .is_some_and(|text| text.starts_with(&self.no));
+        let (begin, yes, no) = match is_negative {
+            true => (&*self.no, &*self.no, ""),
+            false => ("", "", &*self.no),
         };
         let flag = format!("{{% if {when} and {name} is changed(is.{name}) %}}");
         let mut draft = Draft::new(text, flag, "{% endif %}", &[]);
-        draft.replaced = (begin, format!("{{{{ '{yes}' if {name} else '{no}' }}}}"));
+        let either = format!("{{{{ '{yes}' if {name} else '{no}' }}}}");
+        draft.replaced = (begin.to_owned(), either);
         self.add(draft, problems);
     }
 
@@ -244,7 +267,7 @@ impl ShortForm<'_> {
             &[ITEM],
         );
         if remove.is_none() {
-            draft.replaced = ("", NO.to_owned());
+            draft.replaced = (String::new(), self.no.clone());
         }
         let before = problems.len();
         self.add(draft, problems);
@@ -261,6 +284,7 @@ impl ShortForm<'_> {
         let Draft {
             text,
             replaced: (begin, replacement),
+            is_cut,
             blocks: [open, close],
             also,
         } = draft;
@@ -273,8 +297,11 @@ impl ShortForm<'_> {
         if text.template(&names, problems).is_none() {
             return;
         }
-        let source = source.trim_end();
-        let source = source.strip_prefix(begin).unwrap_or(source);
+        let source = match source.find("{{").filter(|_| is_cut) {
+            Some(at) => source[..at].trim_end(),
+            None => source.trim_end(),
+        };
+        let source = source.strip_prefix(&begin).unwrap_or(source);
         let source = source.replace('\n', &format!("\n{}", self.indent));
         let source = format!("{open}{}{replacement}{source}\n{close}", self.indent);
         let names = [self.names, &[VALUE, ITEM]].concat();
@@ -287,7 +314,8 @@ impl<'f> Draft<'f> {
     fn new(text: &FileNode<'f>, open: String, close: &str, also: &'static [&'static str]) -> Self {
         Self {
             text: text.clone(),
-            replaced: ("", String::new()),
+            replaced: (String::new(), String::new()),
+            is_cut: false,
             blocks: [open, close.to_owned()],
             also,
         }

@@ -76,7 +76,7 @@ fn lines(is: serde_json::Value, should: serde_json::Value) -> Vec<String> {
         is,
         should: Some(should),
     };
-    let lines = kind.render(&name, &change, SecretVisibility::Redacted);
+    let lines = kind.render(&name, &change, None, SecretVisibility::Redacted);
     lines.expect("lines")
 }
 
@@ -143,7 +143,7 @@ fn what_is_wrong_in_an_item_is_reported_at_its_key() {
         (
             "flag: shutdown",
             "when: 'true'",
-            "port.yaml:28:7: at cli.lines[3]: expected exactly one of `set`, `flag` and `each`",
+            "port.yaml:28:7: at cli.lines[3]: expected exactly one of `line`, `set`, `flag` and `each`",
         ),
         (
             "attribute: shutdown",
@@ -227,7 +227,7 @@ fn an_error_in_a_line_is_reported_at_the_line() {
         is: CurrentState::Absent,
         should: Some(should),
     };
-    let error = kind.render(&name, &change, SecretVisibility::Redacted);
+    let error = kind.render(&name, &change, None, SecretVisibility::Redacted);
     let error = error.expect_err("no MAC address").to_string();
     assert!(
         error.contains("port.yaml:26:38: at cli.lines[1].set: "),

@@ -1,6 +1,8 @@
 //! Merges the rows that the sources of a type give for one name.
 
-use devgate_schemas::{Resource, TypeSchema};
+use devgate_schemas::{Resource, Value};
+
+use super::definition::Definition;
 
 /// The rows of one name: one resource, or several that the type cannot distinguish.
 pub(super) struct MergedRows {
@@ -25,22 +27,38 @@ impl MergedRows {
     }
 
     /// Adds a row of a source. A row that contradicts an earlier row of the same source, or adds nothing to
-    /// it, is another resource.
-    pub(super) fn add(&mut self, schema: &TypeSchema, source: usize, row: Resource) {
+    /// it, is another resource. Lists that are collected contradict nothing.
+    pub(super) fn add(&mut self, definition: &Definition, source: usize, mut row: Resource) {
         if self.source != source {
             self.source = source;
             self.current = Some(Resource::new());
         }
         let current = self.current.as_ref().unwrap_or(&self.merged);
         let is_property = |name: &str| {
-            let is_namevar = schema.namevars().iter().any(|namevar| namevar == name);
+            let is_namevar = definition
+                .schema
+                .namevars()
+                .iter()
+                .any(|namevar| namevar == name);
             !is_namevar && name != "title" && name != "ensure"
         };
-        let (mut is_new, mut is_bare, mut is_other) = (false, true, false);
+        let mut is_new = false;
+        for name in &definition.collect {
+            is_new |= row.get(name).is_some();
+            if let (Some(Value::Array(before)), Some(Value::Array(items))) =
+                (current.get(name), row.get(name))
+            {
+                let mut all = before.clone();
+                all.extend(items.iter().filter(|item| !before.contains(item)).cloned());
+                row.set(name, Value::Array(all));
+            }
+        }
+        let (mut is_bare, mut is_other) = (true, false);
         for (name, value) in row.iter().filter(|(name, _)| is_property(name)) {
             is_bare = false;
             match current.get(name) {
                 None => is_new = true,
+                Some(_) if definition.collect.iter().any(|collected| collected == name) => {}
                 Some(before) => is_other |= before != value,
             }
         }

@@ -7,6 +7,7 @@ use devgate_transports::netconf::Element;
 
 use super::crud::{ChangeScope, Crud};
 use super::data_form::DataForm;
+use super::on_device::TypeOnDevice;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Medium, Secrets, Template};
 use crate::{Change, Error, Result, SecretVisibility};
@@ -18,14 +19,16 @@ pub(super) struct Netconf {
     /// The number of elements that enclose each resource's own element. They are written once for all
     /// resources.
     enclosing: usize,
+    /// The name of a resource's own element.
+    own: String,
 }
 
 impl Netconf {
-    /// Parses the form of a type whose rows are at this depth.
+    /// Parses the form of a type whose rows are at this depth, in elements of this name.
     pub(super) fn read(
         top: &FileNode<'_>,
         schema: &TypeSchema,
-        depth: usize,
+        (depth, own): (usize, &str),
         problems: &mut Problems,
     ) -> Option<Self> {
         let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
@@ -35,21 +38,21 @@ impl Netconf {
         Some(Self {
             crud,
             enclosing: depth.saturating_sub(1),
+            own: own.to_owned(),
         })
     }
 
     /// Renders the XML of a change, with placeholders for its secrets.
     fn text(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
     ) -> Result<(&WithLocation<Template>, String, Secrets)> {
-        let template = self.crud.for_change(schema, change)?;
-        let ChangeScope { scope, secrets } =
-            ChangeScope::of(schema, name, change, |_| Medium::Xml)?;
+        let template = self.crud.for_change(kind, change)?;
+        let ChangeScope { scope, secrets } = ChangeScope::of(kind, name, change, |_| Medium::Xml)?;
         let text = template.value.render(&scope);
-        let text = text.map_err(|error| template.failure(schema, error))?;
+        let text = text.map_err(|error| template.failure(kind, error))?;
         Ok((template, text, secrets))
     }
 }
@@ -61,12 +64,12 @@ impl DataForm for Netconf {
 
     fn request(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         _: usize,
     ) -> Result<DataRequest> {
-        let (template, text, secrets) = self.text(schema, name, change)?;
+        let (template, text, secrets) = self.text(kind, name, change)?;
         let body = secrets.revealed_text(&text, Escape::Xml);
         Element::parse_all(&text_of(&body)).map_err(|error| {
             let message = format!("what it makes is no XML: {error}");
@@ -83,6 +86,10 @@ impl DataForm for Netconf {
     }
 
     /// After a refusal of the whole, the requests are sent one by one.
+    fn uses_facts(&self) -> bool {
+        self.crud.uses_facts()
+    }
+
     fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
         false
     }
@@ -90,7 +97,7 @@ impl DataForm for Netconf {
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         let bodies = || requests.iter().filter_map(|request| request.body.as_ref());
         let elements = bodies().flat_map(|body| elements(&text_of(body))).collect();
-        let joined = Element::joined(elements, self.enclosing);
+        let joined = Element::joined(elements, self.enclosing, &self.own);
         let text: String = joined.iter().map(Element::to_string).collect();
         let body = Value::from(text);
         let is_secret = bodies().any(Value::has_secret);
@@ -111,16 +118,16 @@ impl DataForm for Netconf {
 
     fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
-        let request = self.request(schema, name, change, 1)?;
+        let request = self.request(kind, name, change, 1)?;
         let text = match (request.body, secrets) {
             (Some(body), SecretVisibility::InClear) => text_of(&body),
             (_, _) => {
-                let (_, text, change_secrets) = self.text(schema, name, change)?;
+                let (_, text, change_secrets) = self.text(kind, name, change)?;
                 change_secrets.redact(&text, Escape::Xml).0
             }
         };

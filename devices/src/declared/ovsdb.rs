@@ -4,9 +4,10 @@ use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, suggest};
 use devgate_transports::DataRequest;
 use devgate_transports::error::Refused;
 
-use super::body::{Body, json};
 use super::crud::{ChangeScope, Crud, ReferencedNames};
 use super::data_form::DataForm;
+use super::on_device::TypeOnDevice;
+use crate::body::{Body, json};
 use crate::error::Location;
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Expression, Medium};
@@ -103,7 +104,7 @@ impl OperationTemplate {
     fn operation(&self, values: &ChangeScope) -> Result<Option<Value>> {
         if let Some(when) = &self.when {
             let condition = when.value.evaluate(&values.scope);
-            let condition = condition.map_err(|error| Error::Data(when.problem(&error)))?;
+            let condition = condition.map_err(|error| when.error(error))?;
             if condition != Value::Boolean(true) {
                 return Ok(None);
             }
@@ -148,13 +149,13 @@ impl DataForm for Ovsdb {
 
     fn request(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         number: usize,
     ) -> Result<DataRequest> {
-        let templates = self.0.for_change(schema, change)?;
-        let mut values = ChangeScope::of(schema, name, change, |_| Medium::Data)?;
+        let templates = self.0.for_change(kind, change)?;
+        let mut values = ChangeScope::of(kind, name, change, |_| Medium::Data)?;
         for own in templates
             .iter()
             .filter_map(|template| template.name.as_ref())
@@ -173,6 +174,10 @@ impl DataForm for Ovsdb {
 
     fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
         self.0.is_stateless(schema, should)
+    }
+
+    fn uses_facts(&self) -> bool {
+        self.0.uses_facts()
     }
 
     fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
@@ -199,12 +204,12 @@ impl DataForm for Ovsdb {
 
     fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
-        let request = self.request(schema, name, change, 1)?;
+        let request = self.request(kind, name, change, 1)?;
         let operations = operations(&request).iter();
         Ok(operations
             .map(|operation| json(operation, secrets).to_string())

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{Hash, Name, Resource, ResourceProblem, TypeSchema, Value};
+use devgate_schemas::{Facts, Hash, Name, Resource, ResourceProblem, TypeSchema, Value};
 use devgate_transports::Context;
 
 use super::data_form;
 use super::definition::Definition;
 use super::form::Form;
-use crate::source::Answers;
+use crate::source::{Answers, RecordedAnswer, Source, Unanswered};
 use crate::{
     Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
     SecretVisibility,
@@ -29,6 +29,11 @@ impl DeclaredType {
         self.0.get.iter().flat_map(|get| get.source.queries())
     }
 
+    /// The sources of the rows that `get` reads.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.0.get.iter().map(|get| &get.source)
+    }
+
     /// Returns the resources in these answers.
     ///
     /// # Errors
@@ -36,12 +41,40 @@ impl DeclaredType {
     pub(crate) fn resources<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
+        facts: Option<&Facts>,
     ) -> Result<Vec<Resource>> {
         let mut answers = Answers::default();
         for get in &self.0.get {
-            get.source.replay(&mut answers, &output)?;
+            if get.exists(facts)? {
+                get.source.replay(&mut answers, &output)?;
+            }
         }
-        self.0.resources(&answers, ResourceFilter::All)
+        self.0.resources(&answers, ResourceFilter::All, facts)
+    }
+
+    /// The commands or queries that a recording still lacks.
+    pub(crate) fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> impl Iterator<Item = Unanswered> {
+        let sources = self.0.get.iter();
+        sources.flat_map(move |get| get.source.unanswered(known))
+    }
+
+    /// Queries the device for everything that `get` reads.
+    ///
+    /// # Errors
+    /// Fails when the session is lost, and when answers do not match.
+    pub(crate) async fn record(
+        &self,
+        ctx: &Context<'_>,
+        answers: &mut Answers,
+        recorded: &mut Vec<RecordedAnswer>,
+    ) -> Result<()> {
+        for get in &self.0.get {
+            get.source.record(ctx, answers, recorded).await?;
+        }
+        Ok(())
     }
 
     /// Compiles the TextFSM templates, which are otherwise compiled on first use.
@@ -66,8 +99,12 @@ impl ResourceType for DeclaredType {
         self.commands().collect()
     }
 
-    fn parse(&self, output: &str) -> Result<Vec<Resource>> {
-        self.resources(|_| Some(output))
+    fn uses_facts(&self) -> bool {
+        self.0.uses_facts()
+    }
+
+    fn parse(&self, output: &str, facts: Option<&Facts>) -> Result<Vec<Resource>> {
+        self.resources(|_| Some(output), facts)
     }
 
     fn canonical(&self, resource: &mut Resource) -> Vec<ResourceProblem> {
@@ -83,16 +120,18 @@ impl ResourceType for DeclaredType {
     }
 
     fn check(&self, name: &Name, should: &Resource) -> Result<()> {
-        self.0.form.check(&self.0.schema, name, should)
+        self.0.form.check(&self.0.on_device(None), name, should)
     }
 
     fn render(
         &self,
         name: &Name,
         change: &Change,
+        facts: Option<&Facts>,
         secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
-        self.0.form.lines(&self.0.schema, name, change, secrets)
+        let kind = self.0.on_device(facts);
+        self.0.form.lines(&kind, name, change, secrets)
     }
 }
 
@@ -102,13 +141,21 @@ impl Provider for DeclaredProvider {
         if matches!(which, ResourceFilter::Named([])) {
             return Ok(Vec::new());
         }
+        let kind = self.0.on_device(ctx.facts());
+        if !kind.exists()? {
+            ctx.info("this device does not have the type");
+            return Ok(Vec::new());
+        }
         let mut answers = Answers::default();
         for get in &self.0.get {
+            if !get.exists(kind.facts)? {
+                continue;
+            }
             let namevars = self.0.namevar_expressions(get);
             let filter = |row: &Hash| self.0.may_match(&namevars, row, which);
             get.source.fetch(ctx, &filter, &mut answers).await?;
         }
-        self.0.resources(&answers, which)
+        self.0.resources(&answers, which, kind.facts)
     }
 
     async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
@@ -120,14 +167,18 @@ impl Provider for DeclaredProvider {
                     rows = Some(self.get(ctx, ResourceFilter::All).await?);
                 }
                 let is = rows.iter().flatten().find(|row| name.names(row)).cloned();
+                let is = match is {
+                    None => self.0.without_row(&name)?,
+                    found => found,
+                };
                 change.is = is.map_or(CurrentState::Absent, CurrentState::Present);
             }
             known.push((name, change));
         }
-        let schema = &self.0.schema;
+        let kind = &self.0.on_device(ctx.facts());
         match &self.0.form {
-            Form::Cli(cli) => cli.set(ctx, schema, known).await,
-            Form::Data(form) => data_form::set(&**form, ctx, schema, known).await,
+            Form::Cli(cli) => cli.set(ctx, kind, known).await,
+            Form::Data(form) => data_form::set(&**form, ctx, kind, known).await,
         }
     }
 
@@ -148,7 +199,7 @@ impl Provider for DeclaredProvider {
         Ok(())
     }
 
-    /// An attribute that is desired empty is in sync where the device shows none.
+    /// An attribute that is desired empty, or with the word for no value, is in sync where the device shows none.
     async fn insync(
         &mut self,
         _: &Context<'_>,
@@ -158,6 +209,7 @@ impl Provider for DeclaredProvider {
         should: &Resource,
     ) -> Result<InSync> {
         let is_empty = |value: &Value| match value {
+            value if self.0.rules.is_unset(property, value) => true,
             Value::String(text) => text.is_empty(),
             Value::Array(items) => items.is_empty(),
             Value::Hash(pairs) => pairs.is_empty(),

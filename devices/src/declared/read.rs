@@ -8,17 +8,20 @@ use serde_json::json;
 use super::cli::Cli;
 use super::definition::{Definition, GetSection, SINGLETON_NAMEVAR};
 use super::form::Form;
+use super::get::{TypeLines, check_namevars, collect, otherwise, pairs};
+use super::line_patterns::LinePatterns;
 use super::netconf::Netconf;
+use super::on_device::{ATTRIBUTE_KEYS, Rules, WHEN};
 use super::ovsdb::Ovsdb;
+use super::panos::Panos;
 use super::provider::DeclaredType;
 use super::rest::Rest;
 use crate::command_line::check_command;
-use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::source::{FamilyProtocol, ProtocolKind, Source};
-use crate::template::Expression;
+use crate::file_node::{FileNode, Problems};
+use crate::source::{FamilyProtocol, ProtocolKind};
 
 /// The keys of a type's file, except for the form.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 17] = [
     "name",
     "desc",
     "example",
@@ -32,17 +35,23 @@ const KEYS: [&str; 13] = [
     "title",
     "canonicalize",
     "singleton",
+    "like",
+    "collect",
+    "otherwise",
+    WHEN,
 ];
 
 /// The features that every declared type has without naming them.
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
 /// The keys of the forms.
-const FORMS: [(&str, ProtocolKind); 4] = [
+const FORMS: [(&str, ProtocolKind); 6] = [
+    ("cli", ProtocolKind::CommandApi),
     ("cli", ProtocolKind::Commands),
     ("rest", ProtocolKind::Rest),
     ("netconf", ProtocolKind::Netconf),
     ("ovsdb", ProtocolKind::Ovsdb),
+    ("panos", ProtocolKind::Panos),
 ];
 
 impl DeclaredType {
@@ -54,7 +63,8 @@ impl DeclaredType {
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let forms = FORMS.map(|(key, _)| key);
+        let mut forms = FORMS.map(|(key, _)| key).to_vec();
+        forms.dedup();
         top.only(&[&KEYS[..], &forms[..]].concat(), problems);
         let singleton = top.get("singleton");
         let singleton =
@@ -64,9 +74,12 @@ impl DeclaredType {
         if let Some((protocol_kind, file_node)) = &form {
             let mut keys = vec!["get", "create", "update", "delete"];
             match protocol_kind {
-                ProtocolKind::Commands => keys.extend(Cli::KEYS),
+                ProtocolKind::Commands | ProtocolKind::CommandApi => keys.extend(Cli::KEYS),
                 ProtocolKind::Rest => keys.push("join"),
-                ProtocolKind::Netconf | ProtocolKind::Ovsdb | ProtocolKind::ReadOnly => {}
+                ProtocolKind::Netconf
+                | ProtocolKind::Ovsdb
+                | ProtocolKind::Panos
+                | ProtocolKind::ReadOnly => {}
             }
             file_node.only(&keys, problems);
         }
@@ -94,7 +107,14 @@ impl DeclaredType {
                 canonical.extend(expression.map(|expression| (name.to_owned(), expression)));
             }
         }
+        let collect = collect(top, &schema, problems);
+        let otherwise = otherwise(top, &schema, problems);
         let (protocol_kind, file_node) = form?;
+        let lines = TypeLines {
+            form: &file_node,
+            schema: &schema,
+            is_singleton: singleton.is_some(),
+        };
         let get = file_node.required("get", problems);
         let get = get.iter().flat_map(FileNode::items);
         let get: Vec<Option<GetSection>> = get
@@ -102,84 +122,50 @@ impl DeclaredType {
                 check_namevars(&file_node, &schema, singleton.is_some(), problems);
                 let dialect = protocol.and_then(|protocol| protocol.dialect.as_deref());
                 check_command(&file_node, dialect, problems);
+                if protocol_kind.has_commands() && LinePatterns::are_for(&file_node) {
+                    let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
+                    let protocol = FamilyProtocol {
+                        kind: protocol_kind,
+                        dialect,
+                    };
+                    return GetSection::of_lines(&file_node, &lines, &protocol, problems);
+                }
                 GetSection::read(&file_node, protocol_kind, &schema, read, problems)
             })
             .collect();
         let get: Option<Vec<GetSection>> = get.into_iter().collect();
         let depth = get.iter().flatten().map(|get| get.source.depth()).next();
         let form = match protocol_kind {
-            ProtocolKind::Commands | ProtocolKind::ReadOnly => {
+            ProtocolKind::Commands | ProtocolKind::CommandApi | ProtocolKind::ReadOnly => {
                 let dialect = protocol.and_then(|protocol| protocol.dialect.clone());
                 let cli = Cli::read(&file_node, &schema, dialect, problems);
                 cli.map(|cli| Form::Cli(Box::new(cli)))
             }
             ProtocolKind::Rest => Rest::read(&file_node, &schema, problems).map(Form::data),
             ProtocolKind::Netconf => {
-                Netconf::read(&file_node, &schema, depth.unwrap_or(0), problems).map(Form::data)
+                Netconf::read(&file_node, &schema, depth.unwrap_or_default(), problems)
+                    .map(Form::data)
             }
             ProtocolKind::Ovsdb => Ovsdb::read(&file_node, &schema, problems).map(Form::data),
+            ProtocolKind::Panos => Panos::read(&file_node, &schema, problems).map(Form::data),
         };
+        let rules = Rules::read(top, &schema, problems);
         Some(Self(Arc::new(Definition {
             schema,
+            rules,
             singleton: singleton.map(|(name, _)| name.to_owned()),
             title,
             canonical,
+            collect,
+            otherwise,
             get: get?,
             form: form?,
         })))
     }
 }
 
-impl GetSection {
-    fn read(
-        top: &FileNode<'_>,
-        protocol_kind: ProtocolKind,
-        schema: &TypeSchema,
-        read: &dyn Fn(&str) -> crate::Result<String>,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let source = Source::read(top, protocol_kind, "resource", read, problems);
-        let resource = top.required("resource", problems);
-        let source = source?;
-        let names = source.names();
-        let mut expressions: Vec<(String, WithLocation<Expression>)> = Vec::new();
-        for (name, file_node) in pairs(resource, problems) {
-            if file_node.is_attribute(schema, name, problems) {
-                let expression = file_node.expression(&names, problems);
-                expressions.extend(expression.map(|expression| (name.to_owned(), expression)));
-            }
-        }
-        Some(Self {
-            source,
-            resource: expressions,
-        })
-    }
-}
-
-/// Reports the namevars that rows do not give, or must not give because there is one resource.
-fn check_namevars(
-    top: &FileNode<'_>,
-    schema: &TypeSchema,
-    is_singleton: bool,
-    problems: &mut Problems,
-) {
-    let Some(resource) = top.get("resource") else {
-        return;
-    };
-    for namevar in schema.namevars() {
-        match resource.get(namevar) {
-            None if !is_singleton => {
-                problems.push(resource.problem(format!("missing key `{namevar}`: it is a namevar")))
-            }
-            Some(given) if is_singleton => {
-                problems.push(given.problem("`singleton` names the only resource: leave it out"));
-            }
-            None | Some(_) => {}
-        }
-    }
-}
-
-/// Returns the only form of a type's file, which must match the protocol of its family.
+/// Returns the form of a type's file for the protocol of its family. Beside it there may be forms for the protocols of
+/// families that take types from this one.
 fn form<'a>(
     top: &FileNode<'a>,
     protocol_kind: Option<ProtocolKind>,
@@ -194,13 +180,15 @@ fn form<'a>(
         problems.push(top.problem(message));
         return None;
     };
-    for (key, _) in FORMS.into_iter().filter(|(key, _)| *key != expected) {
-        if let Some(file_node) = top.get(key) {
+    let mut others = FORMS.into_iter().filter_map(|(key, _)| top.get(key));
+    match (top.get(expected), others.next_back()) {
+        (None, Some(other)) => {
             let message = format!("the family's protocol has another form: expected `{expected}`");
-            problems.push(file_node.problem(message));
+            problems.push(other.problem(message));
+            None
         }
+        _ => Some((protocol_kind, top.required(expected, problems)?)),
     }
-    Some((protocol_kind, top.required(expected, problems)?))
 }
 
 /// Returns the type's schema: the file without the keys that do not belong to the schema.
@@ -212,8 +200,26 @@ fn schema(
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize", "singleton"] {
+    let own = [
+        "title",
+        "canonicalize",
+        "singleton",
+        "like",
+        "collect",
+        "otherwise",
+        WHEN,
+    ];
+    for key in own {
         definition.remove(key);
+    }
+    if let Some(Value::Hash(attributes)) = definition.get_mut(&"attributes".into()) {
+        for (_, attribute) in attributes.iter_mut() {
+            if let Value::Hash(attribute) = attribute {
+                for key in ATTRIBUTE_KEYS {
+                    attribute.remove(key);
+                }
+            }
+        }
     }
     if let Some(name) = singleton {
         add_name(&mut definition, name);
@@ -295,11 +301,4 @@ fn add_features(definition: &mut Hash) {
         }
     }
     definition.insert("features", Value::Array(features));
-}
-
-fn pairs<'a>(
-    file_node: Option<FileNode<'a>>,
-    problems: &mut Problems,
-) -> Vec<(&'a str, FileNode<'a>)> {
-    file_node.map_or_else(Vec::new, |file_node| file_node.pairs(problems))
 }

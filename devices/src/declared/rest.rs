@@ -4,12 +4,13 @@ use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value};
 use devgate_transports::DataRequest;
 use devgate_transports::error::Refused;
 
-use super::body::{Body, json};
 use super::crud::{ChangeScope, Crud, ReferencedNames};
 use super::data_form::DataForm;
+use super::on_device::TypeOnDevice;
+use crate::body::{Body, json};
 use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Medium, Template};
-use crate::{Change, Error, Result, SecretVisibility};
+use crate::{Change, Result, SecretVisibility};
 
 /// The requests that change a resource.
 #[derive(Debug)]
@@ -87,18 +88,18 @@ impl DataForm for Rest {
 
     fn request(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         _: usize,
     ) -> Result<DataRequest> {
-        let template = self.crud.for_change(schema, change)?;
-        let values = ChangeScope::of(schema, name, change, |_| Medium::Data)?;
+        let template = self.crud.for_change(kind, change)?;
+        let values = ChangeScope::of(kind, name, change, |_| Medium::Data)?;
         let path = template.path.value.render(&values.scope);
         let body = template.body.as_ref();
         let body = body.map(|body| body.value(&values.scope, &values.secrets));
         Ok(DataRequest {
-            what: path.map_err(|error| Error::Data(template.path.problem(&error)))?,
+            what: path.map_err(|error| template.path.error(error))?,
             method: Some(template.method.clone()),
             body: body.transpose()?.flatten(),
         })
@@ -106,6 +107,10 @@ impl DataForm for Rest {
 
     fn is_stateless(&self, schema: &TypeSchema, should: &Resource) -> bool {
         self.crud.is_stateless(schema, should)
+    }
+
+    fn uses_facts(&self) -> bool {
+        self.crud.uses_facts()
     }
 
     fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool {
@@ -117,6 +122,10 @@ impl DataForm for Rest {
     }
 
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
+        let (first, rest) = (requests[0], &requests[1..]);
+        if !rest.iter().all(|other| self.can_join(first, other)) {
+            return DataRequest::transaction(requests);
+        }
         let mut joined = requests[0].clone();
         let lists = requests
             .into_iter()
@@ -137,12 +146,12 @@ impl DataForm for Rest {
 
     fn lines(
         &self,
-        schema: &TypeSchema,
+        kind: &TypeOnDevice<'_>,
         name: &Name,
         change: &Change,
         secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
-        let request = self.request(schema, name, change, 1)?;
+        let request = self.request(kind, name, change, 1)?;
         let method = request.method.as_deref().unwrap_or_default();
         let mut lines = vec![format!("{method} {}", request.what)];
         if let Some(body) = &request.body {

@@ -52,7 +52,7 @@ fn shown(rows: &[Resource]) -> Vec<String> {
 
 #[test]
 fn there_is_one_resource_whatever_the_device_says() {
-    let rows = |output| shown(&log().parse(output).expect("it fits"));
+    let rows = |output| shown(&log().parse(output, None).expect("it fits"));
     assert_eq!(rows(""), [r#"{"name":"settings"}"#]);
     assert_eq!(
         rows("trap 3\norigin ip\n"),
@@ -68,18 +68,18 @@ fn it_has_one_name_and_is_only_updated() {
     let error = schema.desire(Some("other"), given()).expect_err("refused");
     assert!(error.to_string().contains("settings"), "{error}");
     let (name, should) = schema.desire(Some("settings"), given()).expect("it fits");
-    let is = log().parse("").expect("it fits").remove(0);
+    let is = log().parse("", None).expect("it fits").remove(0);
     let change = Change {
         is: CurrentState::Present(is),
         should: Some(should),
     };
-    let lines = log().render(&name, &change, SecretVisibility::Redacted);
+    let lines = log().render(&name, &change, None, SecretVisibility::Redacted);
     assert_eq!(lines.expect("lines"), ["trap 4"]);
     let removal = Change {
         should: None,
         ..change
     };
-    let error = log().render(&name, &removal, SecretVisibility::Redacted);
+    let error = log().render(&name, &removal, None, SecretVisibility::Redacted);
     let error = error.expect_err("it stays").to_string();
     assert_eq!(error, "`log` cannot be removed, only changed");
 }
@@ -145,7 +145,7 @@ fn a_type_that_only_reads_needs_no_create() {
         is: CurrentState::Absent,
         should: Some(should),
     };
-    let error = kind.render(&name, &change, SecretVisibility::Redacted);
+    let error = kind.render(&name, &change, None, SecretVisibility::Redacted);
     let error = error.expect_err("it only reads").to_string();
     assert_eq!(error, "`log` can only be read");
 }

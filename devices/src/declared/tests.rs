@@ -230,20 +230,20 @@ fn a_secret_is_redacted_in_lines_and_never_quoted_in_errors() {
         is: CurrentState::Absent,
         should: Some(should),
     };
-    let lines = |shown| kind.render(&name, &change, shown).expect("lines");
+    let lines = |shown| kind.render(&name, &change, None, shown).expect("lines");
     assert_eq!(
         lines(SecretVisibility::Redacted),
         ["vlan 10", " key Sensitive [value redacted]"]
     );
     assert_eq!(lines(SecretVisibility::InClear), ["vlan 10", " key canary"]);
-    let rows = kind.parse("10 Users canary\n").expect("it fits");
+    let rows = kind.parse("10 Users canary\n", None).expect("it fits");
     assert!(!format!("{rows:?}").contains("canary"));
     let unchanged = Change {
         is: CurrentState::Present(rows[0].clone()),
         ..change
     };
     let lines = kind
-        .render(&name, &unchanged, SecretVisibility::Redacted)
+        .render(&name, &unchanged, None, SecretVisibility::Redacted)
         .expect("lines");
     assert_eq!(
         lines,
@@ -254,7 +254,7 @@ fn a_secret_is_redacted_in_lines_and_never_quoted_in_errors() {
 
 #[test]
 fn rows_are_in_canonical_form() {
-    let rows = vlan().parse("10 USERS\n").expect("it fits");
+    let rows = vlan().parse("10 USERS\n", None).expect("it fits");
     assert_eq!(rows[0].get("name"), Some(&Value::from("users")));
     assert_eq!(rows[0].get("key"), None);
     assert_eq!(rows[0].get("ensure"), Some(&Value::from("present")));
@@ -263,7 +263,7 @@ fn rows_are_in_canonical_form() {
 #[test]
 fn rows_of_one_name_that_say_different_things_or_the_same_again_are_several_resources() {
     let names = |output| {
-        let rows = vlan().parse(output).expect("it fits");
+        let rows = vlan().parse(output, None).expect("it fits");
         let names = rows
             .iter()
             .map(|row| row.get("name").map(Value::interpolated));
@@ -294,7 +294,7 @@ async fn a_value_that_cannot_be_typed_is_not_canonicalized() {
 #[test]
 fn text_that_does_not_match_its_type_is_reported_with_its_location() {
     let error = vlan()
-        .parse("1 a\n 5000 b\n5000 c\n")
+        .parse("1 a\n 5000 b\n5000 c\n", None)
         .expect_err("5000 is too much");
     let text = error.to_string();
     assert!(

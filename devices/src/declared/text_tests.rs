@@ -105,7 +105,7 @@ async fn a_value_of_several_lines_is_typed_as_a_text() {
 fn a_text_is_read_as_it_is_typed() {
     let kind = banner();
     let rows = kind
-        .parse("banner motd\nOne\n  two\nEOF\n")
+        .parse("banner motd\nOne\n  two\nEOF\n", None)
         .expect("it fits");
     assert_eq!(rows[0].get("text"), Some(&Value::from("One\n  two")));
     // A text of several lines has a canonical form, too.
@@ -119,7 +119,7 @@ fn a_text_is_read_as_it_is_typed() {
 fn no_line_of_a_secret_text_is_shown() {
     let kind = banner();
     let (name, change) = change(&kind, "key", "canary one\ncanary two");
-    let lines = |secrets| kind.render(&name, &change, secrets).expect("lines");
+    let lines = |secrets| kind.render(&name, &change, None, secrets).expect("lines");
     let redacted = "Sensitive [value redacted]";
     assert_eq!(
         lines(SecretVisibility::Redacted),
@@ -167,7 +167,7 @@ fn what_cannot_be_typed_is_refused_with_the_attribute() {
         ),
     ] {
         let (name, change) = change(&kind, attribute, value);
-        let error = kind.render(&name, &change, SecretVisibility::Redacted);
+        let error = kind.render(&name, &change, None, SecretVisibility::Redacted);
         let error = error.expect_err("refused").to_string();
         assert!(error.contains(expected), "{error}");
         if attribute != "key" {
@@ -188,7 +188,7 @@ fn a_question_mark_is_typed_where_the_dialect_has_a_key_for_it_or_needs_none() {
         let (name, mut change) = change(&kind, "note", "why?");
         let should = change.should.as_mut().expect("it is wanted");
         should.set("text", Value::from("a"));
-        let lines = kind.render(&name, &change, SecretVisibility::Redacted);
+        let lines = kind.render(&name, &change, None, SecretVisibility::Redacted);
         let lines = lines.expect("lines");
         assert_eq!(lines.last().map(String::as_str), Some("note why?"), "{key}");
     }

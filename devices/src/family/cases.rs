@@ -6,8 +6,10 @@
 //! - `type`: the resource type; without it, the case tests the family's facts.
 //! - `changes`: a list of `{title, is, should}`. Without `is` the resource is absent, and without `should`
 //!   it is removed. Both are brought into canonical form, as in a run. Without `changes`, the case tests the result of `get`.
+//! - `facts`: the facts of the device. Without them, the device has all that the type knows.
 //! - `session`: the subject of a recorded session; the case tests the facts and the resources of every type
 //!   in it.
+//! - `partial`: whether the expected result is only a part ([`Comparison::Part`]).
 //!
 //! The folder also contains the recorded outputs, one per command or query, such as `show version.txt`, and
 //! the expected result: `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of
@@ -16,12 +18,14 @@
 use std::path::Path;
 
 use devgate_schemas::yaml::Node;
-use devgate_schemas::{Hash, InvalidResource, Value, suggest};
+use devgate_schemas::{Facts, Hash, InvalidResource, Value, suggest};
 use serde_json::json;
 
+use super::definition::Family;
+use super::expected::{Comparison, EXPECTED, difference, pretty};
 use super::folder::Folder;
+use super::recording::Recording;
 use super::recording::file_of;
-use super::{Family, Recording};
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems};
 use crate::{Error, ResourceType, Result, SecretVisibility};
@@ -48,43 +52,63 @@ pub enum UpdateExpected {
 struct CaseOutput {
     file: &'static str,
     text: String,
+    /// What distinguishes the resources in it.
+    namevars: Vec<String>,
+    /// Whether the case compares only a part.
+    is_partial: bool,
 }
 
-/// The files with expected results.
-const EXPECTED: [&str; 5] = [
-    "facts.json",
-    "resources.json",
-    "session.json",
-    "lines.txt",
-    "error.txt",
-];
+/// The keys of a `case.yaml`.
+pub(super) const CASE_KEYS: [&str; 6] = ["desc", "type", "facts", "changes", "session", "partial"];
+
+/// The name of a case's own file.
+const FILE: &str = "case.yaml";
+
+/// How deep cases may be below their folder.
+const MAX_DEPTH: usize = 4;
 
 impl Family {
-    /// Runs the family's cases, in the order of their names.
+    /// Runs the family's cases, in the order of their names. A case that is wrong in itself fails alone.
     ///
     /// # Errors
-    /// Fails when a file cannot be read or written, when a `case.yaml` is invalid, or when a TextFSM
-    /// template does not compile.
-    pub fn test(&self, refresh: UpdateExpected) -> Result<Vec<CaseResult>> {
+    /// Fails when a folder cannot be read, or when a TextFSM template does not compile.
+    pub fn test(&self, refresh: UpdateExpected, comparison: Comparison) -> Result<Vec<CaseResult>> {
         self.facts.check()?;
         self.types.iter().try_for_each(DeclaredType::check)?;
-        let names = self.folder.names("cases")?;
-        names
-            .into_iter()
-            .map(|name| {
-                let path = format!("cases/{name}");
-                self.test_case(&self.folder, &path, name, refresh)
-            })
-            .collect()
+        let cases = case_folders(&self.folder, "cases", 0)?.into_iter();
+        let cases = cases.map(|path| {
+            let name = path.strip_prefix("cases/").unwrap_or(&path).to_owned();
+            self.test_case(&self.folder, &path, name, refresh, comparison)
+        });
+        Ok(cases.collect())
     }
 
-    /// Runs a case in a separate folder, such as a recorded session.
+    /// Runs a case in a separate folder, such as a recorded session, or the cases in a folder and the folders in it.
     ///
     /// # Errors
-    /// Fails as [`test`](Self::test) does.
-    pub fn test_folder(&self, folder: &Path, refresh: UpdateExpected) -> Result<CaseResult> {
+    /// Fails as [`test`](Self::test) does, and when there is no case.
+    pub fn test_folder(
+        &self,
+        folder: &Path,
+        refresh: UpdateExpected,
+        comparison: Comparison,
+    ) -> Result<Vec<CaseResult>> {
+        let named = folder.display();
         let (folder, path) = Folder::parent_of(folder);
-        self.test_case(&folder, &path, path.clone(), refresh)
+        let cases = case_folders(&folder, &path, 0)?;
+        if cases.is_empty() {
+            if !folder.is_folder(&path) {
+                folder.read(&format!("{path}/{FILE}"))?;
+            }
+            return Err(Error::Unsupported(format!(
+                "there is no {FILE} in {named} or in the folders in it, so there is no case: `devgate record` makes \
+                     one of a device"
+            )));
+        }
+        let cases = cases.into_iter();
+        let cases =
+            cases.map(|path| self.test_case(&folder, &path, path.clone(), refresh, comparison));
+        Ok(cases.collect())
     }
 
     fn test_case(
@@ -93,46 +117,73 @@ impl Family {
         path: &str,
         name: String,
         refresh: UpdateExpected,
-    ) -> Result<CaseResult> {
-        let actual = self.try_case(folder, path)?;
-        let files = folder.names(path)?;
-        let expected = EXPECTED
-            .into_iter()
-            .find(|file| files.iter().any(|name| name == file));
-        let (case, path) = (path, format!("{path}/{}", actual.file));
+        comparison: Comparison,
+    ) -> CaseResult {
+        let outcome = self.compare_case(folder, path, refresh, comparison);
+        let outcome = outcome.unwrap_or_else(|error| Err(error.to_string()));
+        CaseResult { name, outcome }
+    }
+
+    /// The outer error is a problem of the case itself.
+    fn compare_case(
+        &self,
+        folder: &Folder,
+        case: &str,
+        refresh: UpdateExpected,
+        comparison: Comparison,
+    ) -> Result<std::result::Result<(), String>> {
+        let CaseOutput {
+            file: actual_file,
+            text: actual,
+            namevars,
+            is_partial,
+        } = self.try_case(folder, case)?;
+        let comparison = if is_partial {
+            Comparison::Part
+        } else {
+            comparison
+        };
+        let files = folder.names(case)?;
+        let mut known = EXPECTED.into_iter();
+        let expected_file = known.find(|file| files.iter().any(|name| name == file));
+        let path = format!("{case}/{actual_file}");
+        let expected = match expected_file {
+            Some(file) if file == actual_file => Some(folder.read(&path)?),
+            _ => None,
+        };
+        let part = expected.as_ref();
+        let part = part.map(|expected| comparison.part(expected, &actual, &namevars));
         if refresh == UpdateExpected::Yes {
-            if let Some(other) = expected.filter(|file| *file != actual.file) {
+            if let Some(other) = expected_file.filter(|file| *file != actual_file) {
                 folder.remove(&format!("{case}/{other}"))?;
             }
-            folder.write(&path, &actual.text)?;
-            return Ok(CaseResult {
-                name,
-                outcome: Ok(()),
-            });
+            folder.write(&path, part.as_deref().unwrap_or(&actual))?;
+            return Ok(Ok(()));
         }
-        let outcome = match expected {
-            None => Err(format!(
+        Ok(match (expected_file, expected, part) {
+            (None, ..) => Err(format!(
                 "there is no {path} to compare with; run again with UPDATE=1"
             )),
-            Some(file) if file != actual.file => Err(format!(
-                "expected {file}, found {}:\n{}",
-                actual.file, actual.text
-            )),
-            Some(_) => difference(&folder.read(&path)?, &actual.text),
-        };
-        Ok(CaseResult { name, outcome })
+            (Some(_), Some(expected), Some(part)) => {
+                difference(&comparison.expected(&expected), &part)
+            }
+            (Some(file), ..) => Err(format!("expected {file}, found {actual_file}:\n{actual}")),
+        })
     }
 
     fn try_case(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let file = folder.yaml(&format!("{case}/case.yaml"))?;
+        let file = folder.yaml(&format!("{case}/{FILE}"))?;
         let mut problems = Problems::new();
         let top = file.top();
-        top.only(&["desc", "type", "changes", "session"], &mut problems);
+        top.only(&CASE_KEYS, &mut problems);
         top.required("desc", &mut problems);
+        let is_partial = top
+            .get("partial")
+            .and_then(|file_node| file_node.boolean(&mut problems));
         let session = top.get("session");
         if let Some(session) = &session {
             problems.extend(Recording::session(session).err());
-            for other in ["type", "changes"] {
+            for other in ["type", "facts", "changes"] {
                 if let Some(other) = top.get(other) {
                     problems.push(other.problem("a recorded session is about every type"));
                 }
@@ -153,35 +204,46 @@ impl Family {
         if !problems.is_empty() {
             return Err(Error::Family(problems));
         }
-        if session.is_some() {
-            return self.try_session(folder, case);
-        }
-        match (kind, top.get("changes")) {
-            (None, _) => self.try_facts(folder, case),
+        let facts = top
+            .get("facts")
+            .map(|facts| Facts::from(hash(facts.node())));
+        let mut output = match (kind, top.get("changes")) {
+            _ if session.is_some() => self.try_session(folder, case)?,
+            (None, _) => self.try_facts(folder, case)?,
             (Some(kind), Some(changes)) => {
-                let lines = lines(kind, &changes)?;
-                Ok(case_output(
-                    "lines.txt",
-                    lines.map(|lines| lines.join("\n") + "\n"),
-                ))
+                let lines = lines(kind, &changes, facts.as_ref());
+                CaseOutput::new("lines.txt", lines.map(|lines| lines.join("\n") + "\n"))
             }
             (Some(kind), None) => {
                 let outputs = outputs(folder, case)?;
-                let resources = kind.resources(|command| output_of(&outputs, command));
-                Ok(case_output(
-                    "resources.json",
-                    resources.map(|resources| pretty(&json!(resources))),
-                ))
+                let output = |command: &str| output_of(&outputs, command);
+                let resources = kind.resources(output, facts.as_ref());
+                let resources = resources.map(|resources| pretty(&json!(resources)));
+                CaseOutput::new("resources.json", resources)
+            }
+        };
+        if output.file == "error.txt" {
+            // The folders of the family and the case may be anywhere.
+            for folder in [folder, &self.folder] {
+                output.text = output.text.replace(&folder.display_name(""), "");
             }
         }
+        let kinds = self.types.iter();
+        let kinds =
+            kinds.filter(|one| kind.is_none_or(|kind| one.schema().name() == kind.schema().name()));
+        output.namevars = kinds
+            .flat_map(|kind| kind.schema().namevars().to_vec())
+            .collect();
+        output.is_partial = is_partial.unwrap_or(false);
+        Ok(output)
     }
 
     fn try_facts(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
-        Ok(CaseOutput {
-            file: "facts.json",
-            text: pretty(&self.facts_json(&outputs)),
-        })
+        Ok(CaseOutput::new(
+            "facts.json",
+            Ok(pretty(&self.facts_json(&outputs))),
+        ))
     }
 
     /// Returns the facts and the resources of every type, or the error of a type that cannot read its
@@ -189,18 +251,17 @@ impl Family {
     fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
         let mut json = self.facts_json(&outputs);
+        let output = |command: &str| output_of(&outputs, command);
+        let facts = self.facts_of(output, |_| {});
         for kind in &self.types {
-            let resources = kind.resources(|command| output_of(&outputs, command));
+            let resources = kind.resources(output, Some(&facts));
             let name = kind.schema().name();
             json["resources"][name] = match resources {
                 Ok(resources) => json!(resources),
                 Err(error) => json!({ "error": error.to_string() }),
             };
         }
-        Ok(CaseOutput {
-            file: "session.json",
-            text: pretty(&json),
-        })
+        Ok(CaseOutput::new("session.json", Ok(pretty(&json))))
     }
 
     /// Returns the facts in these outputs, and the messages about facts that could not be read.
@@ -216,6 +277,42 @@ impl Family {
     }
 }
 
+impl CaseOutput {
+    /// The text of a file, or of the error in its place.
+    fn new(file: &'static str, text: Result<String>) -> Self {
+        let (file, text) = match text {
+            Ok(text) => (file, text),
+            Err(error) => ("error.txt", format!("{error}\n")),
+        };
+        Self {
+            file,
+            text,
+            namevars: Vec::new(),
+            is_partial: false,
+        }
+    }
+}
+
+/// Returns the folders with a `case.yaml` below a folder, or itself, sorted. A folder in `cases/` with nothing of the
+/// kind counts, too, so that the missing file is reported.
+pub(super) fn case_folders(folder: &Folder, path: &str, depth: usize) -> Result<Vec<String>> {
+    let names = folder.names(path)?;
+    if names.iter().any(|name| name == FILE) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for name in names {
+        let path = format!("{path}/{name}");
+        if depth < MAX_DEPTH && folder.is_folder(&path) {
+            found.extend(case_folders(folder, &path, depth + 1)?);
+        }
+    }
+    if found.is_empty() && depth == 1 && path.starts_with("cases/") {
+        found.push(path.to_owned());
+    }
+    Ok(found)
+}
+
 /// Returns the recorded answers, each with the name of its file.
 fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
     let mut outputs = Vec::new();
@@ -228,8 +325,12 @@ fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
     Ok(outputs)
 }
 
-/// Returns the lines of a case's changes. The outer error is a problem of the case itself.
-fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<String>>> {
+/// Returns the lines of a case's changes.
+fn lines(
+    kind: &dyn ResourceType,
+    changes: &FileNode<'_>,
+    facts: Option<&Facts>,
+) -> Result<Vec<String>> {
     let schema = kind.schema();
     let mut lines = Vec::new();
     for file_node in changes.items() {
@@ -249,20 +350,13 @@ fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<S
             absent.into_iter().collect()
         });
         let (name, should) = schema.desire(Some(title), should).map_err(invalid)?;
-        let rendered =
-            kind.canonical_change(&name, hash("is"), should)
-                .and_then(|(name, mut change)| {
-                    if is_removal {
-                        change.should = None;
-                    }
-                    kind.render(&name, &change, SecretVisibility::Redacted)
-                });
-        match rendered {
-            Ok(rendered) => lines.extend(rendered),
-            Err(error) => return Ok(Err(error)),
+        let (name, mut change) = kind.canonical_change(&name, hash("is"), should)?;
+        if is_removal {
+            change.should = None;
         }
+        lines.extend(kind.render(&name, &change, facts, SecretVisibility::Redacted)?);
     }
-    Ok(Ok(lines))
+    Ok(lines)
 }
 
 fn hash(node: &Node) -> Hash {
@@ -272,44 +366,9 @@ fn hash(node: &Node) -> Hash {
     }
 }
 
-fn case_output(file: &'static str, text: Result<String>) -> CaseOutput {
-    match text {
-        Ok(text) => CaseOutput { file, text },
-        Err(error) => CaseOutput {
-            file: "error.txt",
-            text: format!("{error}\n"),
-        },
-    }
-}
-
 fn output_of<'o>(outputs: &'o [(String, String)], command: &str) -> Option<&'o str> {
     let file = file_of(command);
     let mut outputs = outputs.iter();
     let (_, output) = outputs.find(|(name, _)| *name == file)?;
     Some(output)
-}
-
-fn pretty(json: &serde_json::Value) -> String {
-    format!("{json:#}\n")
-}
-
-/// Compares two texts, and returns the first line that differs.
-fn difference(expected: &str, actual: &str) -> std::result::Result<(), String> {
-    if expected == actual {
-        return Ok(());
-    }
-    let mut actual_lines = actual.lines();
-    for (number, line) in (1..).zip(expected.lines()) {
-        match actual_lines.next() {
-            Some(other) if other == line => {}
-            other => {
-                let other = other.unwrap_or("(nothing)");
-                return Err(format!("line {number}: expected `{line}`, found `{other}`"));
-            }
-        }
-    }
-    Err(match actual_lines.next() {
-        Some(line) => format!("found a line more than expected: `{line}`"),
-        None => "they differ in their line ends".to_owned(),
-    })
 }

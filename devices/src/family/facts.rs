@@ -4,7 +4,7 @@ use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
 
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::source::{Answers, ProtocolKind, Row, Source};
+use crate::source::{Answers, ProtocolKind, RecordedAnswer, Row, Source, Unanswered};
 use crate::template::{Escape, Expression, Scope, Template};
 use crate::{Error, Result};
 
@@ -73,6 +73,11 @@ impl FactSources {
         self.0.iter().flat_map(|source| source.source.queries())
     }
 
+    /// The sources of rows.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.0.iter().map(|fact_source| &fact_source.source)
+    }
+
     /// Collects the facts of the device behind `ctx`. Facts that cannot be read are left out, with a warning.
     ///
     /// # Errors
@@ -105,6 +110,22 @@ impl FactSources {
         Ok(())
     }
 
+    /// Queries the device for everything that the facts are made of.
+    ///
+    /// # Errors
+    /// Fails when the session is lost, and when answers do not match.
+    pub(super) async fn record(
+        &self,
+        ctx: &Context<'_>,
+        answers: &mut Answers,
+        recorded: &mut Vec<RecordedAnswer>,
+    ) -> Result<()> {
+        for source in &self.0 {
+            source.source.record(ctx, answers, recorded).await?;
+        }
+        Ok(())
+    }
+
     /// The facts in these answers.
     pub(super) fn of_outputs<'o>(
         &self,
@@ -113,9 +134,8 @@ impl FactSources {
     ) -> Facts {
         let mut facts = Facts::new();
         for source in &self.0 {
-            let mut missing = source.source.queries();
-            missing.retain(|query| !query.contains("{{") && output(query).is_none());
-            if let Some(query) = missing.first() {
+            let is_known = |query: &str| output(query).is_some();
+            if let Some(query) = source.source.missing(&is_known) {
                 report(format!("there is no output of `{query}`"));
                 continue;
             }
@@ -127,6 +147,15 @@ impl FactSources {
         }
         add_flat(&mut facts);
         facts
+    }
+
+    /// The commands or queries that a recording still lacks.
+    pub(super) fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> impl Iterator<Item = Unanswered> {
+        let sources = self.0.iter();
+        sources.flat_map(move |source| source.source.unanswered(known))
     }
 
     /// Compiles the TextFSM templates.
@@ -142,7 +171,7 @@ impl FactSource {
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let source = Source::read(top, protocol_kind, "facts", read, problems);
+        let source = Source::read(top, protocol_kind, &["facts"], read, problems);
         let facts_node = top.required("facts", problems);
         let source = source?;
         let names = source.names();
@@ -168,7 +197,7 @@ impl FactSource {
             Ok(rows) => rows,
             Err(error) => return report(format!("facts of {label} are omitted: {error}")),
         };
-        if rows.is_empty() && self.source.is_output() {
+        if rows.is_empty() && self.source.expects_rows() {
             report(format!("the output of {label} contains no facts"));
         }
         for row in rows {

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 
 use devgate_transports::reading;
 
-use crate::file_node::YamlFile;
+use crate::file_node::{Problems, YamlFile};
 use crate::{Error, Result};
 
 /// Every file of the built-in families, by its path below `devices/families`.
 static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/families.rs"));
+
+/// The name of a family's file.
+pub(super) const FILE: &str = "family.yaml";
 
 /// A family's folder.
 #[derive(Clone, Debug)]
@@ -52,6 +55,22 @@ impl Folder {
         }
     }
 
+    /// The folder on disk, if it is there.
+    pub(crate) fn on_disk(&self) -> Option<&Path> {
+        match self {
+            Self::BuiltIn(_) => None,
+            Self::OnDisk(folder) => Some(folder),
+        }
+    }
+
+    /// Returns whether a path is a folder.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        match self {
+            Self::BuiltIn(_) => self.names(path).is_ok_and(|names| !names.is_empty()),
+            Self::OnDisk(folder) => folder.join(path).is_dir(),
+        }
+    }
+
     /// Reads a file. An absolute path may lead out of a folder on disk.
     pub(crate) fn read(&self, path: &str) -> Result<String> {
         match self {
@@ -86,6 +105,24 @@ impl Folder {
         names.sort();
         names.dedup();
         Ok(names)
+    }
+
+    /// Returns the folders of the family's types: its own, and that of the family which it takes types from
+    /// (`types_of`), beside it or built in.
+    pub(crate) fn of_types(&self) -> Vec<Self> {
+        let text = self.read(FILE).unwrap_or_default();
+        let mut lines = text.lines();
+        let other = lines.find_map(|line| line.strip_prefix("types_of:"));
+        let other = other.and_then(|name| match self {
+            Self::OnDisk(folder) if folder.join("..").join(name.trim()).is_dir() => {
+                Some(Self::OnDisk(folder.with_file_name(name.trim())))
+            }
+            _ => built_in()
+                .into_iter()
+                .find(|known| *known == name.trim())
+                .map(Self::BuiltIn),
+        });
+        [Some(self.clone()), other].into_iter().flatten().collect()
     }
 
     /// Writes a file. This fails in a built-in folder.
@@ -139,4 +176,18 @@ fn on_disk(folder: &Path) -> Result<Vec<String>> {
 fn file_error(what: &'static str, file: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
     let file = file.into();
     move |cause| Error::File { what, file, cause }
+}
+
+/// The file, or `None` if it is not YAML, which is reported.
+pub(super) fn if_valid(
+    file: Result<YamlFile>,
+    problems: &mut Problems,
+) -> Result<Option<YamlFile>> {
+    match file {
+        Err(Error::Family(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        file => file.map(Some),
+    }
 }

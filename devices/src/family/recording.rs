@@ -12,9 +12,11 @@ use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::definition::Family;
 use super::folder::Folder;
 use crate::error::Problem;
 use crate::file_node::FileNode;
+use crate::source::Unanswered;
 use crate::{Error, Result};
 
 /// A recorded session. Its fields are the keys of `session` in a `case.yaml`, except for `desc`, which is beside it.
@@ -46,10 +48,25 @@ pub struct Recording {
     pub outputs: Vec<(String, String)>,
 }
 
+/// The length in bytes of the longest command whose file has the command as its name.
+const LONGEST_NAME: usize = 240;
+
 /// The file in which the output of a command is recorded.
 pub(super) fn file_of(command: &str) -> String {
     let name = command.replace(['/', '\\', '|', '"', ':', '*', '?', '<', '>'], "_");
-    format!("{name}.txt")
+    if name.len() <= LONGEST_NAME {
+        return format!("{name}.txt");
+    }
+    // The hash of the whole distinguishes names that begin alike (FNV-1a, of 64 bits).
+    let hash = command
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let end = (0..=LONGEST_NAME - 20)
+        .rev()
+        .find(|&end| name.is_char_boundary(end));
+    format!("{} {hash:016x}.txt", &name[..end.unwrap_or(0)])
 }
 
 /// The texts of the files in a folder, with the files' names.
@@ -89,6 +106,32 @@ pub(super) fn similar<'o>(outputs: &'o [(String, String)], command: &str) -> Opt
                 .is_some_and(|(stem, _)| stem == command)
     })?;
     Some(output)
+}
+
+impl Family {
+    /// The read-only commands or queries that a recording still lacks, without duplicates: those that the dialect runs
+    /// when a session opens, and those of facts and resources. What a command is asked about may be in the answers to
+    /// others, so there may be more when these are known.
+    pub fn unanswered<'o>(
+        &self,
+        known: impl Fn(&str) -> Option<&'o str> + Copy,
+    ) -> Vec<Unanswered> {
+        let on_open = self.dialect.iter().flat_map(|dialect| &dialect.on_open);
+        let on_open = on_open.filter(|command| known(command).is_none());
+        let on_open = on_open.map(|command| Unanswered {
+            query: command.clone(),
+            is_optional: false,
+        });
+        let types = self.types.iter().flat_map(|kind| kind.unanswered(known));
+        let mut unanswered: Vec<Unanswered> = Vec::new();
+        for one in on_open.chain(self.facts.unanswered(known)).chain(types) {
+            match unanswered.iter_mut().find(|other| other.query == one.query) {
+                Some(other) => other.is_optional &= one.is_optional,
+                None => unanswered.push(one),
+            }
+        }
+        unanswered
+    }
 }
 
 impl Recording {
@@ -156,21 +199,27 @@ impl Recording {
         self
     }
 
+    /// Its `case.yaml`, as a case of this family.
+    pub(super) fn case_yaml(&self, family: &str) -> String {
+        // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
+        let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
+        let mut session = json!(self);
+        session["family"] = family.into();
+        for (key, text) in session.as_object().into_iter().flatten() {
+            if text != "" {
+                case.push_str(&format!("  {key}: {text}\n"));
+            }
+        }
+        case
+    }
+
     /// Writes the recording into an existing empty folder.
     ///
     /// # Errors
     /// Fails when a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let (folder, path) = Folder::parent_of(folder);
-        // JSON texts are valid YAML, and keep blanks, colours and bells as they were.
-        let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
-        let session = json!(self);
-        for (key, text) in session.as_object().into_iter().flatten() {
-            if text != "" {
-                case.push_str(&format!("  {key}: {text}\n"));
-            }
-        }
-        folder.write(&format!("{path}/case.yaml"), &case)?;
+        folder.write(&format!("{path}/case.yaml"), &self.case_yaml(&self.family))?;
         for (name, output) in &self.outputs {
             folder.write(&format!("{path}/{name}"), output)?;
         }

@@ -24,7 +24,7 @@ enum Purpose {
     Preview,
 }
 
-/// Types changes, each of which consists of lines. Calls `report` for each change with its index and whether
+/// Types changes, each of which consists of lines; `mode_exit` leaves a mode. Calls `report` for each change with its index and whether
 /// it was accepted or why it was refused. After a refusal the other changes continue. Nothing that may be in effect is
 /// sent twice.
 ///
@@ -35,9 +35,10 @@ pub(crate) async fn send(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
     changes: &[Vec<Line>],
+    mode_exit: Option<&str>,
     report: impl FnMut(usize, std::result::Result<(), String>) + Send,
 ) -> Result<()> {
-    let sent = type_all(ctx, session, changes, Purpose::Change, report);
+    let sent = type_all(ctx, session, changes, mode_exit, Purpose::Change, report);
     sent.await.map(drop)
 }
 
@@ -50,9 +51,10 @@ pub(crate) async fn preview(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
     changes: &[Vec<Line>],
+    mode_exit: Option<&str>,
     report: impl FnMut(usize, std::result::Result<(), String>) + Send,
 ) -> Result<Vec<String>> {
-    type_all(ctx, session, changes, Purpose::Preview, report).await
+    type_all(ctx, session, changes, mode_exit, Purpose::Preview, report).await
 }
 
 /// Types changes, all at once if possible. If none took effect, the refused one is left out, and the rest is typed
@@ -62,6 +64,7 @@ async fn type_all(
     ctx: &Context<'_>,
     session: &dyn CommandLine,
     changes: &[Vec<Line>],
+    mode_exit: Option<&str>,
     purpose: Purpose,
     mut report: impl FnMut(usize, std::result::Result<(), String>) + Send,
 ) -> Result<Vec<String>> {
@@ -71,7 +74,8 @@ async fn type_all(
         if group.is_empty() {
             continue;
         }
-        let batch = Batch::new(group.iter().map(|&index| &changes[index]));
+        let changes_of_group = group.iter().map(|&index| &changes[index]);
+        let batch = Batch::new(changes_of_group, mode_exit);
         let outcome = match purpose {
             Purpose::Change => session.configure(ctx, &batch.lines).await.map(|()| None),
             Purpose::Preview => session.preview(ctx, &batch.lines).await,
@@ -115,12 +119,12 @@ async fn type_all(
 }
 
 impl Batch {
-    fn new<'l>(changes: impl Iterator<Item = &'l Vec<Line>>) -> Self {
+    fn new<'l>(changes: impl Iterator<Item = &'l Vec<Line>>, mode_exit: Option<&str>) -> Self {
         let (mut lines, mut owners) = (Vec::new(), Vec::new());
         let mut last: Option<&Line> = None;
         for (owner, change) in changes.enumerate() {
             for line in change {
-                let exits = last.map(|last| last.mode_exits_before(line));
+                let exits = last.map(|last| last.mode_exits_before(line, mode_exit));
                 lines.extend(exits.into_iter().flatten());
                 lines.push(line.to_transport());
                 owners.resize(lines.len(), owner);

@@ -217,7 +217,11 @@ mod tests {
     #[test]
     fn modes_are_left_where_the_indentation_goes_back() {
         let lines = Line::all("a\n b\n  c\nd\n", &Secrets::default(), None).expect("lines");
-        let exits = |at: usize| lines[at].mode_exits_before(&lines[at + 1]).count();
+        let exits = |at: usize| {
+            lines[at]
+                .mode_exits_before(&lines[at + 1], Some("exit"))
+                .count()
+        };
         assert_eq!([exits(0), exits(1), exits(2)], [0, 0, 2]);
     }
 

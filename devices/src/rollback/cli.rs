@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use devgate_schemas::{Hash, Regexp, Value};
-use devgate_transports::Context;
+use devgate_transports::{Context, Dialect};
 
 use super::blocks::{Step, StepKind, blocks, steps};
 use super::device_rollback::{DeviceRollback, RestorePoint};
@@ -20,6 +20,8 @@ pub(crate) struct CliRollback {
     ignore: Vec<Regexp>,
     /// The line that removes `LINE`.
     undo: WithLocation<Expression>,
+    /// The line that leaves a mode.
+    mode_exit: Option<String>,
 }
 
 /// How many times the difference is computed and applied: removing one line may remove others.
@@ -29,10 +31,19 @@ const ROUNDS: usize = 4;
 const NAMED: usize = 5;
 
 impl CliRollback {
-    /// Reads the `checkpoint` of a family's file.
-    pub(crate) fn read(top: &FileNode<'_>, problems: &mut Problems) -> Option<Self> {
+    /// Reads the `checkpoint` of a family's file. `config_text` of the dialect shows the configuration if `show` is left
+    /// out.
+    pub(crate) fn read(
+        top: &FileNode<'_>,
+        dialect: Option<&Dialect>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
-        let show = top.required_text("show", problems);
+        let config_text = dialect.and_then(|dialect| dialect.config_text.as_deref());
+        let show = match config_text.filter(|_| top.get("show").is_none()) {
+            None => top.required_text("show", problems),
+            config_text => config_text,
+        };
         let undo = top
             .required("undo", problems)
             .and_then(|file_node| file_node.expression(&["LINE"], problems));
@@ -52,7 +63,14 @@ impl CliRollback {
             show: show?.to_owned(),
             ignore,
             undo: undo?,
+            mode_exit: line::mode_exit(dialect).map(str::to_owned),
         })
+    }
+
+    /// Whether a line of the configuration does not count, because it is none or changes by itself.
+    pub(crate) fn is_ignored(&self, line: &str) -> bool {
+        let mut patterns = self.ignore.iter();
+        patterns.any(|pattern| pattern.is_match(line.trim()).unwrap_or(false))
     }
 
     async fn running_configuration(&self, ctx: &Context<'_>) -> Result<String> {
@@ -65,12 +83,8 @@ impl CliRollback {
 
     /// The steps from one restore point to another.
     fn steps(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
-        let is_ignored = |line: &str| {
-            let mut patterns = self.ignore.iter();
-            patterns.any(|pattern| pattern.is_match(line).unwrap_or(false))
-        };
-        let [from, to] =
-            [from, to].map(|restore_point| blocks(restore_point.0.reveal(), is_ignored));
+        let [from, to] = [from, to]
+            .map(|restore_point| blocks(restore_point.0.reveal(), |line| self.is_ignored(line)));
         steps(&from, &to, &|line| self.undo(line))
     }
 
@@ -117,7 +131,8 @@ impl DeviceRollback for CliRollback {
                     ctx.debug(message);
                 }
             };
-            line::send(ctx, session(ctx)?, &lines, refused).await?;
+            let mode_exit = self.mode_exit.as_deref();
+            line::send(ctx, session(ctx)?, &lines, mode_exit, refused).await?;
             remaining = self.steps(&self.current(ctx).await?, &restore_point)?;
         }
         if remaining.is_empty() {
@@ -172,7 +187,7 @@ mod tests {
     #[tokio::test]
     async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
         let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let before =
             FakeSession::with_output("!\ninterface a\n description caf\u{fffd}\n", "bogus");
         let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
@@ -192,7 +207,7 @@ mod tests {
         const FLAT: &str =
             "show: show configuration | display set\nundo: \"'delete ' ~ LINE[4:]\"\n";
         let file = YamlFile::parse("family.yaml", FLAT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let device = FakeCandidate::with_running(&["set a 1", "set b 1"]);
         let (events, retry_budget) = (EventLog::default(), RetryBudget::new());
         let ctx = Context::new("router", &events, &retry_budget);
@@ -213,7 +228,7 @@ mod tests {
     #[tokio::test]
     async fn remaining_differences_are_named_without_their_secrets() {
         let file = YamlFile::parse("family.yaml", CHECKPOINT).expect("YAML");
-        let checkpoint = CliRollback::read(&file.top(), &mut Vec::new()).expect("reads");
+        let checkpoint = CliRollback::read(&file.top(), None, &mut Vec::new()).expect("reads");
         let before =
             FakeSession::with_output("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
         let after = FakeSession::with_output("interface a\n!\nenable password canary", "password");

@@ -4,38 +4,46 @@ use std::collections::HashMap;
 
 use devgate_schemas::Value;
 
-/// A device's answers, by query.
+use super::request::{Format, Request};
+
+/// A device's answers, by the names of the requests.
 #[derive(Debug, Default)]
-pub(crate) struct Answers(HashMap<String, Answer>);
+pub(crate) struct Answers {
+    outputs: HashMap<String, Answer>,
+    documents: HashMap<String, Answer>,
+}
 
 #[derive(Debug)]
 pub(super) enum Answer {
+    /// The output of a command.
     Output(String),
     Document(Value),
+    /// The device has nothing of this kind.
+    Nothing,
 }
 
 impl Answers {
-    pub(super) fn insert(&mut self, query: String, answer: Answer) {
-        self.0.insert(query, answer);
+    pub(super) fn insert(&mut self, request: Request, answer: Answer) {
+        let answers = match request.format {
+            Format::Text => &mut self.outputs,
+            Format::Data => &mut self.documents,
+        };
+        answers.insert(request.name, answer);
     }
 
-    /// Whether a query has an answer.
-    pub(super) fn contains(&self, query: &str) -> bool {
-        self.0.contains_key(query)
-    }
-
-    /// The document that answers a query.
-    pub(super) fn document(&self, query: &str) -> &Value {
-        match self.0.get(query) {
-            Some(Answer::Document(document)) => document,
-            Some(Answer::Output(_)) | None => &Value::Undef,
+    /// The answer to a request.
+    pub(super) fn get(&self, request: &Request) -> Option<&Answer> {
+        match request.format {
+            Format::Text => self.outputs.get(&request.name),
+            Format::Data => self.documents.get(&request.name),
         }
     }
 
+    /// The output of a command, for messages.
     pub(super) fn output(&self, command: &str) -> &str {
-        match self.0.get(command) {
+        match self.outputs.get(command) {
             Some(Answer::Output(output)) => output,
-            Some(Answer::Document(_)) | None => "",
+            _ => "",
         }
     }
 }

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use devgate_transports::Dialect;
 
-use crate::template::Escape;
-
 /// What the types of a family must know of its protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct FamilyProtocol {
@@ -29,24 +27,28 @@ impl FamilyProtocol {
 pub(crate) enum ProtocolKind {
     /// Commands, with text output.
     Commands,
+    /// Commands, whose answers can also be data.
+    CommandApi,
     /// HTTP requests for paths, with JSON.
     Rest,
     /// XML elements.
     Netconf,
     /// Database tables.
     Ovsdb,
+    /// A candidate configuration of XML that is committed.
+    Panos,
     /// Read-only data.
     ReadOnly,
 }
 
 /// Every built-in protocol. A new one needs a line here.
 const KINDS: [(&str, ProtocolKind); 10] = [
-    ("eapi", ProtocolKind::Commands),
+    ("eapi", ProtocolKind::CommandApi),
     ("f5", ProtocolKind::Rest),
     ("netconf", ProtocolKind::Netconf),
-    ("nxapi", ProtocolKind::Commands),
+    ("nxapi", ProtocolKind::CommandApi),
     ("ovsdb", ProtocolKind::Ovsdb),
-    ("panos", ProtocolKind::ReadOnly),
+    ("panos", ProtocolKind::Panos),
     ("rest", ProtocolKind::Rest),
     ("restconf", ProtocolKind::Rest),
     ("snmp", ProtocolKind::ReadOnly),
@@ -60,19 +62,15 @@ impl ProtocolKind {
         known.map_or(Self::Commands, |(_, kind)| *kind)
     }
 
-    /// How values are escaped in a query.
-    pub(super) fn escape(self) -> Escape {
-        match self {
-            Self::Rest => Escape::Path,
-            Self::Netconf => Escape::Xml,
-            Self::Commands | Self::Ovsdb | Self::ReadOnly => Escape::None,
-        }
+    /// Whether it has commands.
+    pub(crate) fn has_commands(self) -> bool {
+        matches!(self, Self::Commands | Self::CommandApi)
     }
 }
 
 /// Whether the devices that a protocol reaches have a command line.
 pub fn has_command_line(protocol: &str) -> bool {
-    ProtocolKind::of(protocol) == ProtocolKind::Commands
+    ProtocolKind::of(protocol).has_commands()
 }
 
 #[cfg(test)]

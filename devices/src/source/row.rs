@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use devgate_schemas::Hash;
+use devgate_schemas::{Hash, Value};
 
 use super::answers::Answers;
-use super::document::DocumentRow;
 use crate::{Error, textfsm};
 
 /// A row of an answer: values by name.
@@ -17,14 +16,35 @@ pub(crate) enum Row {
         row: textfsm::Row,
     },
     /// A row of a document.
-    Answer(DocumentRow),
+    Document {
+        query: Arc<str>,
+        /// The number of the row in the answer, counted from 1.
+        number: usize,
+        values: Hash,
+    },
 }
 
 impl Row {
     pub(crate) fn values(&self) -> &Hash {
         match self {
             Self::Output { row, .. } => &row.values,
-            Self::Answer(document) => &document.values,
+            Self::Document { values, .. } => values,
+        }
+    }
+
+    /// Adds a value of another row.
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        let values = match self {
+            Self::Output { row, .. } => &mut row.values,
+            Self::Document { values, .. } => values,
+        };
+        values.insert(name, value);
+    }
+
+    pub(super) fn into_values(self) -> Hash {
+        match self {
+            Self::Output { row, .. } => row.values,
+            Self::Document { values, .. } => values,
         }
     }
 
@@ -38,7 +58,7 @@ impl Row {
                     position.line, position.column
                 )
             }
-            Self::Answer(document) => format!(", row {}", document.number),
+            Self::Document { number, .. } => format!(", row {number}"),
         }
     }
 
@@ -54,9 +74,9 @@ impl Row {
                     message,
                 }
             }
-            Self::Answer(document) => Error::Answer {
-                query: document.query.to_string(),
-                row: Some(document.number),
+            Self::Document { query, number, .. } => Error::Answer {
+                query: query.to_string(),
+                row: Some(*number),
                 message,
             },
         }

@@ -9,15 +9,25 @@
 //! | `host`, `netmask` | the address and the mask of `10.0.0.1/24` |
 //! | `bindings` | Facter's `bindings` of a list of addresses with lengths |
 //! | `mac` | a MAC address as `aa:bb:cc:dd:ee:ff` |
-//! | `interface(names)` | an interface's name in full: `Gi0/1` is `GigabitEthernet0/1` |
+//! | `interface` | an interface's name in full, by the family's table or by words: `Gi0/1` is `GigabitEthernet0/1` |
 //! | `ranges` | a list of numbers in one form: `3,1-2` is `1-3` |
 //! | `seconds` | the seconds of a length of time: `1d02h03m`, `2 hours, 5 minutes`, `01:02:03` |
 //! | `x is changed(y)` | whether x is given, and is not y: `{% if mtu is changed(is.mtu) %}` |
+//! | `x is matching(pattern)` | whether a regular expression matches somewhere in a text |
+//! | `fail(message)` | refuses the change, before anything is sent |
 
+use devgate_schemas::Regexp;
 use minijinja::{Environment, Error, ErrorKind, Value};
 
+use super::names::{INTERFACE, NameForm, NameTable};
 use super::network::{self, Prefix};
 use super::uptime;
+
+/// The function that refuses a change.
+pub(super) const FAIL: &str = "fail";
+
+/// What [`FAIL`]'s message begins with, so that it is known as such. No family can write it.
+pub(super) const REFUSAL: char = '\u{1}';
 
 /// Adds the filters and tests.
 pub(super) fn add(language: &mut Environment<'static>) {
@@ -37,14 +47,44 @@ pub(super) fn add(language: &mut Environment<'static>) {
     });
     language.add_filter("bindings", bindings);
     language.add_filter("mac", |text: &str| filter_result(network::mac(text)));
-    language.add_filter("interface", |text: &str, names: Vec<String>| {
-        network::interface(text, &names)
+    language.add_filter(INTERFACE, |text: &str, words: Vec<String>| {
+        interface(text, words)
     });
     language.add_filter("ranges", |text: &str| filter_result(network::ranges(text)));
     language.add_filter("seconds", |text: &str| filter_result(uptime::seconds(text)));
     language.add_test("changed", |value: &Value, other: &Value| {
         !value.is_none() && value != other
     });
+    language.add_test("matching", |text: &str, pattern: &str| {
+        let pattern = filter_result(Regexp::new(pattern).map_err(|error| error.to_string()))?;
+        filter_result(pattern.is_match(text).map_err(|error| error.to_string()))
+    });
+    language.add_function(FAIL, |message: &str| -> Result<Value, Error> {
+        Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("{REFUSAL}{message}"),
+        ))
+    });
+}
+
+/// Adds the filter of a family's table of names.
+pub(super) fn add_table(language: &mut Environment<'static>, table: NameTable) {
+    if table.name == INTERFACE {
+        language.add_filter(INTERFACE, move |text: &str, words: Option<Vec<String>>| {
+            words.map_or_else(|| table.canonical(text), |words| interface(text, words))
+        });
+    } else {
+        let name = table.name.clone();
+        language.add_filter(name, move |text: &str| table.canonical(text));
+    }
+}
+
+fn interface(text: &str, words: Vec<String>) -> String {
+    let table = NameTable {
+        name: INTERFACE.to_owned(),
+        forms: words.into_iter().map(NameForm::Word).collect(),
+    };
+    table.canonical(text)
 }
 
 fn integer(text: &str) -> Result<Option<i64>, Error> {

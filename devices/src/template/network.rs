@@ -91,25 +91,6 @@ pub(super) fn mac(text: &str) -> Result<String, String> {
     Ok(pairs.join(":"))
 }
 
-/// Expands the name of an interface: with `GigabitEthernet` among the names, `Gi0/1` is
-/// `GigabitEthernet0/1`. The first of the names that begins like the text is used. A text without such a name stays
-/// as it is.
-pub(super) fn interface(text: &str, names: &[String]) -> String {
-    let end = text
-        .find(|character: char| character.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (prefix, number) = text.split_at(end);
-    let prefix = prefix.trim_end();
-    let starts_with_prefix = |name: &&String| {
-        name.get(..prefix.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-    };
-    match names.iter().find(starts_with_prefix) {
-        Some(name) if !prefix.is_empty() => format!("{name}{number}"),
-        _ => text.to_owned(),
-    }
-}
-
 /// Converts a list of numbers and ranges to its canonical form: `3,1-2, 7` is `1-3,7`.
 pub(super) fn ranges(text: &str) -> Result<String, String> {
     let number = |text: &str| {
@@ -190,20 +171,6 @@ mod tests {
             assert_eq!(mac(text).as_deref(), Ok("02:00:5e:10:00:00"));
         }
         assert!(mac("0200.5e10").is_err());
-    }
-
-    #[test]
-    fn interface_names_are_written_out() {
-        let names = ["GigabitEthernet".to_owned(), "Vlan".to_owned()];
-        assert_eq!(interface("Gi0/1", &names), "GigabitEthernet0/1");
-        assert_eq!(interface("gi 0/1", &names), "GigabitEthernet0/1");
-        assert_eq!(interface("vlan10", &names), "Vlan10");
-        assert_eq!(
-            interface("GigabitEthernet0/1", &names),
-            "GigabitEthernet0/1"
-        );
-        assert_eq!(interface("Te0/1", &names), "Te0/1");
-        assert_eq!(interface("10", &names), "10");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The values that expressions and templates see: a row, or a change with its secrets replaced by
 //! placeholders.
 
-use devgate_schemas::{Hash, REDACTED, Resource, Sensitive, TypeSchema, Value};
-use minijinja::Value as JinjaValue;
-use minijinja::value::Serde;
+use std::sync::Arc;
+
+use devgate_schemas::{Facts, Hash, REDACTED, Resource, Sensitive, TypeSchema, Value};
+use minijinja::value::{Object, Serde};
+use minijinja::{Error as JinjaError, ErrorKind, Value as JinjaValue};
 
 /// The values by name that an expression or a template sees.
 pub(crate) struct Scope(pub(super) JinjaValue);
@@ -23,6 +25,10 @@ pub(crate) struct Revealed {
     /// The secrets in the text.
     pub(crate) secrets: Vec<Sensitive<String>>,
 }
+
+/// The facts of a device that is not known.
+#[derive(Debug)]
+struct UnknownFacts;
 
 const PLACEHOLDER: (char, char) = ('\u{1}', '\u{2}');
 
@@ -51,6 +57,8 @@ pub(crate) enum Escape {
     None,
     /// Escaped as part of a line: a line end in a value does not begin a line of the template.
     Line,
+    /// Not escaped, but a value must only name something, in a command or in an XPath.
+    Name,
     /// Escaped as part of a URL's path (RFC 3986, 2.1).
     Path,
     /// Escaped as text or attribute of XML.
@@ -105,6 +113,21 @@ impl Scope {
         Ok(Self(JinjaValue::from_pairs(scope)))
     }
 
+    /// The scope that has nothing but a device's facts.
+    pub(crate) fn of_facts(facts: Option<&Facts>) -> Self {
+        let facts = match facts {
+            Some(facts) => JinjaValue::from(Serde(facts)),
+            None => JinjaValue::from_object(UnknownFacts),
+        };
+        Self(JinjaValue::from_pairs([("facts", facts)]))
+    }
+
+    /// Returns the scope with a device's facts. Without them, an expression that needs a fact fails.
+    pub(crate) fn with_facts(self, facts: Option<&Facts>) -> Self {
+        let facts = Self::of_facts(facts).0;
+        Self(minijinja::value::merge_maps([facts, self.0]))
+    }
+
     /// Returns the scope with one more value.
     pub(crate) fn with(&self, name: &str, value: &Value) -> Self {
         let more = JinjaValue::from_pairs([(name, JinjaValue::from(Serde(value)))]);
@@ -131,6 +154,14 @@ impl Scope {
                 .keys()
                 .map(|name| (name.clone(), value(name))),
         ))
+    }
+}
+
+impl Object for UnknownFacts {
+    fn get_value(self: &Arc<Self>, _: &JinjaValue) -> Option<JinjaValue> {
+        let message = "the facts of the device are not known here: give them with `--facts`, or as \
+                       `facts` of a case";
+        Some(JinjaError::new(ErrorKind::InvalidOperation, message).into())
     }
 }
 
@@ -298,7 +329,7 @@ impl Escape {
     /// Escapes a text.
     pub(crate) fn escaped(self, text: &str) -> String {
         match self {
-            Self::None => text.to_owned(),
+            Self::None | Self::Name => text.to_owned(),
             Self::Line => text.replace('\n', VALUE_LINE_END.encode_utf8(&mut [0; 4])),
             Self::Path => {
                 let mut escaped = String::with_capacity(text.len());

@@ -6,7 +6,9 @@ use devgate_schemas::did_you_mean;
 use minijinja::Environment;
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, parse_expr};
 
-use super::Error;
+use super::language::Language;
+use super::names::INTERFACE;
+use super::{Cause, Error};
 
 /// The filters that suggestions are made of: Jinja's and ours.
 #[rustfmt::skip]
@@ -20,14 +22,14 @@ const FILTERS: [&str; 58] = [
 
 /// The tests that suggestions are made of.
 #[rustfmt::skip]
-const TESTS: [&str; 35] = [
+const TESTS: [&str; 36] = [
     "boolean", "changed", "defined", "divisibleby", "endingwith", "eq", "equalto", "escaped", "even", "false", "filter",
-    "float", "ge", "greaterthan", "gt", "in", "int", "integer", "iterable", "le", "lessthan", "lower", "lt", "mapping",
+    "float", "ge", "greaterthan", "gt", "in", "int", "integer", "iterable", "le", "lessthan", "lower", "lt", "mapping", "matching",
     "ne", "none", "number", "odd", "safe", "sameas", "sequence", "startingwith", "string", "true", "undefined",
 ];
 
 /// Refuses an unknown filter or test of an expression.
-pub(super) fn check_expression(language: &Environment<'_>, source: &str) -> Result<(), Error> {
+pub(super) fn check_expression(language: Language, source: &str) -> Result<(), Error> {
     let parsed = parse_expr(source)?;
     let mut generator = CodeGenerator::new("expression", source);
     generator.compile_expr(&parsed);
@@ -35,28 +37,46 @@ pub(super) fn check_expression(language: &Environment<'_>, source: &str) -> Resu
 }
 
 /// Refuses an unknown filter or test, at its line.
-pub(super) fn check(language: &Environment<'_>, code: &Instructions<'_>) -> Result<(), Error> {
+pub(super) fn check(language: Language, code: &Instructions<'_>) -> Result<(), Error> {
+    let environment = language.environment;
     let mut number = 0;
     while let Some(instruction) = code.get(number) {
-        let unknown = match instruction {
-            Instruction::ApplyFilter(name, ..) if !is_known(language, "filter", name) => {
-                Some(("filter", name, did_you_mean(name, FILTERS)))
+        let message = match instruction {
+            Instruction::ApplyFilter(name, ..) if !is_known(environment, "filter", name) => {
+                let hint = did_you_mean(name, FILTERS);
+                Some(format!("there is no filter `{name}`{hint}"))
             }
-            Instruction::PerformTest(name, ..) if !is_known(language, "test", name) => {
-                Some(("test", name, did_you_mean(name, TESTS)))
+            Instruction::PerformTest(name, ..) if !is_known(environment, "test", name) => {
+                let hint = did_you_mean(name, TESTS);
+                Some(format!("there is no test `{name}`{hint}"))
+            }
+            Instruction::ApplyFilter(name, Some(1), _)
+                if *name == INTERFACE && !language.names_interfaces =>
+            {
+                Some(
+                    "the family has no table of names for `interface`: expected \
+                     `names: { interface: […] }` in its file, or `interface(words)` here"
+                        .to_owned(),
+                )
             }
             _ => None,
         };
-        if let Some((what, name, hint)) = unknown {
+        if let Some(message) = message {
             return Err(Error {
                 line: code.get_line(number).unwrap_or(1),
-                message: format!("there is no {what} `{name}`{hint}"),
-                missing: None,
+                message,
+                cause: Cause::Other,
+                expression: None,
             });
         }
         number += 1;
     }
     Ok(())
+}
+
+/// Whether every family has a filter of this name.
+pub(crate) fn is_filter(name: &str) -> bool {
+    is_known(Language::default().environment, "filter", name)
 }
 
 /// Whether there is a filter or test of this name. Jinja's own tests `filter` and `test` know.
@@ -68,16 +88,15 @@ fn is_known(language: &Environment<'_>, what: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::LANGUAGE;
-
     #[test]
     fn every_suggestion_is_there() {
+        let language = Language::default().environment;
         for (what, names) in [("filter", &FILTERS[..]), ("test", &TESTS)] {
             for name in names {
-                assert!(is_known(&LANGUAGE, what, name), "{what} {name}");
+                assert!(is_known(language, what, name), "{what} {name}");
             }
             assert!(names.is_sorted(), "{what}");
-            assert!(!is_known(&LANGUAGE, what, "nothing"));
+            assert!(!is_known(language, what, "nothing"));
         }
     }
 }

@@ -9,7 +9,8 @@ use devgate_schemas::{did_you_mean, suggest};
 use devgate_transports::reading;
 
 use super::regexp::Regexp;
-use super::table::{Table, location, unreadable};
+use super::table::{Table, TemplateFile, location, unreadable};
+use crate::error::Location;
 use crate::{Error, Result};
 
 /// A folder of templates.
@@ -28,6 +29,41 @@ struct Entry {
     templates: String,
     platform: String,
     command: String,
+}
+
+/// The templates of one command of one platform. They are compiled on first use.
+#[derive(Debug)]
+pub struct CommandTemplates {
+    names: String,
+    files: Vec<TemplateFile>,
+    /// Where the index names them.
+    location: Location,
+}
+
+impl CommandTemplates {
+    /// The names of their files, with `:` between them.
+    pub fn names(&self) -> &str {
+        &self.names
+    }
+
+    /// Parses an output of the command.
+    ///
+    /// # Errors
+    /// Fails with all that is wrong with a template or with the output.
+    pub fn parse(&self, command: &str, output: &str) -> Result<Table> {
+        let mut table: Option<Table> = None;
+        for file in &self.files {
+            let further = file.parse(command, output)?;
+            match &mut table {
+                None => table = Some(further),
+                Some(table) => table.extend(further).map_err(|message| {
+                    let message = format!("{}: {message}", self.names);
+                    Error::Data(self.location.problem(message))
+                })?,
+            }
+        }
+        Ok(table.unwrap_or_default())
+    }
 }
 
 impl TemplateCollection {
@@ -76,24 +112,32 @@ impl TemplateCollection {
         })
     }
 
+    /// The file that says which templates parse which command.
+    pub fn index(&self) -> &Path {
+        &self.index
+    }
+
     /// Parses the output of a command.
     ///
     /// # Errors
     /// Fails when there is no template for the command, and with all that is wrong with a template or with the output.
     pub fn parse(&self, platform: &str, command: &str, output: &str) -> Result<Table> {
+        self.templates(platform, command)?.parse(command, output)
+    }
+
+    /// Reads the templates of a command.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Unsupported`] when there is none, and when a template cannot be read.
+    pub fn templates(&self, platform: &str, command: &str) -> Result<CommandTemplates> {
         let entry = self.entry(platform, command)?;
-        let mut table: Option<Table> = None;
-        for name in entry.templates.split(':') {
-            let further = Table::parse(&self.folder.join(name), command, output)?;
-            match &mut table {
-                None => table = Some(further),
-                Some(table) => table.extend(further).map_err(|message| {
-                    let message = format!("{}: {message}", entry.templates);
-                    Error::Data(location(&self.index, entry.line).problem(message))
-                })?,
-            }
-        }
-        Ok(table.unwrap_or_default())
+        let names = entry.templates.split(':');
+        let files = names.map(|name| TemplateFile::read(&self.folder.join(name)));
+        Ok(CommandTemplates {
+            names: entry.templates.clone(),
+            files: files.collect::<Result<_>>()?,
+            location: location(&self.index, entry.line),
+        })
     }
 
     /// The first line of the index that names this command of this platform.

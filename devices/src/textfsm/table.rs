@@ -1,7 +1,7 @@
 //! Tables: the rows of a text, by a template in a file or by a collection of templates.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use devgate_schemas::{Hash, Value};
@@ -29,25 +29,30 @@ impl Table {
     /// # Errors
     /// Fails when the file cannot be read, when it is no template, or when an `Error` rule of it refuses the text.
     pub fn parse(template: &Path, label: &str, text: &str) -> Result<Self> {
-        let source = reading::text(template).map_err(|cause| unreadable(template, cause))?;
-        let fsm = TextFsm::new(source);
-        let located = |error| match error {
-            TextFsmError::Template { line, message } => {
-                Error::Data(location(template, line).problem(message))
-            }
-            TextFsmError::Output { line, message } => Error::Output {
-                command: label.to_owned(),
-                line,
-                column: 1,
-                message,
-            },
-        };
-        let rows = fsm.rows(text).map_err(located)?;
+        TemplateFile::read(template)?.parse(label, text)
+    }
+
+    /// Parses a text with a template. `located` gives an error in it its place.
+    ///
+    /// # Errors
+    /// Fails when it is no template, or when an `Error` rule of it refuses the text.
+    pub(crate) fn of(
+        fsm: &TextFsm,
+        text: &str,
+        located: impl Fn(TextFsmError) -> Error,
+    ) -> Result<Self> {
+        let rows = fsm.rows(text).map_err(&located)?;
         Ok(Self {
             names: fsm.names().to_vec(),
             rows: rows.into_iter().map(|row| row.values).collect(),
-            keys: fsm.keys().map_err(located)?,
+            keys: fsm.keys().map_err(&located)?,
         })
+    }
+
+    /// The rows for programs, each an object.
+    pub fn to_json(&self) -> Vec<serde_json::Value> {
+        let rows = self.rows.iter().cloned();
+        rows.map(|row| Value::Hash(row).to_json()).collect()
     }
 
     /// Adds the columns of another table to the rows with the same keys, or to those with the same number if there is
@@ -84,6 +89,45 @@ impl Table {
         }
         self.names.extend(further);
         Ok(())
+    }
+}
+
+/// A template in a file.
+#[derive(Debug)]
+pub(super) struct TemplateFile {
+    path: PathBuf,
+    fsm: TextFsm,
+}
+
+impl TemplateFile {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Fails when it cannot be read.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let source = reading::text(path).map_err(|cause| unreadable(path, cause))?;
+        Ok(Self {
+            path: path.to_owned(),
+            fsm: TextFsm::new(source),
+        })
+    }
+
+    /// Parses a text. `label` is its name for messages.
+    ///
+    /// # Errors
+    /// Fails when it is no template, or when an `Error` rule of it refuses the text.
+    pub(super) fn parse(&self, label: &str, text: &str) -> Result<Table> {
+        Table::of(&self.fsm, text, |error| match error {
+            TextFsmError::Template { line, message } => {
+                Error::Data(location(&self.path, line).problem(message))
+            }
+            TextFsmError::Output { line, message } => Error::Output {
+                command: label.to_owned(),
+                line,
+                column: 1,
+                message,
+            },
+        })
     }
 }
 

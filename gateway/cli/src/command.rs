@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_engine::operations::{CommandKind, CommandOperation, Operation, Show};
+use devgate_engine::operations::{CommandKind, CommandOperation, Operation, Parse, Show};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
@@ -13,9 +13,9 @@ use devgate_front::printer::Printer;
 use devgate_schemas::Regexp;
 use devgate_transports::reading;
 
-use crate::complete;
 use crate::targets::TargetOptions;
 use crate::terminal_view::run_operation;
+use crate::{complete, templates};
 
 /// Run show commands on devices, many at once
 #[derive(Debug, Subcommand)]
@@ -37,15 +37,16 @@ pub enum Command {
 /// Run show commands on the command lines of targets.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["commands", "file", "for_families"]))]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["commands", "file", "for_families", "config"]))]
 #[command(
     after_help = "Examples:\n  devgate command run 'show version' -t all\n  devgate command run 'show version' 'show \
                   clock' -t routers --format json\n  devgate command run --file checks.txt -t all\n  devgate command \
                   run --for frr='show ip bgp summary' --for practice='show vlan brief' -t all\n  devgate command run \
                   'show ip route' -t all --save before      # before/TARGET/show_ip_route.txt\n  devgate command run \
                   'show ip route' -t all --diff before      # what has changed since then\n  devgate command run \
-                  'show ip bgp summary' -t routers --expect 'Displayed neighbors 2'\n  devgate command run 'clear \
-                  counters' -t sw1 --any\n\nTo answer questions of a device, or to configure it, use `devgate session \
+                  'show ip bgp summary' -t routers --expect 'Displayed neighbors 2'\n  devgate command run \
+                  --config -t all --save backups      # backups/TARGET/running-config.txt\n  devgate command run 'show ip bgp \
+                  summary' -t all --parse --format csv\n  devgate command run 'clear counters' -t sw1 --any\n\nTo answer questions of a device, or to configure it, use `devgate session \
                   exec`."
 )]
 pub struct Run {
@@ -66,6 +67,20 @@ pub struct Run {
         add = complete::commands_of_families()
     )]
     for_families: Vec<(String, String)>,
+    /// Show the running configuration, with the command that each family declares for it (`config_text`)
+    #[arg(long)]
+    config: bool,
+    /// Parse the outputs into rows, with the TextFSM templates of ntc-templates, or as the family reads the command;
+    /// `--format table` and `--format csv` print only rows
+    #[arg(long, conflicts_with = "config")]
+    parse: bool,
+    /// The folder of TextFSM templates, with an index (default: NTC_TEMPLATES_DIR, `textfsm-templates` in
+    /// bolt-project.yaml, or the installed Python package ntc_templates)
+    #[arg(long, value_name = "DIR", requires = "parse")]
+    templates: Option<PathBuf>,
+    /// The platform of the targets in ntc-templates, such as cisco_ios (default: `textfsm_platform` of the family)
+    #[arg(long, requires = "parse")]
+    platform: Option<String>,
     /// Send any command, also one that the family does not declare harmless
     #[arg(long)]
     any: bool,
@@ -106,8 +121,21 @@ impl Run {
             let text = text.with_context(|| format!("cannot read {}", file.display()))?;
             lines.extend(commands_of(&text));
         }
+        if printer.row_format().is_some() && !self.parse {
+            return Err(Failure::other(
+                "outputs are texts: `--format table` and `--format csv` print the rows that --parse makes of them",
+            ));
+        }
+        let parse = if self.parse {
+            let (templates, searched) = templates::find(self.templates.as_deref(), context)?;
+            Some(Parse::new(templates, searched, self.platform))
+        } else {
+            None
+        };
         let show = Show {
+            parse,
             for_families: self.for_families,
+            config: self.config,
             any: self.any,
             save: self.save,
             diff: self.diff,

@@ -14,7 +14,7 @@ use devgate_front::printer::Printer;
 use devgate_schemas::Level;
 
 use crate::complete;
-use crate::family::declared;
+use crate::family::declared::declared;
 use crate::targets::TargetOptions;
 use crate::terminal_view::run_operation;
 

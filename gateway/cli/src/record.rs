@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, TargetResult};
-use devgate_devices::UpdateExpected;
+use devgate_devices::{Comparison, UpdateExpected};
 use devgate_engine::record::{self, RecordedSession};
 use devgate_engine::registry::Family;
 use devgate_engine::run::TargetJob;
@@ -101,7 +101,7 @@ impl Record {
         recording.desc = format!("Recorded from {}.", job.target.name);
         recording.write(&self.folder)?;
         if let Some(family) = family {
-            family.test_folder(&self.folder, UpdateExpected::Yes)?;
+            family.test_folder(&self.folder, UpdateExpected::Yes, Comparison::Whole)?;
         }
         let folder = self.folder.display().to_string();
         let text = format!(

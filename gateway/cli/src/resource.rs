@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_devices::SecretVisibility;
+use devgate_devices::{Change, SecretVisibility};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::{Facts, Hash, Name, Value, yaml};
 use devgate_transports::reading;
 use serde_json::json;
 
@@ -32,6 +32,11 @@ pub enum Resource {
         /// A file with the device's output, or - for stdin
         #[arg(long, value_name = "FILE")]
         from: PathBuf,
+        /// A file with the device's facts as JSON or YAML, for types that use them
+        ///
+        /// Without facts, the device has all that the type knows.
+        #[arg(long, value_name = "FILE")]
+        facts: Option<PathBuf>,
     },
     /// Print the configuration lines that `set` would send
     #[command(
@@ -47,6 +52,9 @@ pub enum Resource {
         /// The current state as JSON; without it, the resource is created
         #[arg(long, value_name = "JSON")]
         is: Option<String>,
+        /// A file with the device's facts as JSON or YAML, for types that use them
+        #[arg(long, value_name = "FILE")]
+        facts: Option<PathBuf>,
         /// Print secrets in clear text
         #[arg(long)]
         show_sensitive: bool,
@@ -78,10 +86,12 @@ impl Resource {
             Self::Parse {
                 resource_type,
                 from,
+                facts,
             } => {
                 let kind = resource_type.find(context).await?;
                 let text = read(&from)?;
-                let rows = kind.parse(&text)?;
+                let facts = facts.as_deref().map(read_facts).transpose()?;
+                let rows = kind.parse(&text, facts.as_ref())?;
                 printer.document(&json!({ "resources": rows }), || {
                     serde_json::to_string_pretty(&rows).expect("rows have text keys") + "\n"
                 });
@@ -90,10 +100,18 @@ impl Resource {
                 resource_type,
                 should,
                 is,
+                facts,
                 show_sensitive,
             } => {
                 let kind = resource_type.find(context).await?;
-                let lines = render(kind, &should, is.as_deref(), show_sensitive)?;
+                let (name, change) = change(kind, &should, is.as_deref())?;
+                let facts = facts.as_deref().map(read_facts).transpose()?;
+                let secrets = if show_sensitive {
+                    SecretVisibility::InClear
+                } else {
+                    SecretVisibility::Redacted
+                };
+                let lines = kind.render(&name, &change, facts.as_ref(), secrets)?;
                 printer.document(&json!({ "lines": lines }), || {
                     lines.iter().map(|line| format!("{line}\n")).collect()
                 });
@@ -103,12 +121,12 @@ impl Resource {
     }
 }
 
-fn render(
+/// The change to a desired state, in canonical form.
+fn change(
     kind: &dyn devgate_devices::ResourceType,
     should: &str,
     is: Option<&str>,
-    show_sensitive: bool,
-) -> Result<Vec<String>, Failure> {
+) -> Result<(Name, Change), Failure> {
     let mut should = hash("--should", should)?;
     let title = should.remove("title").map(|title| match title {
         Value::String(title) => title,
@@ -119,13 +137,22 @@ fn render(
         .desire(title.as_deref(), should)
         .map_err(|e| Failure::other(format!("--should: {e}")))?;
     let is = is.map(|is| hash("--is", is)).transpose()?;
-    let (name, change) = kind.canonical_change(&name, is, should)?;
-    let secrets = if show_sensitive {
-        SecretVisibility::InClear
-    } else {
-        SecretVisibility::Redacted
-    };
-    Ok(kind.render(&name, &change, secrets)?)
+    Ok(kind.canonical_change(&name, is, should)?)
+}
+
+/// The facts in a file.
+fn read_facts(path: &Path) -> Result<Facts, Failure> {
+    let text = read(path)?;
+    let invalid = |error: String| Failure::other(format!("--facts: {}: {error}", path.display()));
+    let node = yaml::parse(&text).map_err(|error| invalid(error.to_string()))?;
+    match node.to_value() {
+        // As `devgate facts parse --format json` prints them.
+        Value::Hash(hash) => match hash.get("facts") {
+            Some(Value::Hash(facts)) => Ok(Facts::from(facts.clone())),
+            _ => Ok(Facts::from(hash)),
+        },
+        _ => Err(invalid("expected a mapping of facts".to_owned())),
+    }
 }
 
 impl ResourceTypeArgs {

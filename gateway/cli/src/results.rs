@@ -8,9 +8,12 @@ use devgate_core::results::{
 };
 use devgate_engine::device_run::RESOURCE_FAILURE;
 use devgate_engine::project::Format;
+use devgate_front::options::RowFormat;
 use devgate_front::paint::{BAD, GOOD, Paint};
 use devgate_front::printer::{Printer, seconds};
 use serde_json::Value as Json;
+
+use crate::rows::TargetRows;
 
 /// Prints the results of many targets as they arrive.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ pub(super) struct ResultPrinter<'a> {
     action: Action,
     started: Instant,
     statuses: Vec<(String, Status)>,
+    /// The rows, if only they are printed.
+    rows: Option<(RowFormat, TargetRows)>,
     ended: bool,
 }
 
@@ -81,6 +86,9 @@ impl<'a> ResultPrinter<'a> {
             action,
             started: Instant::now(),
             statuses: Vec::new(),
+            rows: printer
+                .row_format()
+                .map(|format| (format, TargetRows::default())),
             ended: false,
         }
     }
@@ -101,13 +109,18 @@ impl<'a> ResultPrinter<'a> {
             result,
         };
         let json = || serde_json::to_string(&item).expect("results have text keys");
+        if (self.action.is_document || self.rows.is_some())
+            && self.printer.format() == Format::Human
+            && let Some(error) = error(&item)
+        {
+            self.printer.error(&format!("{target}: {error}"));
+        }
+        if let Some((_, rows)) = &mut self.rows {
+            rows.add(target, &result.value);
+        }
         match self.printer.format() {
-            Format::Human if self.action.is_document => {
-                if let Some(error) = error(&item) {
-                    self.printer.error(&format!("{target}: {error}"));
-                }
-                self.printer.text(&document(&item));
-            }
+            Format::Human if self.rows.is_some() => {}
+            Format::Human if self.action.is_document => self.printer.text(&document(&item)),
             Format::Human => self.printer.wrapped(&human(&item)),
             Format::Json => {
                 let separator = if self.statuses.is_empty() { "" } else { ",\n" };
@@ -123,6 +136,10 @@ impl<'a> ResultPrinter<'a> {
         self.ended = true;
         let elapsed = self.started.elapsed();
         let count = self.statuses.len();
+        if let Some((format, rows)) = self.rows.take() {
+            rows.print(self.printer, format);
+            return;
+        }
         match self.printer.format() {
             Format::Human
                 if self.action.name == EXPLAIN

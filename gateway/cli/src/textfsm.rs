@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use devgate_core::columns;
 use devgate_core::failure::Failure;
 use devgate_devices::{Table, TemplateCollection};
 use devgate_engine::project::Format;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::printer::{self, Printer};
-use devgate_schemas::Value;
+use devgate_front::printer::Printer;
+use serde_json::Value as Json;
 
-use crate::resource;
+use crate::{resource, rows, templates};
 
 /// Parse a command's output with TextFSM templates
 ///
@@ -52,42 +53,18 @@ impl TextFsm {
             (None, folder) => {
                 let of = |option: &Option<String>| option.clone().unwrap_or_default();
                 let folder = folder.clone().unwrap_or_default();
-                let templates = TemplateCollection::read(&folder)?;
+                let templates = TemplateCollection::read(&templates::with_index(&folder))?;
                 templates.parse(&of(&self.platform), &of(&self.command), &text)?
             }
         };
-        let rows = table
-            .rows
-            .iter()
-            .map(|row| Value::Hash(row.clone()).to_json());
-        let rows: Vec<_> = rows.collect();
-        if printer.format() == Format::Jsonl {
-            rows.iter().for_each(|row| printer.line(row.to_string()));
-        } else {
-            printer.document(&rows, || as_text(&table));
+        let rows = table.to_json();
+        let objects = rows.iter().filter_map(Json::as_object);
+        let cells = || columns::cells(table.names.clone(), objects);
+        match (printer.row_format(), printer.format()) {
+            (Some(format), _) => rows::print(printer, format, &cells()),
+            (None, Format::Jsonl) => rows.iter().for_each(|row| printer.line(row.to_string())),
+            (None, _) => printer.document(&rows, || columns::table(&cells())),
         }
         Ok(ExitStatus::Success)
-    }
-}
-
-fn as_text(table: &Table) -> String {
-    let mut lines = vec![table.names.clone()];
-    for row in &table.rows {
-        let cells = table
-            .names
-            .iter()
-            .map(|name| row.get(name).map_or_else(String::new, cell));
-        lines.push(cells.collect());
-    }
-    printer::table(&lines)
-}
-
-/// A value in one cell.
-fn cell(value: &Value) -> String {
-    match value {
-        Value::Undef => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
-        other => other.to_json().to_string(),
     }
 }

@@ -3,6 +3,7 @@
 pub mod atomic_file;
 pub mod budget;
 pub mod cancel;
+pub mod columns;
 pub mod events;
 pub mod failure;
 pub mod hex;

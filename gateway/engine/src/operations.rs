@@ -26,7 +26,7 @@ pub use facts::Facts;
 pub use inspect::{DeviceResources, Inspect};
 pub use managed::nothing_to_do;
 pub use reports::{ReportFormat, Reports};
-pub use show::Show;
+pub use show::{Parse, Show};
 pub use splay::Splay;
 pub use task::TaskOperation;
 pub use verify::{Reached, Verify};

@@ -45,6 +45,8 @@ pub struct Project {
     pub save_rerun: bool,
     /// Patterns of the tasks that are listed. Without patterns, all are listed.
     pub tasks: Option<Vec<String>>,
+    /// The folder of TextFSM templates.
+    pub textfsm_templates: Option<PathBuf>,
     /// Probable mistakes that are not errors.
     pub(crate) warnings: Vec<String>,
 }
@@ -164,6 +166,7 @@ impl Project {
             rerunfile: reader.rerunfile(&root),
             save_rerun: reader.flag("save-rerun").unwrap_or(true),
             tasks: reader.texts("tasks"),
+            textfsm_templates: reader.path(&root, "textfsm-templates"),
             warnings: reader
                 .warnings
                 .iter()

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_devices::{Family, Recording};
+use devgate_devices::{Family, LiveCase, Recording, Unanswered};
 use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
@@ -78,20 +78,36 @@ pub async fn record(
         unknown: run_command(command_line, ctx, UNKNOWN_COMMAND).await?.text,
         ..Recording::default()
     };
-    let family_commands = family.map(Family::commands).unwrap_or_default();
-    let more = more.iter().map(String::as_str);
-    let (mut commands, mut refused) = (Vec::new(), Vec::new());
-    for command in family_commands.into_iter().chain(more) {
-        if commands.iter().any(|recorded| recorded == command) {
-            continue;
+    let more = more.iter().map(|command| Unanswered {
+        query: command.clone(),
+        is_optional: false,
+    });
+    let (mut commands, mut refused): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut next: Vec<Unanswered> = more.collect();
+    loop {
+        // The answers so far tell what else the family asks about.
+        let of_family = family.map(|family| family.unanswered(|query| recording.answer(query)));
+        let mut pending = of_family.unwrap_or_default();
+        pending.append(&mut next);
+        pending.retain(|one| !commands.contains(&one.query));
+        if pending.is_empty() {
+            break;
         }
-        let answer = run_command(command_line, ctx, command).await?;
-        if answer.refused {
-            ctx.warning(format!("it refuses `{command}`: {}", answer.text.trim()));
-            refused.push(command.to_owned());
+        for Unanswered { query, is_optional } in pending {
+            if commands.contains(&query) {
+                continue;
+            }
+            let answer = run_command(command_line, ctx, &query).await?;
+            if answer.refused {
+                ctx.warning(format!("it refuses `{query}`: {}", answer.text.trim()));
+                refused.push(query.clone());
+            }
+            // A case reads what is not there as a refusal of what may be refused.
+            if !(answer.refused && is_optional) {
+                recording.note(&query, answer.text);
+            }
+            commands.push(query);
         }
-        recording.note(command, answer.text);
-        commands.push(command.to_owned());
     }
     if let Some(family) = family {
         job.hide(&family.secrets_in(|command| recording.answer(command)));
@@ -101,6 +117,21 @@ pub async fn record(
         commands,
         refused,
     })
+}
+
+/// Asks the device what a family's facts, or the type of this name, are made of. Returns the case without secrets.
+///
+/// # Errors
+/// Fails when there is no such type, when the session is lost, and when answers do not match.
+pub async fn record_case(
+    job: &TargetJob<'_>,
+    ctx: &Context<'_>,
+    family: &Family,
+    type_name: Option<&str>,
+) -> Result<LiveCase, Failure> {
+    let case = family.record_case(ctx, type_name).await?;
+    job.hide(&case.secrets(family));
+    Ok(case.masked(|text| masked(job, text)))
 }
 
 /// A device's answer to a command.

@@ -37,6 +37,8 @@ pub struct CommandContext {
     pub workspace: Workspace,
     /// What runs it.
     pub engine: Rc<Engine>,
+    /// The environment of this process.
+    pub environment: Arc<Environment>,
     /// How long to retry each target that does not answer.
     retry_budget: Duration,
     /// The logger for messages.
@@ -68,7 +70,7 @@ impl CommandContext {
                 logger.log(Level::Warning, &message);
             }
         }
-        if let (None, Some(format)) = (global.format, project.format) {
+        if let (None, Some(format)) = (global.format(), project.format) {
             printer.set_format(format);
         }
         let configured = global.inventory.clone().map(InventorySource::Configuration);
@@ -97,9 +99,10 @@ impl CommandContext {
                 // Nobody comes after this command.
                 idle: Duration::ZERO,
                 store: Arc::new(FileStore::new(Arc::clone(&environment))),
-                environment,
+                environment: Arc::clone(&environment),
                 cancel_reason: || signals::stop_signal().map(signals::reason),
             }),
+            environment,
             retry_budget: global.retry_budget.unwrap_or(RetryBudget::LIMIT),
             logger,
         })

@@ -55,14 +55,14 @@ pub struct GlobalOptions {
         help_heading = GLOBAL
     )]
     pub modulepath: Option<String>,
-    /// Format of the results on stdout (default: the project's, else human)
+    /// Format of the results on stdout (default: the project's, else human); table and csv print rows
     #[arg(
         long,
         global = true,
         value_name = "FORMAT",
         help_heading = GLOBAL
     )]
-    pub format: Option<Format>,
+    format: Option<OutputFormat>,
     /// How long to retry a target that does not answer, in total (default and maximum: 30)
     #[arg(
         long = "patience",
@@ -117,6 +117,20 @@ fn retry_budget(text: &str) -> Result<Duration, String> {
 }
 
 impl GlobalOptions {
+    /// The requested format.
+    pub fn format(&self) -> Option<Format> {
+        self.format.map(OutputFormat::format)
+    }
+
+    /// The requested format of rows.
+    pub fn row_format(&self) -> Option<RowFormat> {
+        match self.format? {
+            OutputFormat::Table => Some(RowFormat::Table),
+            OutputFormat::Csv => Some(RowFormat::Csv),
+            OutputFormat::Human | OutputFormat::Json | OutputFormat::Jsonl => None,
+        }
+    }
+
     /// When to use colour.
     pub fn color(&self) -> ColorWhen {
         if self.no_color {
@@ -129,9 +143,44 @@ impl GlobalOptions {
     /// The same, for output that a program reads.
     pub fn for_programs(&self) -> Self {
         Self {
-            format: Some(Format::Json),
+            format: Some(OutputFormat::Json),
             no_color: true,
             ..self.clone()
+        }
+    }
+}
+
+/// How results are printed: the values of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people.
+    Human,
+    /// For programs, one document: everything a person can read is in it.
+    Json,
+    /// For programs, one target a line.
+    Jsonl,
+    /// Only rows, in aligned columns.
+    Table,
+    /// Only rows, as comma-separated values.
+    Csv,
+}
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormat {
+    /// In aligned columns.
+    Table,
+    /// As comma-separated values (RFC 4180).
+    Csv,
+}
+
+impl OutputFormat {
+    /// The format of everything else than rows.
+    pub fn format(self) -> Format {
+        match self {
+            Self::Human | Self::Table | Self::Csv => Format::Human,
+            Self::Json => Format::Json,
+            Self::Jsonl => Format::Jsonl,
         }
     }
 }

@@ -13,16 +13,20 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::exit_status::ExitStatus;
-use crate::options::{ColorWhen, GlobalOptions};
+use crate::options::{ColorWhen, GlobalOptions, RowFormat};
 use crate::paint::{BAD, for_stream, painted};
 use crate::print_queue::{LostStream, PrintQueue};
 use crate::wrap;
+
+pub use devgate_core::columns::table;
 
 /// Prints results on stdout.
 #[derive(Debug)]
 pub struct Printer {
     queue: Arc<PrintQueue>,
     format: Cell<Format>,
+    /// The format of rows, if only rows are printed.
+    row_format: Option<RowFormat>,
     /// How results are coloured.
     result_color: Cell<ColorChoice>,
     /// Whether only results and errors are printed.
@@ -38,8 +42,9 @@ pub struct Printer {
 impl Printer {
     /// A printer with the settings of the global options.
     pub fn new(global: &GlobalOptions) -> Self {
-        let mut printer = Self::plain(global.format.unwrap_or(Format::Human));
+        let mut printer = Self::plain(global.format().unwrap_or(Format::Human));
         printer.quiet = global.quiet;
+        printer.row_format = global.row_format();
         printer.set_color(global.color());
         printer
     }
@@ -54,6 +59,7 @@ impl Printer {
         Self {
             queue: Arc::default(),
             format: Cell::new(format),
+            row_format: None,
             result_color: Cell::new(ColorChoice::Never),
             quiet: false,
             message_color: Cell::new(ColorChoice::Never),
@@ -81,6 +87,11 @@ impl Printer {
     /// The format of the results.
     pub fn format(&self) -> Format {
         self.format.get()
+    }
+
+    /// The format of rows, if only rows are printed on stdout: what else people read is on stderr.
+    pub fn row_format(&self) -> Option<RowFormat> {
+        self.row_format
     }
 
     /// Prints a text. Control sequences other than our own colours are made harmless.
@@ -222,26 +233,6 @@ pub fn seconds(time: Duration) -> String {
         full @ 60.. => format!("{} min, {} sec", full / 60, full % 60),
         _ => format!("{:.2} sec", time.as_secs_f64()),
     }
-}
-
-/// Columns of text, as wide as their widest cell; the last is not padded.
-pub fn table(rows: &[impl AsRef<[String]>]) -> String {
-    let mut widths = vec![0; rows.first().map_or(0, |row| row.as_ref().len())];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (width, cell) in widths.iter().zip(row.as_ref()) {
-            line.push_str(&format!("{cell:width$}  "));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// Remarks after a name, such as ` (sensitive, required)`, or an empty text.

@@ -48,6 +48,32 @@ pub enum NodeKind {
 pub struct Mapping(Vec<(KeyNode, Node)>);
 
 impl Node {
+    /// Adds what another node says and this one does not: pairs of mappings, at every depth. A pair that is `null` here
+    /// is left out. Calls `added` with the path of each added node, below `path`.
+    pub fn add_missing(&mut self, other: &Self, path: &str, added: &mut dyn FnMut(String)) {
+        let (NodeKind::Mapping(own), NodeKind::Mapping(other)) = (&mut self.kind, &other.kind)
+        else {
+            return;
+        };
+        let mut pairs = Vec::with_capacity(own.0.len() + other.0.len());
+        for (key, node) in &other.0 {
+            let separator = if path.is_empty() { "" } else { "." };
+            let path = format!("{path}{separator}{}", key.key);
+            let Some(at) = own.0.iter().position(|(known, _)| known.key == key.key) else {
+                pairs.push((key.clone(), node.clone()));
+                added(path);
+                continue;
+            };
+            let (key, mut own) = own.0.remove(at);
+            if !own.is_undef() {
+                own.add_missing(node, &path, added);
+                pairs.push((key, own));
+            }
+        }
+        pairs.append(&mut own.0);
+        own.0 = pairs;
+    }
+
     /// Converts the node to a value without places.
     pub fn to_value(&self) -> Value {
         match &self.kind {

@@ -127,12 +127,8 @@ impl Terminal {
                 let line = String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned();
                 return self.enter(device, &line);
             }
-            0x08 | 0x7F => {
-                if self.line.pop().is_some() {
-                    self.print("\x08 \x08");
-                }
-            }
-            byte if byte >= b' ' => {
+            0x08 | 0x7F if self.line.pop().is_some() => self.print("\x08 \x08"),
+            byte if byte >= b' ' && byte != 0x7F => {
                 self.line.push(byte);
                 self.output.push(byte);
             }

@@ -1,6 +1,8 @@
 //! An EOS switch with eAPI, as Arista's "Command API Guide" describes it. It covers what the lab's
 //! simulator does not support: logins, `enable` with a password, and text output.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::super::http::{HttpRequest, HttpResponse, Server, basic};
@@ -8,15 +10,17 @@ use super::{PASSWORD, USER};
 
 pub(crate) const ENABLE_PASSWORD: &str = "vendor-canary-enable";
 
-/// The state of the switch: its hostname, and whether the configuration was saved.
+/// The state of the switch: its hostname, that of each configuration session, and whether the configuration was saved.
 struct State {
     hostname: String,
+    sessions: HashMap<String, String>,
     saved: bool,
 }
 
 pub(crate) fn start() -> Server {
     let mut state = State {
         hostname: "leaf1".to_owned(),
+        sessions: HashMap::new(),
         saved: false,
     };
     Server::start(move |http| answer(http, &mut state))
@@ -30,7 +34,7 @@ fn answer(http: &HttpRequest, state: &mut State) -> Option<HttpResponse> {
     let (id, params) = (&request["id"], &request["params"]);
     let commands = params["cmds"].as_array().expect("commands");
     let as_text = params["format"] == "text";
-    let (mut privileged, mut configuring) = (false, false);
+    let (mut privileged, mut session) = (false, None);
     let mut outputs = Vec::new();
     for (index, command) in commands.iter().enumerate() {
         let (line, input) = match command {
@@ -62,13 +66,29 @@ fn answer(http: &HttpRequest, state: &mut State) -> Option<HttpResponse> {
                 format!("{}\n", state.saved),
                 json!({ "saved": state.saved }),
             )),
-            "configure" if privileged => {
-                configuring = true;
+            "show configuration sessions" => Ok((
+                String::new(),
+                json!({ "sessions": state.sessions.keys().collect::<Vec<_>>() }),
+            )),
+            _ if privileged && line.starts_with("configure session ") => {
+                let name = line["configure session ".len()..].to_owned();
+                let running = state.hostname.clone();
+                state.sessions.entry(name.clone()).or_insert(running);
+                session = Some(name);
                 Ok((String::new(), json!({})))
             }
-            "end" => {
-                configuring = false;
-                Ok((String::new(), json!({})))
+            "commit" | "abort" if session.is_some() => {
+                let candidate = session.take().and_then(|name| state.sessions.remove(&name));
+                match candidate {
+                    Some(hostname) if line == "commit" && hostname == "uncommittable" => {
+                        Err("Hostname is reserved")
+                    }
+                    Some(hostname) if line == "commit" => {
+                        state.hostname = hostname;
+                        Ok((String::new(), json!({})))
+                    }
+                    _ => Ok((String::new(), json!({}))),
+                }
             }
             "write memory" if privileged => {
                 state.saved = true;
@@ -77,8 +97,11 @@ fn answer(http: &HttpRequest, state: &mut State) -> Option<HttpResponse> {
                     json!({ "messages": [] }),
                 ))
             }
-            _ if configuring && line.starts_with("hostname ") => {
-                state.hostname = line["hostname ".len()..].to_owned();
+            _ if let Some(name) = session.as_ref()
+                && line.starts_with("hostname ") =>
+            {
+                let hostname = line["hostname ".len()..].to_owned();
+                state.sessions.insert(name.clone(), hostname);
                 Ok((String::new(), json!({})))
             }
             _ => Err("Invalid input (at token 0)"),

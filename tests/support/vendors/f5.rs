@@ -1,5 +1,5 @@
 //! A BIG-IP with iControl REST, as F5's "iControl REST API User Guide" describes it: logins for tokens that
-//! expire, and pools that are created, changed and deleted.
+//! expire, pools that are created, changed and deleted, and transactions.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,9 @@ const POOLS: &str = "/mgmt/tm/ltm/pool";
 #[derive(Default)]
 struct State {
     pools: BTreeMap<String, Value>,
+    /// The changes of each open transaction.
+    transactions: BTreeMap<String, Vec<HttpRequest>>,
+    begun: u32,
     logins: u32,
     /// The number of requests that the current token is still valid for.
     uses: u32,
@@ -48,6 +51,58 @@ fn answer(request: &HttpRequest, state: &mut State, uses: u32) -> HttpResponse {
         return error(401, "X-F5-Auth-Token does not exist.");
     }
     state.uses -= 1;
+    if let Some(answer) = transaction(request, state, &body) {
+        return answer;
+    }
+    pools(request, state, &body)
+}
+
+/// Answers a request about a transaction, or one that belongs to it.
+fn transaction(request: &HttpRequest, state: &mut State, body: &Value) -> Option<HttpResponse> {
+    let id = request.header("x-f5-rest-coordination-id");
+    if !id.is_empty() {
+        let Some(changes) = state.transactions.get_mut(id) else {
+            return Some(error(404, "there is no such transaction"));
+        };
+        changes.push(request.clone());
+        return Some(HttpResponse::json(200, body));
+    }
+    let rest = request.path.strip_prefix("/mgmt/tm/transaction")?;
+    let id = rest.trim_start_matches('/').to_owned();
+    let shown = |state: &str| HttpResponse::json(200, &json!({ "transId": id, "state": state }));
+    Some(match request.method.as_str() {
+        "POST" => {
+            state.begun += 1;
+            state
+                .transactions
+                .insert(state.begun.to_string(), Vec::new());
+            HttpResponse::json(200, &json!({ "transId": state.begun, "state": "STARTED" }))
+        }
+        "PATCH" => {
+            let Some(changes) = state.transactions.remove(&id) else {
+                return Some(error(404, "there is no such transaction"));
+            };
+            let before = state.pools.clone();
+            for change in changes {
+                let body = serde_json::from_str(&change.body).unwrap_or_default();
+                let answer = pools(&change, state, &body);
+                if answer.status >= 400 {
+                    state.pools = before;
+                    return Some(error(400, &format!("transaction failed:{}", answer.body)));
+                }
+            }
+            // The end of the validation is asked for.
+            shown("VALIDATING")
+        }
+        "GET" => shown("COMPLETED"),
+        _ => match state.transactions.remove(&id) {
+            Some(_) => HttpResponse::empty(200),
+            None => error(404, "there is no such transaction"),
+        },
+    })
+}
+
+fn pools(request: &HttpRequest, state: &mut State, body: &Value) -> HttpResponse {
     let name = request
         .path
         .strip_prefix(POOLS)
@@ -83,13 +138,16 @@ fn answer(request: &HttpRequest, state: &mut State, uses: u32) -> HttpResponse {
         }
         ("POST", Some("")) => {
             let name = body["name"].as_str().unwrap_or_default().to_owned();
+            if body["monitor"] == "invalid" {
+                return error(400, "01070734:3: Configuration error: monitor invalid");
+            }
             if state.pools.contains_key(&name) {
                 let message =
                     format!("01020066:3: The requested Pool (/Common/{name}) already exists");
                 return error(409, &message);
             }
             state.pools.insert(name, body.clone());
-            HttpResponse::json(200, &body)
+            HttpResponse::json(200, body)
         }
         (method, Some(name)) if state.pools.contains_key(name) => match method {
             "GET" => HttpResponse::json(200, &state.pools[name]),

@@ -16,14 +16,44 @@ pub(crate) const ENDLESS: &str = "endless";
 struct State {
     candidate: BTreeMap<String, String>,
     running: BTreeMap<String, String>,
+    /// Whether the job commits only the changes of `USER`.
+    is_partial: bool,
     /// How often the last job was queried.
     polls: u32,
     jobs: u32,
 }
 
+/// What another administrator has changed and not committed.
+pub(crate) const OTHERS: &str = "/config/others";
+
 pub(crate) fn start() -> Server {
     let mut state = State::default();
     Server::start(move |request| Some(answer(request, &mut state)))
+}
+
+/// Starts a firewall on which another administrator has begun to change something.
+pub(crate) fn start_with_other_changes() -> Server {
+    let mut state = State::default();
+    state
+        .candidate
+        .insert(OTHERS.to_owned(), "<half/>".to_owned());
+    Server::start(move |request| Some(answer(request, &mut state)))
+}
+
+impl State {
+    /// Replaces the changes of `USER` in one configuration with those of another.
+    fn own(from: &BTreeMap<String, String>, to: &mut BTreeMap<String, String>) {
+        let others = to.remove(OTHERS);
+        *to = from.clone();
+        to.remove(OTHERS);
+        to.extend(others.map(|others| (OTHERS.to_owned(), others)));
+    }
+
+    fn has_own(&self) -> bool {
+        let mut reverted = self.candidate.clone();
+        Self::own(&self.running, &mut reverted);
+        reverted != self.candidate
+    }
 }
 
 fn answer(request: &HttpRequest, state: &mut State) -> HttpResponse {
@@ -50,6 +80,7 @@ fn answer(request: &HttpRequest, state: &mut State) -> HttpResponse {
             "<response status=\"success\" code=\"19\"><msg>There are no changes to commit.</msg></response>",
         ),
         ("commit", _) => {
+            state.is_partial = field("cmd").contains(&format!("<partial><admin><member>{USER}<"));
             state.polls = 0;
             state.jobs += 1;
             let job = state.jobs;
@@ -74,6 +105,19 @@ fn op(command: &str, state: &mut State) -> HttpResponse {
         ),
         "<show><silence></silence></show>" => error(200, "17", "silence"),
         "<show><clock></clock></show>" => success("", "Mon Nov 23 22:08:03 UTC 2026"),
+        "<show><config><list><admins></admins></list></config></show>" => {
+            let own = state.has_own().then_some(USER);
+            let others = state.candidate.contains_key(OTHERS).then_some("eve");
+            let admins = own.into_iter().chain(others);
+            let admins: String = admins
+                .map(|name| format!("<entry>{name}</entry>"))
+                .collect();
+            success("", &format!("<admins>{admins}</admins>"))
+        }
+        _ if command.starts_with("<revert><config><partial>") => {
+            State::own(&state.running, &mut state.candidate);
+            success("", "<msg>reverted</msg>")
+        }
         _ if command.starts_with("<show><jobs><id>") => {
             state.polls += 1;
             let has = |word: &str| {
@@ -92,8 +136,10 @@ fn op(command: &str, state: &mut State) -> HttpResponse {
                     "<line>Configuration committed successfully</line>",
                 ),
             };
-            if result == "OK" {
-                state.running = state.candidate.clone();
+            match result {
+                "OK" if state.is_partial => State::own(&state.candidate, &mut state.running),
+                "OK" => state.running = state.candidate.clone(),
+                _ => {}
             }
             success(
                 "",
@@ -116,9 +162,17 @@ fn config(action: &str, xpath: &str, element: &str, state: &mut State) -> HttpRe
             } else {
                 &state.running
             };
+            let entry = |(path, element): (&String, &String)| {
+                let name = path.strip_prefix(xpath)?.strip_prefix("/entry[@name='")?;
+                let name = name.strip_suffix("']")?;
+                Some(format!("<entry name=\"{name}\">{element}</entry>"))
+            };
+            let entries: String = config.iter().filter_map(entry).collect();
+            let list = xpath.rsplit('/').next().unwrap_or_default();
             match config.get(xpath) {
                 Some(element) => success("", element),
-                None => success(" code=\"7\"", ""),
+                None if entries.is_empty() => success(" code=\"7\"", ""),
+                None => success("", &format!("<{list}>{entries}</{list}>")),
             }
         }
         "set" | "edit" if !element.starts_with('<') => error(200, "18", "Malformed command"),

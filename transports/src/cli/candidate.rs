@@ -5,14 +5,13 @@
 //! 3. They are committed ([`confirm`](super::confirm)).
 //! 4. Whatever was not committed is discarded, and the mode is left.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_schemas::starred;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::commit::filled;
+use super::commit::{filled, session_name};
 use super::configure::{expected, mode_commands};
 use super::dialect::{Commit, Dialect};
 use super::read::ExpectedPrompt;
@@ -206,8 +205,7 @@ impl<'c> Candidate<'c> {
         };
         let (enter, leave) = mode_commands(dialect)?;
         lines.iter().try_for_each(Line::check)?;
-        let session = RandomState::new().hash_one(()) >> 32;
-        let session = format!("devgate-{session:08x}");
+        let session = session_name();
         let named = |command| filled(command, &session, Duration::ZERO);
         Ok(Self {
             commit,

@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -96,6 +97,12 @@ pub(crate) fn filled(command: &str, session: &str, waits: Duration) -> String {
         .replace(TIMES[0], &minutes)
         .replace(TIMES[1], &seconds.to_string())
         .replace(TIMES[2], &time)
+}
+
+/// Returns a name for a configuration session that no other one has.
+pub(crate) fn session_name() -> String {
+    let session = RandomState::new().hash_one(()) >> 32;
+    format!("devgate-{session:08x}")
 }
 
 impl Dialect {

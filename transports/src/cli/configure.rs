@@ -24,6 +24,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// [`Error::Configuration`], which says which lines the device accepted.
     pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         let dialect = Arc::clone(&self.settings.dialect);
+        if dialect.is_modeless() {
+            return self.configure_at_prompt(ctx, lines).await;
+        }
         let (enter, leave) = mode_commands(&dialect)?;
         lines.iter().try_for_each(Line::check)?;
         let lines = expected(&dialect, lines)?;
@@ -120,7 +123,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Sends a line and reads up to what is expected: a prompt in or outside of configuration mode, or a text line.
-    async fn type_config(
+    pub(super) async fn type_config(
         &mut self,
         ctx: &Context<'_>,
         line: &Line,

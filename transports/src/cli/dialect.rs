@@ -24,12 +24,17 @@ pub struct Dialect {
     pub pager: Vec<Answer>,
     /// How to enter privileged mode.
     pub enable: Option<Enable>,
-    /// The command that enters configuration mode. Without it, the session cannot configure.
+    /// The command that enters configuration mode; `none` if lines are typed at the prompt of commands. Without it,
+    /// the session cannot configure.
     pub enter_config: Option<String>,
     /// The command that leaves configuration mode from any depth.
     pub leave_config: Option<String>,
+    /// The line that leaves a mode for the one above, by default `exit`; `none` if the lines themselves do so.
+    pub leave_mode: Option<String>,
     /// How typed lines take effect, if they do so only with a commit.
     pub commit: Option<Commit>,
+    /// The word before a line that makes it the opposite, by default `no`.
+    pub negate: Option<String>,
     /// Questions that commands and configuration lines ask, and the answers. Any other question is
     /// answered only if the answer was given with the command.
     pub confirm: Vec<Confirm>,
@@ -47,6 +52,8 @@ pub struct Dialect {
     pub harmless: Vec<LinePattern>,
     /// Whole filters that may follow a harmless command, each behind a `|`.
     pub filters: Vec<LinePattern>,
+    /// The command that shows the whole running configuration.
+    pub config_text: Option<String>,
     /// The command that ends the session. Without it, only the connection is closed.
     pub leave: Option<String>,
     /// The line end to type: a carriage return if the device requires one.
@@ -63,6 +70,8 @@ pub struct Prompts {
     pub config: Option<LinePattern>,
     /// The prompt at which privileged commands are run, if it differs from `exec`.
     pub privileged: Option<LinePattern>,
+    /// The line above a prompt that belongs to it and may change with the mode, such as `[edit]`.
+    pub above: Option<LinePattern>,
 }
 
 /// The login questions of a command line. Each is answered once, from the target's settings.
@@ -183,6 +192,28 @@ impl Dialect {
 }
 
 impl Dialect {
+    /// The line that leaves a mode on most devices.
+    pub const EXIT_MODE: &str = "exit";
+
+    /// The word for a command that does not exist.
+    const NONE: &str = "none";
+
+    /// Returns whether lines of configuration are typed at the prompt of commands.
+    pub fn is_modeless(&self) -> bool {
+        self.enter_config.as_deref() == Some(Self::NONE)
+    }
+
+    /// Returns the line that leaves a mode for the one above, unless the lines themselves do so.
+    pub fn mode_exit(&self) -> Option<&str> {
+        let exit = self.leave_mode.as_deref().unwrap_or(Self::EXIT_MODE);
+        (exit != Self::NONE).then_some(exit)
+    }
+
+    /// Returns the word before a line that makes it the opposite.
+    pub fn negation(&self) -> &str {
+        self.negate.as_deref().unwrap_or("no")
+    }
+
     /// Returns the questions that this line may ask.
     pub(crate) fn confirmations(&self, line: &str) -> impl Iterator<Item = &Confirm> {
         self.confirm.iter().filter(move |confirm| {
@@ -191,9 +222,12 @@ impl Dialect {
         })
     }
 
-    /// Returns whether a command is declared to change nothing. All of it must be known: the command, and each filter
-    /// behind a `|`. What redirects output, or joins commands, is never harmless.
+    /// Returns whether a command is declared to change nothing: as `config_text`, or by patterns. All of it must be known:
+    /// the command, and each filter behind a `|`. What redirects output, or joins commands, is never harmless.
     pub fn is_harmless(&self, command: &str) -> bool {
+        if self.config_text.as_deref() == Some(command) {
+            return true;
+        }
         let redirects = |c: char| c.is_control() || matches!(c, '>' | ';');
         if command.contains(redirects) {
             return false;
@@ -260,6 +294,7 @@ impl Default for Prompts {
             exec: LinePattern::new(r".*[>#$%❯»]").expect("a built-in pattern compiles"),
             config: None,
             privileged: None,
+            above: None,
         }
     }
 }

@@ -55,6 +55,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let same = |line: &str| prompt.is(line) || prompt.position_in(line).is_some();
                 Some(proof.judge(&self.screen, same, Some(prompt_behaviour), unsolicited))
             }
+            (BlankDisplay::Shown, ExpectedPrompt::AnyMode) if self.is_of_any_mode(tail) => {
+                let prompt = prompt.of_mode(tail);
+                Some(proof.judge_shown(&self.screen, &prompt, prompt_behaviour, unsolicited))
+            }
             // As above, at a prompt that is not the learnt one.
             (
                 BlankDisplay::Late | BlankDisplay::Hidden | BlankDisplay::AnsweredQuestion,

@@ -49,10 +49,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(crate) async fn open(
         ctx: &Context<'_>,
         stream: S,
-        settings: CliSettings,
+        mut settings: CliSettings,
         deadline: Instant,
         credentials: &Credentials,
     ) -> Result<Self> {
+        if let Some(above) = &settings.dialect.prompt.above {
+            // Between two prompts, it may be any such line.
+            let above = above.to_pattern();
+            Arc::make_mut(&mut settings.dialect).unsolicited.push(above);
+        }
         let mut cli = Self {
             stream,
             screen: Screen::default(),

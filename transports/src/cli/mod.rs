@@ -51,6 +51,7 @@ mod gap;
 mod judge;
 mod learn;
 mod login;
+mod modeless;
 mod output;
 mod pattern;
 mod probe;

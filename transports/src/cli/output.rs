@@ -1,6 +1,6 @@
 //! Cleaning up the output of a command whose end is known: pagers and late messages are removed.
 
-use super::dialect::Pattern;
+use super::dialect::{LinePattern, Pattern};
 use super::gap::is_only_messages;
 use super::prompt::Prompt;
 use super::question::AnsweredQuestion;
@@ -22,6 +22,15 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
             0
         };
         output.replace_range(at..at + line.len() + end, "");
+    }
+}
+
+/// Removes the line above a prompt that belongs to it, from the end of an output.
+pub(super) fn without_line_above(output: &mut String, above: Option<&LinePattern>) {
+    let text = output.trim_end_matches('\n');
+    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    if above.is_some_and(|above| above.is(&text[start..])) {
+        output.truncate(start);
     }
 }
 

@@ -79,6 +79,11 @@ impl LinePattern {
         })
     }
 
+    /// Converts it to a pattern for a part of a text, which is a whole line.
+    pub(super) fn to_pattern(&self) -> Pattern {
+        Pattern::built_in(&format!(r"\A(?:{})\s*\z", self.source))
+    }
+
     /// Returns whether the pattern matches this line. A match that takes too many steps counts as none.
     pub fn is(&self, line: &str) -> bool {
         self.compiled.is_match(line).unwrap_or(false)

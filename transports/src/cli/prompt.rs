@@ -43,6 +43,14 @@ impl Prompt {
         }
     }
 
+    /// Returns the prompt of another mode, which ends with as many blanks as this one, at a line that may show more.
+    pub(crate) fn of_mode(&self, line: &str) -> Self {
+        Self {
+            ending: self.ending,
+            ..Self::from_line(line, Some(self))
+        }
+    }
+
     /// Returns this prompt with the digits of a line that otherwise equals it.
     pub(crate) fn with_digits_of(&self, line: &str) -> Self {
         Self {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
-use super::output::{without_end, without_entered, without_late_messages, without_pagers};
+use super::output::{
+    without_end, without_entered, without_late_messages, without_line_above, without_pagers,
+};
 use super::prompt::Prompt;
 use super::prompt_behaviour::{BlankDisplay, PromptBehaviour};
 use super::proof::PromptProof;
@@ -323,6 +325,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .prompt_behaviour
             .as_ref()
             .map_or("", PromptBehaviour::text_above_prompt);
+        without_line_above(&mut output, self.settings.dialect.prompt.above.as_ref());
         without_end(&mut output, gap);
         if let Some(prompt) = &self.prompt {
             without_entered(&mut output, prompt, gap, answered);

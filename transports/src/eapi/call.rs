@@ -27,25 +27,45 @@ pub(super) struct CallError {
 /// The error code for a command without structured output.
 pub(super) const NO_JSON: i64 = 1003;
 
-/// Returns the body of a call. `enable_password` is the answer to the command `enable`.
-pub(super) fn body(commands: &[Line], enable_password: Option<&Line>, format: Format) -> Json {
-    let commands: Vec<Json> = commands
-        .iter()
-        .map(|command| match (command.text(), enable_password) {
+/// The line that ends a banner.
+const TEXT_END: &str = "EOF";
+
+/// Returns the body of a call, and for each of its commands the index in the list. `enable_password` is the answer to
+/// the command `enable`, and the lines of a banner are the answer to the line that opens it.
+pub(super) fn body(
+    list: &[Line],
+    enable_password: Option<&Line>,
+    format: Format,
+) -> (Json, Vec<usize>) {
+    let (mut commands, mut indices): (Vec<Json>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut rest = list.iter().map(Line::text).enumerate();
+    while let Some((index, command)) = rest.next() {
+        indices.push(index);
+        commands.push(match (command.trim(), enable_password) {
             ("enable", Some(password)) => json!({ "cmd": "enable", "input": password.text() }),
-            (command, _) => command.into(),
-        })
-        .collect();
+            (banner @ ("banner login" | "banner motd"), _) => {
+                let mut lines: Vec<&str> = Vec::new();
+                while lines.last().is_none_or(|line| line.trim() != TEXT_END)
+                    && let Some((_, line)) = rest.next()
+                {
+                    lines.push(line);
+                }
+                json!({ "cmd": banner, "input": lines.join("\n") })
+            }
+            _ => command.into(),
+        });
+    }
     let format = match format {
         Format::Text => "text",
         Format::Json => "json",
     };
-    json!({
+    let body = json!({
         "jsonrpc": "2.0",
         "id": "devgate",
         "method": "runCmds",
         "params": { "version": 1, "format": format, "cmds": commands },
-    })
+    });
+    (body, indices)
 }
 
 /// Reads an answer. Returns `None` if it is not an answer of eAPI.
@@ -113,7 +133,7 @@ mod tests {
     fn enable_is_answered_with_its_password() {
         let password = Line::secret(Sensitive::new("canary".to_owned()));
         let commands = [Line::new("enable"), Line::new("show version")];
-        let body = body(&commands, Some(&password), Format::Text);
+        let (body, _) = body(&commands, Some(&password), Format::Text);
         assert_eq!(
             body["params"],
             json!({
@@ -122,6 +142,15 @@ mod tests {
                 "cmds": [{ "cmd": "enable", "input": "canary" }, "show version"],
             })
         );
+    }
+
+    #[test]
+    fn the_lines_of_a_banner_are_its_input() {
+        let lines = ["configure", "banner motd", "one", "", "EOF", "end"].map(Line::new);
+        let (body, indices) = body(&lines, None, Format::Json);
+        let banner = json!({ "cmd": "banner motd", "input": "one\n\nEOF" });
+        assert_eq!(body["params"]["cmds"], json!(["configure", banner, "end"]));
+        assert_eq!(indices, [0, 1, 5]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::call::{self, Format};
 use crate::Line;
+use crate::cli::commit::session_name;
 use crate::command_list::{Ran, RefusedCommand, configured, failed};
 use crate::error::Refused;
 use crate::fact_rows::{self, FactRow};
@@ -71,7 +72,7 @@ impl EapiSession {
         let enable = self.enable.then(|| Line::new("enable"));
         let before = usize::from(self.enable);
         let list: Vec<Line> = enable.into_iter().chain(commands.iter().cloned()).collect();
-        let body = call::body(&list, self.enable_password.as_ref(), format);
+        let (body, indices) = call::body(&list, self.enable_password.as_ref(), format);
         let answer = post(&self.http, ctx, PROTOCOL, PATH, JSON, &body, repeat).await?;
         let mut ran = match call::read(answer, format) {
             None => {
@@ -95,6 +96,7 @@ impl EapiSession {
             Some(Ok(ran)) => ran,
         };
         if let Some(refused) = &mut ran.refused {
+            refused.at = indices.get(refused.at).copied().unwrap_or(list.len());
             if refused.at < before {
                 let problem = format!(
                     "{}; check `enable_password`, or do without it (`enable: false`)",
@@ -110,6 +112,20 @@ impl EapiSession {
         }
         ran.outputs.drain(..before.min(ran.outputs.len()));
         Ok(ran)
+    }
+
+    /// Runs lines between the commands that enter and leave configuration mode. Returns them with the outcome.
+    async fn configure_within(
+        &self,
+        ctx: &Context<'_>,
+        enter: &Line,
+        lines: &[Line],
+        leave: &str,
+    ) -> (Vec<Line>, Result<Ran<Json>>) {
+        let list = [std::slice::from_ref(enter), lines, &[Line::new(leave)]].concat();
+        // The errors contain the reason for a refused line only with structured output.
+        let ran = self.run(ctx, &list, Format::Json, Repeat::Never).await;
+        (list, ran)
     }
 
     /// Runs one command.
@@ -161,19 +177,31 @@ impl CommandLine for EapiSession {
         self.text(ctx, command, Repeat::Never).await
     }
 
+    /// The lines are committed as a whole, in a configuration session. On a release without those, each takes effect by
+    /// itself.
     async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
-        let mut list = vec![Line::new("configure")];
-        list.extend(
-            lines
-                .iter()
-                .filter(|line| !line.text().trim().is_empty())
-                .cloned(),
-        );
-        let end = list.len();
-        list.push(Line::new("end"));
-        // The errors contain the reason for a refused line only with structured output.
-        let ran = self.run(ctx, &list, Format::Json, Repeat::Never).await;
-        configured(self.http.peer(), &list, 1..end, ran, false)
+        let lines = lines.iter().filter(|line| !line.text().trim().is_empty());
+        let lines: Vec<Line> = lines.cloned().collect();
+        let enter = Line::new(format!("configure session {}", session_name()));
+        let (mut list, mut ran) = self.configure_within(ctx, &enter, &lines, "commit").await;
+        let refused = ran.as_ref().ok().and_then(|ran| ran.refused.as_ref());
+        let refused = refused.map(|refused| refused.at);
+        if refused == Some(0) {
+            ctx.notice(format!(
+                "{} has no configuration sessions: each line takes effect by itself",
+                self.http.peer()
+            ));
+            let enter = Line::new("configure");
+            (list, ran) = self.configure_within(ctx, &enter, &lines, "end").await;
+        } else if refused.is_some() {
+            let abort = [enter, Line::new("abort")];
+            let aborted = self.run(ctx, &abort, Format::Json, Repeat::Never).await;
+            if let Err(error) = aborted {
+                ctx.warning(error.to_string());
+            }
+        }
+        let range = 1..list.len() - 1;
+        configured(self.http.peer(), &list, range, ran, refused != Some(0))
     }
 
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {

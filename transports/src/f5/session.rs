@@ -6,17 +6,21 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::json;
 
+use super::transaction;
 use crate::fact_rows::{self, FactRow};
 use crate::http::{
     Http, HttpLogin, HttpRequest, HttpResponse, HttpSettings, Repeat, SessionProof, method,
 };
 use crate::rpc::protocol_error;
-use crate::{Context, DataRequest, DataStore, Document, ProtocolSession, Result, Transport, http};
+use crate::{
+    Context, DataRequest, DataStore, Document, Error, ProtocolSession, Result, Transport, http,
+};
 
 const PROTOCOL: &str = "iControl REST";
 const LOGIN: &str = "/mgmt/shared/authn/login";
 const TOKENS: &str = "/mgmt/shared/authz/tokens/";
 const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-f5-auth-token");
+const TRANSACTION_HEADER: HeaderName = HeaderName::from_static("x-f5-rest-coordination-id");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const DEVICES: &str = "tm/cm/device";
 
@@ -63,10 +67,38 @@ impl ProtocolSession for F5Session {
 }
 
 impl F5Session {
-    async fn read(&self, ctx: &Context<'_>, what: &str) -> Result<HttpResponse> {
+    pub(super) async fn read(&self, ctx: &Context<'_>, what: &str) -> Result<HttpResponse> {
         self.http
             .request(ctx, &HttpRequest::new(Method::GET, path(what)))
             .await
+    }
+
+    /// Sends a change, as part of a transaction if one is given.
+    pub(super) async fn change(
+        &self,
+        ctx: &Context<'_>,
+        request: &DataRequest,
+        transaction: Option<&HeaderValue>,
+    ) -> Result<HttpResponse> {
+        let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
+        let mut http_request = HttpRequest::new(method, path(&request.what)).repeat(Repeat::Never);
+        if let Some(transaction) = transaction {
+            http_request = http_request.header(TRANSACTION_HEADER, transaction.clone());
+        }
+        if let Some(body) = &request.body {
+            http_request = http_request
+                .header(CONTENT_TYPE, JSON)
+                .body(body.reveal_json().to_string());
+        }
+        self.http.request(ctx, &http_request).await
+    }
+
+    pub(super) fn peer(&self) -> &str {
+        self.http.peer()
+    }
+
+    pub(super) fn protocol_error(&self, expected: &str) -> Error {
+        protocol_error(&self.http, PROTOCOL, expected)
     }
 }
 
@@ -86,14 +118,15 @@ impl DataStore for F5Session {
     }
 
     async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
-        let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
-        let mut http_request = HttpRequest::new(method, path(&request.what)).repeat(Repeat::Never);
-        if let Some(body) = &request.body {
-            http_request = http_request
-                .header(CONTENT_TYPE, JSON)
-                .body(body.reveal_json().to_string());
+        if request.method.as_deref() == Some(DataRequest::TRANSACTION) {
+            return transaction::run(self, ctx, &request.parts()?).await;
         }
-        Ok(self.http.request(ctx, &http_request).await?.document())
+        Ok(self.change(ctx, request, None).await?.document())
+    }
+
+    /// Several changes are a transaction of the device.
+    async fn all_or_nothing(&self, _: &Context<'_>) -> Result<bool> {
+        Ok(true)
     }
 }
 

@@ -132,20 +132,25 @@ impl Element {
     }
 
     /// Merges elements with equal names and attributes among siblings, down to this many levels: the first takes
-    /// the children of the others. A container may occur only once.
+    /// the children of the others. A container may occur only once. Entries of a list stay apart if a key
+    /// differs; every leaf may be a key, except those with the name `own`, which are below all levels.
     #[must_use]
-    pub fn joined(elements: Vec<Self>, levels: usize) -> Vec<Self> {
+    pub fn joined(elements: Vec<Self>, levels: usize, own: &str) -> Vec<Self> {
         if levels == 0 {
             return elements;
         }
         let mut joined: Vec<Self> = Vec::new();
         for element in elements {
-            let is_like = |other: &&mut Self| {
-                other.name == element.name && other.attributes == element.attributes
-            };
-            match joined.iter_mut().find(is_like) {
-                Some(first) => first.children.extend(element.children),
+            match joined.iter_mut().find(|other| other.is_same(&element, own)) {
                 None => joined.push(element),
+                Some(first) => {
+                    for node in element.children {
+                        let is_leaf = matches!(&node, Node::Element(child) if child.is_leaf());
+                        if !(is_leaf && first.children.contains(&node)) {
+                            first.children.push(node);
+                        }
+                    }
+                }
             }
         }
         for element in &mut joined {
@@ -157,12 +162,35 @@ impl Element {
                 Node::Text(_) => None,
             });
             element.children = rest;
-            let inside = Self::joined(inside.collect(), levels - 1);
+            let inside = Self::joined(inside.collect(), levels - 1, own);
             element
                 .children
                 .extend(inside.into_iter().map(Node::Element));
         }
         joined
+    }
+
+    /// Whether it has a text and no elements.
+    fn is_leaf(&self) -> bool {
+        self.children().next().is_none() && !self.content().is_empty()
+    }
+
+    /// Whether another element is the same container, or the same entry of a list.
+    fn is_same(&self, other: &Self, own: &str) -> bool {
+        let values = |element: &Self, name: &str| -> Vec<String> {
+            let leaves = element.children().filter(|child| child.is_leaf());
+            let leaves = leaves.filter(|child| child.name() == name);
+            leaves.map(Self::content).collect()
+        };
+        let mut leaves = self.children().filter(|child| child.is_leaf());
+        let is_like = self.name == other.name && self.attributes == other.attributes;
+        is_like
+            && !self.is_leaf()
+            && !other.is_leaf()
+            && leaves.all(|leaf| {
+                let theirs = values(other, leaf.name());
+                leaf.name() == own || theirs.is_empty() || theirs == values(self, leaf.name())
+            })
     }
 
     /// Returns its child elements as independent elements.

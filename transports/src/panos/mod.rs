@@ -3,5 +3,6 @@
 mod answer;
 mod commit;
 mod session;
+mod transaction;
 
 pub use session::PanosSession;

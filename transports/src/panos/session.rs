@@ -9,6 +9,7 @@ use reqwest::{Method, Url};
 
 use super::answer::{self, PanosAnswer};
 use super::commit::commit;
+use super::transaction;
 use crate::error::{AuthenticationProblem, Refused};
 use crate::fact_rows;
 use crate::http::{Http, HttpLogin, HttpRequest, HttpSettings, Repeat, SessionProof};
@@ -39,6 +40,8 @@ pub struct PanosSession {
     http: Http,
     /// The user who requests a key; `None` if a key is configured.
     user: Option<String>,
+    /// The administrator whose changes the session makes, if known.
+    admin: Option<String>,
     /// The action that reads the wanted configuration.
     reading: &'static str,
     command_timeout: Duration,
@@ -51,7 +54,8 @@ impl ProtocolSession for PanosSession {
 
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let has_key = info.secret("apikey").is_some();
-        let user = info.text("user").filter(|_| !has_key).map(str::to_owned);
+        let admin = info.text("user").map(str::to_owned);
+        let user = admin.clone().filter(|_| !has_key);
         if !has_key && (user.is_none() || info.secret("password").is_none()) {
             let why = "is not given, nor `user` and `password` to ask for one";
             return Err(problem("apikey", why));
@@ -69,6 +73,7 @@ impl ProtocolSession for PanosSession {
         let session = Self {
             http: Http::new(HttpSettings::read(ctx, info)?, login)?,
             user,
+            admin,
             reading: match info.text("configuration") {
                 Some("running") => "show",
                 _ => "get",
@@ -87,6 +92,18 @@ impl PanosSession {
 
     pub(super) fn protocol_error(&self, expected: &str) -> Error {
         protocol_error(&self.http, PROTOCOL, expected)
+    }
+
+    /// Returns the administrator whose changes the session makes.
+    ///
+    /// # Errors
+    /// Fails if it is not known.
+    pub(super) fn admin(&self) -> Result<&str> {
+        self.admin.as_deref().ok_or_else(|| {
+            let problem = "a commit of one's own changes needs the name of the administrator: set `user` to whose \
+                           `apikey` it is; nothing was sent";
+            Error::Unsupported(problem.to_owned())
+        })
     }
 
     fn key_refused(&self, message: String) -> Error {
@@ -180,6 +197,10 @@ impl DataStore for PanosSession {
     }
 
     async fn set(&self, ctx: &Context<'_>, request: &DataRequest) -> Result<Document> {
+        if request.method.as_deref() == Some(DataRequest::TRANSACTION) {
+            let limit = self.command_timeout;
+            return transaction::run(self, ctx, &request.parts()?, limit).await;
+        }
         let body = match &request.body {
             None => None,
             Some(body) => match body.reveal_json() {
@@ -208,7 +229,7 @@ impl DataStore for PanosSession {
             }
             other => {
                 return Err(Error::Unsupported(format!(
-                    "panos has no method `{other}`, but `set`, `edit`, `delete`, `op` and `commit`"
+                    "panos has no method `{other}`, but `set`, `edit`, `delete`, `op`, `commit` and `transaction`"
                 )));
             }
         };
@@ -217,6 +238,11 @@ impl DataStore for PanosSession {
         }
         let (answer, _) = self.call(ctx, &fields, Repeat::Never).await?;
         Ok(Document::Text(answer))
+    }
+
+    /// Several changes are one commit.
+    async fn all_or_nothing(&self, _: &Context<'_>) -> Result<bool> {
+        Ok(true)
     }
 }
 

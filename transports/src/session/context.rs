@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::LazyLock;
 
-use devgate_schemas::{Event, EventDisplay, EventSink, Level, TypeSchema};
+use devgate_schemas::{Event, EventDisplay, EventSink, Facts, Level, TypeSchema};
 
 use super::resources::{Mode, Resources};
 use super::transport::{CommandLine, DataStore, Transport};
@@ -20,6 +20,7 @@ pub struct Context<'a> {
     pub(super) environment: &'a Environment,
     pub(super) dialer: Option<&'a dyn Dial>,
     pub(super) transport: Option<&'a dyn Transport>,
+    pub(super) facts: Option<&'a Facts>,
     pub(super) resources: Option<&'a Resources<'a>>,
     pub(super) subject: Option<&'a str>,
     /// The action of the open block: `Updating`.
@@ -38,6 +39,7 @@ impl<'a> Context<'a> {
             environment: &NOTHING,
             dialer: None,
             transport: None,
+            facts: None,
             resources: None,
             subject: None,
             operation: None,
@@ -71,6 +73,11 @@ impl<'a> Context<'a> {
             retry_budget,
             ..*self
         }
+    }
+
+    /// Returns this context with the facts of the device, if they were read.
+    pub fn with_facts<'b>(&'b self, facts: Option<&'b Facts>) -> Context<'b> {
+        Context { facts, ..*self }
     }
 
     /// Returns this context for the resources of one type.
@@ -129,6 +136,11 @@ impl<'a> Context<'a> {
     /// Returns the datastore of the open session, if it has one.
     pub fn data_store(&self) -> Option<&'a dyn DataStore> {
         self.transport?.data_store()
+    }
+
+    /// Returns the facts of the device, if this run has read them.
+    pub fn facts(&self) -> Option<&'a Facts> {
+        self.facts
     }
 
     /// Returns the schema of the resource type that the provider is called for.

@@ -19,7 +19,7 @@ const RESOURCES: &str = "resources";
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'r> {
     /// The types of the resources.
-    pub(super) kinds: Vec<&'r dyn ResourceType>,
+    pub(crate) kinds: Vec<&'r dyn ResourceType>,
     /// The resources, in the order of the catalog.
     pub(super) nodes: Vec<Node>,
     /// The order: the nodes of the resources, followed by those of containers.

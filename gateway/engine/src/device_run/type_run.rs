@@ -318,7 +318,7 @@ impl<'a> TypeRun<'a> {
                 Ok(differences) => entry.differences = differences,
                 Err(message) => entry.refuse(&message),
             }
-            render(self.kind, entry);
+            render(ctx, self.kind, entry);
         }
     }
 
@@ -375,13 +375,14 @@ impl<'a> TypeRun<'a> {
 }
 
 /// Records what a change would send.
-fn render(kind: &dyn ResourceType, entry: &mut Entry) {
+fn render(ctx: &Context<'_>, kind: &dyn ResourceType, entry: &mut Entry) {
     entry.report.lines.clear();
     entry.report.diff.clear();
     if !entry.is_pending() {
         return;
     }
-    match kind.render(&entry.name, &entry.change(), SecretVisibility::Redacted) {
+    let (change, facts) = (entry.change(), ctx.facts());
+    match kind.render(&entry.name, &change, facts, SecretVisibility::Redacted) {
         Ok(lines) => entry.report.lines = lines,
         // A provider in code need not be able to show what it sends.
         Err(Error::Unsupported(_)) => {}

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::managed::{DEVICE, family, nothing_to_do};
+use super::managed::{DEVICE, facts_for, family, nothing_to_do};
 use super::reports::Reports;
 use super::splay::Splay;
 use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
@@ -262,7 +262,9 @@ impl Apply {
         };
         let mut audited =
             stored.map_or_else(Audited::default, |stored| Audited::from_json(stored.data));
-        session::with_session(sessions, job, access, async |ctx, _| {
+        session::with_session(sessions, job, access, async |ctx, transport| {
+            let facts = facts_for(ctx, transport, &plan.kinds).await?;
+            let ctx = &ctx.with_facts(facts.as_ref());
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());
             let report =
@@ -280,7 +282,7 @@ impl Apply {
                 && let Err(error) = family.save(ctx).await
             {
                 let message = format!(
-                    "the changes are active, but the device will lose them when it restarts: {error}"
+                    "the changes are made, but not saved, so the device will lose them when it restarts: {error}"
                 );
                 unsaved = Some(Failure::new("devgate/not-saved", message));
             }

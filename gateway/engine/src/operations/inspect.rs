@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::managed::{DEVICE, family};
+use super::managed::{DEVICE, facts_for, family};
 use super::splay::Splay;
 use crate::device_run::{Checked, Strict, Strictness};
 use crate::inventory::Target;
@@ -73,9 +73,16 @@ impl Inspect {
         let what = format!("retrieving resource: {type_name} from {}", job.target);
         job.context()
             .info(format!("{what} at {}", job.target.address()));
-        let read = session::with_session(sessions, job, SessionAccess::Read, async |ctx, _| {
-            read_resources(ctx, kind, self.title.as_deref(), self.strict).await
-        });
+        let read = session::with_session(
+            sessions,
+            job,
+            SessionAccess::Read,
+            async |ctx, transport| {
+                let facts = facts_for(ctx, transport, &[kind]).await?;
+                let ctx = &ctx.with_facts(facts.as_ref());
+                read_resources(ctx, kind, self.title.as_deref(), self.strict).await
+            },
+        );
         let ReadResources { resources, invalid } = read.await?;
         let text = match self.as_yaml {
             true => manifest::to_yaml(kind.schema(), &resources),

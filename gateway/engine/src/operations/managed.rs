@@ -3,7 +3,9 @@
 use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, log_line};
 use devgate_core::results::Action;
-use devgate_schemas::Level;
+use devgate_devices::ResourceType;
+use devgate_schemas::{Facts, Level};
+use devgate_transports::{Context, Transport};
 
 use crate::inventory::Target;
 use crate::registry::{Family, Registry};
@@ -18,6 +20,21 @@ pub(super) fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r 
         Some(name) => registry.family(name),
         None => Err(session::no_transport(target)),
     }
+}
+
+/// Reads the facts of a device, if one of these types depends on them.
+///
+/// # Errors
+/// Fails when the session is lost.
+pub(super) async fn facts_for(
+    ctx: &Context<'_>,
+    transport: &dyn Transport,
+    kinds: &[&dyn ResourceType],
+) -> Result<Option<Facts>, Failure> {
+    if !kinds.iter().any(|kind| kind.uses_facts()) {
+        return Ok(None);
+    }
+    Ok(Some(transport.facts(ctx).await?))
 }
 
 /// Reports that there is nothing to do, and why.

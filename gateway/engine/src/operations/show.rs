@@ -1,13 +1,14 @@
 //! Commands that show something: only harmless ones are sent, and their outputs are saved, compared and checked.
 
 mod outputs;
+mod parse;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
-use devgate_devices::has_command_line;
+use devgate_devices::{Family, has_command_line};
 use devgate_schemas::Regexp;
 use serde_json::{Value as Json, json};
 
@@ -17,12 +18,18 @@ use crate::job::TargetJob;
 use crate::registry::Registry;
 use crate::session::{self, SessionHandle, Sessions};
 use outputs::Output;
+pub use parse::Parse;
+use parse::Parser;
 
 /// How commands that show something are sent, and what is done with their outputs.
 #[derive(Debug, Default)]
 pub struct Show {
     /// Further commands, each for the targets of one family.
     pub for_families: Vec<(String, String)>,
+    /// Whether the running configuration is read, too, with the command that the family declares.
+    pub config: bool,
+    /// How outputs are parsed, if they are.
+    pub parse: Option<Parse>,
     /// Whether commands are sent that the family does not declare harmless.
     pub any: bool,
     /// The folder in which the outputs are saved.
@@ -31,6 +38,15 @@ pub struct Show {
     pub diff: Option<PathBuf>,
     /// The patterns that every output must match.
     pub expect: Vec<Regexp>,
+}
+
+/// What is asked of one target.
+struct Plan<'r> {
+    commands: Vec<String>,
+    /// The family, if the configuration is read.
+    configured: Option<&'r Family>,
+    /// What parses the output of each command, if it is parsed.
+    parsers: Vec<Parser<'r>>,
 }
 
 impl Show {
@@ -50,7 +66,8 @@ impl Show {
         if self.save.is_some() || self.diff.is_some() {
             outputs::check_names(targets.iter().map(|target| target.name.as_str()))?;
             let of_families = self.for_families.iter().map(|(_, command)| command);
-            outputs::check_names(lines.iter().chain(of_families).map(String::as_str))?;
+            let names = lines.iter().chain(of_families).map(String::as_str);
+            outputs::check_names(names.chain(self.config.then_some(outputs::CONFIG)))?;
         }
         if let Some(folder) = &self.save {
             outputs::make_folder(folder)?;
@@ -68,17 +85,13 @@ impl Show {
         sessions: Sessions<'_, '_>,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
-        let transport = job.target.remote_transport();
-        let commands = self.commands(lines, transport);
-        if let Some(transport) = transport {
-            self.check(&job.run.registry, transport, &commands)?;
-        }
-        if commands.is_empty() {
+        let plan = self.plan(&job.run.registry, lines, job.target.remote_transport())?;
+        if plan.commands.is_empty() {
             let text = "no command is for this target".to_owned();
             return Ok(TargetResult::success(json!({ "commands": [] })).with_text(text));
         }
         let order = CommandOperation {
-            lines: commands,
+            lines: plan.commands.clone(),
             kind: CommandKind::Commands { answers: vec![] },
             noop: false,
         };
@@ -87,14 +100,47 @@ impl Show {
         let emit = &mut |(entry, _): CommandOutput| entries.push(job.without_secrets(entry));
         let work = async |session: &mut SessionHandle<'_>| order.send(session, emit).await;
         let outcome = session::with_handle(sessions, job, work).await;
-        Ok(self.result(&job.target.name, entries, outcome.err()))
+        Ok(self.result(&job.target.name, &plan, entries, outcome.err()))
     }
 
-    /// Returns the commands for a target with this transport, each once.
-    fn commands(&self, lines: &[String], transport: Option<&str>) -> Vec<String> {
+    /// Plans the commands of a target with this transport.
+    fn plan<'r>(
+        &self,
+        registry: &'r Registry,
+        lines: &[String],
+        transport: Option<&str>,
+    ) -> Result<Plan<'r>, Failure> {
+        let family = transport.and_then(|transport| registry.family(transport).ok()?.declared());
+        let config = family.filter(|_| self.config).and_then(Family::config_text);
+        let commands = self.commands(config, lines, transport);
+        if let Some(transport) = transport {
+            self.check(registry, transport, &commands)?;
+        }
+        let parsers = match &self.parse {
+            Some(parse) => {
+                let parsers = commands.iter();
+                let parsers = parsers.map(|command| parse.parser(family, command));
+                parsers.collect::<Result<_, _>>()?
+            }
+            None => Vec::new(),
+        };
+        Ok(Plan {
+            commands,
+            configured: family.filter(|_| config.is_some()),
+            parsers,
+        })
+    }
+
+    /// Returns the commands for a target with this transport, each once: the one that shows the configuration first.
+    fn commands(
+        &self,
+        config: Option<&str>,
+        lines: &[String],
+        transport: Option<&str>,
+    ) -> Vec<String> {
         let of_families = self.for_families.iter();
         let of_family = of_families.filter(|(family, _)| Some(family.as_str()) == transport);
-        let mut commands: Vec<String> = Vec::new();
+        let mut commands = Vec::from_iter(config.map(str::to_owned));
         for command in lines.iter().chain(of_family.map(|(_, command)| command)) {
             let command = command.trim();
             if !command.is_empty() && !commands.iter().any(|known| known == command) {
@@ -117,7 +163,7 @@ impl Show {
             Some(family) => family.has_command_line(),
             None => has_command_line(transport),
         };
-        if !has_command_line && !commands.is_empty() {
+        if !has_command_line && (self.config || !commands.is_empty()) {
             let message = format!(
                 "transport `{transport}` has no command line; `devgate session get` and `devgate facts` read from its \
                  devices"
@@ -125,6 +171,17 @@ impl Show {
             return Err(Failure::new("devgate/not-a-command-line", message));
         }
         let declared = family.and_then(|family| family.declared());
+        if self.config && declared.and_then(Family::config_text).is_none() {
+            let why = match declared {
+                Some(family) => format!("add `config_text` to the dialect in {}", family.file()),
+                None => "`config_text` in the dialect of a family does".to_owned(),
+            };
+            let message = format!(
+                "nothing says how the running configuration of `{transport}` is read: {why}, or name the command instead \
+                 of --config"
+            );
+            return Err(Failure::new("devgate/no-config-text", message));
+        }
         let is_harmless =
             |command: &str| declared.is_some_and(|family| family.is_harmless(command));
         let refused = commands.iter().find(|command| !is_harmless(command));
@@ -132,14 +189,13 @@ impl Show {
             return Ok(());
         };
         let joined = commands.join(" ");
-        let hint = if commands.len() > 1 && is_harmless(&joined) {
-            format!("; a command of several words is one argument: '{joined}'")
-        } else {
-            String::new()
-        };
+        let is_one = commands.len() > 1 && !commands.iter().any(|command| command.contains(' '));
         let why = match declared {
+            _ if is_one && is_harmless(&joined) => {
+                format!("a command of several words is one argument: '{joined}'")
+            }
             Some(family) => format!(
-                "family `{transport}` does not declare it harmless{hint}. Its file, {}, has patterns in its dialect: \
+                "family `{transport}` does not declare it harmless. Its file, {}, has patterns in its dialect: \
                  `harmless` for whole commands, `filters` for what follows a `|`; a command with `>`, `;` or a line end \
                  is never harmless. --any sends any command",
                 family.file()
@@ -152,12 +208,19 @@ impl Show {
         Err(Failure::new("devgate/not-harmless", message))
     }
 
-    /// Saves, compares and checks the outputs of a target. `failure` is why there is no further output.
-    fn result(&self, target: &str, entries: Vec<Json>, failure: Option<Failure>) -> TargetResult {
+    /// Saves, compares, checks and parses the outputs of a target. `failure` is why there is no further output.
+    fn result(
+        &self,
+        target: &str,
+        plan: &Plan<'_>,
+        entries: Vec<Json>,
+        failure: Option<Failure>,
+    ) -> TargetResult {
         let mut failures = Vec::from_iter(failure);
         let (mut text, mut commands) = (String::new(), Vec::new());
-        for mut entry in entries {
-            let output = Output::new(self, target, &entry);
+        for (number, mut entry) in entries.into_iter().enumerate() {
+            let parser = plan.parsers.get(number);
+            let output = Output::new(self, target, plan.configured, &entry).parsed_with(parser);
             text.push_str(&output.process(&mut entry, &mut failures));
             commands.push(entry);
         }

@@ -16,8 +16,8 @@ pub(super) const CHECKED_NAMES: [&str; 4] = [PROJECT_FILE, INVENTORY_FILE, "modu
 
 pub(super) const INVENTORY_FILE: &str = "inventory.yaml";
 
-/// Every key that Bolt knows. Those that do not concern a gateway are accepted and ignored.
-const KNOWN_KEYS: [&str; 27] = [
+/// Every key that Bolt knows, and `textfsm-templates`. Those that do not concern a gateway are accepted and ignored.
+const KNOWN_KEYS: [&str; 28] = [
     "analytics",
     "apply-settings",
     "color",
@@ -44,6 +44,7 @@ const KNOWN_KEYS: [&str; 27] = [
     "spinner",
     "stream",
     "tasks",
+    "textfsm-templates",
     "trusted-external-command",
 ];
 
@@ -172,14 +173,19 @@ impl<'n> ProjectReader<'n> {
     /// In a folder that is not a project, no file is written unless it is requested.
     pub(super) fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
         match self.document.given("rerunfile") {
-            Some(node) => match node.as_str() {
-                Some(path) => Some(root.join(path)),
-                None => self.type_error(node, "rerunfile to be a path"),
-            },
+            Some(_) => self.path(root, "rerunfile"),
             None => CHECKED_NAMES
                 .iter()
                 .any(|name| root.join(name).exists())
                 .then(|| root.join(".rerun.json")),
+        }
+    }
+
+    pub(super) fn path(&mut self, root: &Path, key: &str) -> Option<PathBuf> {
+        let node = self.document.given(key)?;
+        match node.as_str() {
+            Some(path) => Some(root.join(path)),
+            None => self.type_error(node, &format!("{key} to be a path")),
         }
     }
 

@@ -1,7 +1,7 @@
 //! How results are printed.
 
 /// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
     Human,

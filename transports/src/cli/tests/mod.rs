@@ -6,6 +6,7 @@ mod configuring;
 mod echoes;
 mod ending;
 mod limits;
+mod modeless;
 mod opening;
 mod questions;
 

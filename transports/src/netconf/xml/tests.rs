@@ -138,3 +138,38 @@ fn people_get_an_element_a_line_and_texts_as_they_are() {
     let expected = "<a>\n  <b> x </b>\n  <c><d/>mixed <e/></c>\n  <f>1\n2</f>\n  <g>  </g>\n</a>\n";
     assert_eq!(parse(text).to_pretty(), expected);
 }
+
+#[test]
+fn containers_occur_once_and_entries_with_other_keys_stay_apart() {
+    let joined = |texts: &[&str], levels, own| -> String {
+        let elements = texts.iter().map(|text| parse(text)).collect();
+        let joined = Element::joined(elements, levels, own);
+        joined.iter().map(Element::to_string).collect()
+    };
+    let unit = |name: &str, unit: &str| {
+        format!(
+            "<interfaces><interface><name>{name}</name><unit><name>{unit}</name></unit></interface></interfaces>"
+        )
+    };
+    let units = [unit("e1", "0"), unit("e2", "0"), unit("e1", "1")];
+    let units: Vec<&str> = units.iter().map(String::as_str).collect();
+    assert_eq!(
+        joined(&units, 2, "unit"),
+        "<interfaces><interface><name>e1</name><unit><name>0</name></unit><unit><name>1</name></unit></interface>\
+         <interface><name>e2</name><unit><name>0</name></unit></interface></interfaces>"
+    );
+    let servers = [
+        "<ntp><server>1</server></ntp>",
+        "<ntp><server>2</server></ntp>",
+    ];
+    assert_eq!(
+        joined(&servers, 1, "server"),
+        "<ntp><server>1</server><server>2</server></ntp>"
+    );
+    let deleted = ["<a><b k='1'/></a>", "<a x='y'><b/></a>"];
+    assert_eq!(
+        joined(&deleted, 2, "b"),
+        deleted.concat().replace('\'', "\"")
+    );
+    assert_eq!(joined(&servers, 0, "ntp"), servers.concat());
+}

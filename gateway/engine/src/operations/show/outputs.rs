@@ -1,5 +1,6 @@
 //! The outputs of commands: saved in files, compared with saved ones, checked with patterns.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -8,13 +9,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use devgate_core::atomic_file::{self, OWNER};
+use devgate_core::columns;
 use devgate_core::failure::{ErrorContext, Failure};
+use devgate_devices::Family;
 use devgate_transports::reading;
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
 use super::Show;
+use super::parse::Parser;
 use crate::operations::with_newline;
+
+/// The name of the running configuration among outputs.
+pub(super) const CONFIG: &str = "running-config";
 
 /// How long the shortest difference is searched for. After that, a longer one is shown.
 const SEARCH: Duration = Duration::from_millis(500);
@@ -24,26 +31,44 @@ pub(super) struct Output<'a> {
     show: &'a Show,
     command: String,
     output: String,
+    /// The family, if this is the running configuration.
+    configured: Option<&'a Family>,
+    parser: Option<&'a Parser<'a>>,
     /// The path of its file in a folder of outputs.
     file: PathBuf,
 }
 
 impl<'a> Output<'a> {
-    /// Takes an output from `{command, output}`, an entry of the result.
-    pub(super) fn new(show: &'a Show, target: &str, entry: &Json) -> Self {
+    /// Takes an output from `{command, output}`, an entry of the result. `configured` is the family if its configuration
+    /// is among the outputs.
+    pub(super) fn new(
+        show: &'a Show,
+        target: &str,
+        configured: Option<&'a Family>,
+        entry: &Json,
+    ) -> Self {
         let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
         let command = text("command");
-        let file = Path::new(&file_name(target)).join(format!("{}.txt", file_name(&command)));
+        let configured = configured.filter(|family| family.config_text() == Some(&command));
+        let name = configured.map_or_else(|| file_name(&command), |_| CONFIG.to_owned());
         Self {
             show,
+            file: Path::new(&file_name(target)).join(format!("{name}.txt")),
             command,
             output: with_newline(text("output")),
-            file,
+            configured,
+            parser: None,
         }
     }
 
-    /// Compares, saves and checks the output. Adds what is found to the entry and to `failures`, and returns the text for
-    /// people: the difference if it was compared, the file if it was saved, or else the output.
+    /// The same output, parsed.
+    pub(super) fn parsed_with(self, parser: Option<&'a Parser<'a>>) -> Self {
+        Self { parser, ..self }
+    }
+
+    /// Compares, saves, parses and checks the output. Adds what is found to the entry and to `failures`, and returns the
+    /// text for people: the difference if it was compared, the file if it was saved, the rows if it was parsed, or else
+    /// the output.
     pub(super) fn process(self, entry: &mut Json, failures: &mut Vec<Failure>) -> String {
         let mut lines = Vec::new();
         if let Some(folder) = &self.show.diff {
@@ -70,6 +95,22 @@ impl<'a> Output<'a> {
                 Err(failure) => failures.push(failure),
             }
         }
+        if let Some(parser) = self.parser {
+            entry["template"] = json!(parser.name());
+            match parser.parse(&self.command, &self.output) {
+                Ok(table) => {
+                    let rows = table.to_json();
+                    let objects = rows.iter().filter_map(Json::as_object);
+                    let cells = columns::cells(table.names, objects);
+                    lines.push(match rows.is_empty() {
+                        true => "no rows".to_owned(),
+                        false => columns::fitted(&cells),
+                    });
+                    entry["rows"] = json!(rows);
+                }
+                Err(failure) => failures.push(failure),
+            }
+        }
         if lines.is_empty() {
             lines.push(self.output.clone());
         }
@@ -92,7 +133,8 @@ impl<'a> Output<'a> {
         format!("> {}\n{lines}", self.command)
     }
 
-    /// Returns the differences from the saved output, in the unified format; an empty text if there are none.
+    /// Returns the differences from the saved output, in the unified format; an empty text if there are none. Of the
+    /// configuration, only the lines that count are compared.
     fn difference(&self, saved: &Path) -> Result<String, Failure> {
         let name = saved.display().to_string();
         let old = reading::text(saved).map_err(|error| {
@@ -105,8 +147,11 @@ impl<'a> Output<'a> {
             };
             Failure::new("devgate/no-saved-output", message)
         })?;
+        let counted = |text: &str| self.configured.map(|family| family.lines_that_count(text));
+        let old = counted(&old).unwrap_or(old);
+        let new = counted(&self.output).map_or(Cow::Borrowed(&*self.output), Cow::Owned);
         let mut config = TextDiff::configure();
-        let diff = config.timeout(SEARCH).diff_lines(&*old, &*self.output);
+        let diff = config.timeout(SEARCH).diff_lines(&*old, &*new);
         let mut unified = diff.unified_diff();
         Ok(unified.header(&name, &self.command).to_string())
     }
@@ -181,7 +226,7 @@ mod tests {
     fn process(show: &Show, target: &str, output: &str) -> (Json, Vec<String>, String) {
         let mut entry = json!({ "command": "show ip route", "output": output });
         let mut failures = Vec::new();
-        let text = Output::new(show, target, &entry).process(&mut entry, &mut failures);
+        let text = Output::new(show, target, None, &entry).process(&mut entry, &mut failures);
         let messages = failures.into_iter().map(|failure| failure.msg);
         (entry, messages.collect(), text)
     }
