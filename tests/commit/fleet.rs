@@ -60,10 +60,14 @@ impl Setup {
             vendor,
             wishes,
             family: Vec::new(),
-            settings: json!({}),
+            // A run waits for it before it saves anything. The others count in minutes, or no less than half of one.
+            settings: match vendor {
+                Vendor::Eos => json!({ "confirm_timeout": 20 }),
+                Vendor::Junos | Vendor::IosXr => json!({}),
+            },
             options: "",
             trouble: None,
-            most: 24,
+            most: 10,
         }
     }
 

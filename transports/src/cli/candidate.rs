@@ -143,7 +143,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         match has_discarded || candidate.ends_with_session() {
             true => LinesEffect::NotCommitted,
-            false => LinesEffect::InCandidate(candidate.how_to_discard()),
+            false => {
+                let discard = candidate.how_to_discard();
+                // The change may succeed at another try, and then no error says it.
+                ctx.warning(format!(
+                    "the candidate configuration of {} may still hold lines that were not committed: discard them \
+                     there (`{discard}`)",
+                    self.settings.peer
+                ));
+                LinesEffect::InCandidate(discard)
+            }
         }
     }
 
