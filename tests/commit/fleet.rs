@@ -5,7 +5,8 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -19,8 +20,15 @@ use crate::wishes::{Wish, family, manifest};
 /// The number of devices that a run works on at the same time: they wait more than they compute.
 const AT_ONCE: usize = 24;
 
-/// One run at a time, so that no device is taken for a silent one.
-static TURN: Mutex<()> = Mutex::new(());
+/// Few runs at a time, so that no device is taken for a silent one. They mostly wait.
+static TURNS: [Mutex<()>; 4] = [const { Mutex::new(()) }; 4];
+
+/// Waits until a run may begin. The result ends its turn.
+fn turn() -> MutexGuard<'static, ()> {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed) % TURNS.len();
+    TURNS[next].lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Returns the seed of what is drawn: `DEVGATE_SEED`, or one of this process. It is shown when a test fails.
 pub(crate) fn seed() -> u64 {
@@ -220,7 +228,7 @@ impl Fleet {
 
     /// Runs on all devices.
     pub(crate) fn run(&self, options: &str) -> Report {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = turn();
         let output = self.command(AT_ONCE, options).output();
         drop(turn);
         self.report(&output.expect("the binary starts"))
@@ -229,7 +237,7 @@ impl Fleet {
     /// Plans the faults, runs on all devices at once, and interrupts the run twice when each has received the line at
     /// which it hangs.
     pub(crate) fn interrupt(&self) -> Report {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = turn();
         for (device, plan) in self.devices.iter().zip(&self.plans) {
             device.device().plan(plan);
         }
