@@ -120,7 +120,7 @@ impl fmt::Display for ConfigurationProblem {
                 f,
                 "the device rolled back the lines before it: the configuration is unchanged"
             ),
-            _ if *effect == LinesEffect::NotCommitted => {
+            _ if matches!(effect, LinesEffect::NotCommitted | LinesEffect::RolledBack) => {
                 write!(f, "nothing was committed: the configuration is unchanged")
             }
             _ if let LinesEffect::InCandidate(discard) = effect => write!(
