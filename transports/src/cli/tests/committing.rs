@@ -10,7 +10,7 @@ use tokio::io::DuplexStream;
 use super::super::dialect::Dialect;
 use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, write};
 use super::super::{Cli, Confirmation, SecondLogin};
-use crate::error::{ChangeOutcome, ConfigurationProblem, LinesEffect};
+use crate::error::{ConfigurationProblem, LinesEffect};
 use crate::{Context, Error, Line};
 
 const EXEC: &str = "me@r1> ";
@@ -29,7 +29,7 @@ fn dialect(commit: serde_json::Value) -> Dialect {
     .expect("a dialect")
 }
 
-fn junos() -> Dialect {
+pub(super) fn junos() -> Dialect {
     dialect(serde_json::json!({
         "diff": "show | compare",
         "check": "commit check",
@@ -42,12 +42,12 @@ fn junos() -> Dialect {
 }
 
 /// Returns what a device shows above its prompt in configuration mode.
-fn edit(text: &str) -> FakeStep {
+pub(super) fn edit(text: &str) -> FakeStep {
     write(&format!("{text}\r\n[edit]\r\n"))
 }
 
 /// Returns a router with a candidate configuration, whose changes show after the first look.
-fn router() -> Fake {
+pub(super) fn router() -> Fake {
     Fake::new(EXEC)
         .on(
             "configure exclusive",
@@ -115,12 +115,12 @@ impl SecondLogin for Login {
 
 /// What became of a change: its result, the typed lines after the login, whether the session can be used, and the
 /// number of second logins.
-struct Outcome {
-    result: crate::Result<()>,
-    typed: Vec<String>,
-    is_usable: bool,
+pub(super) struct Outcome {
+    pub(super) result: crate::Result<()>,
+    pub(super) typed: Vec<String>,
+    pub(super) is_usable: bool,
     logins: usize,
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 async fn session(bench: &TestBench, fake: Fake, dialect: Dialect) -> Cli<DuplexStream> {
@@ -130,7 +130,12 @@ async fn session(bench: &TestBench, fake: Fake, dialect: Dialect) -> Cli<DuplexS
         .expect("a session")
 }
 
-async fn change_with(fake: Fake, dialect: Dialect, login: Option<bool>, limit: u64) -> Outcome {
+pub(super) async fn change_with(
+    fake: Fake,
+    dialect: Dialect,
+    login: Option<bool>,
+    limit: u64,
+) -> Outcome {
     let bench = TestBench::default();
     let received = fake.received();
     let mut cli = session(&bench, fake, dialect).await;
@@ -164,7 +169,7 @@ async fn change_with(fake: Fake, dialect: Dialect, login: Option<bool>, limit: u
     }
 }
 
-async fn change(fake: Fake) -> Outcome {
+pub(super) async fn change(fake: Fake) -> Outcome {
     change_with(fake, junos(), Some(true), 60).await
 }
 
@@ -175,18 +180,9 @@ fn problem(outcome: &Outcome) -> (&ConfigurationProblem, String) {
     }
 }
 
-fn unconfirmed(outcome: &Outcome) -> (ChangeOutcome, String) {
-    match &outcome.result {
-        Err(Error::UnconfirmedChange(unconfirmed)) => {
-            (unconfirmed.outcome, unconfirmed.to_string())
-        }
-        other => panic!("another outcome: {other:?}"),
-    }
-}
-
 const ENTER: &str = "configure exclusive";
 const COMPARE: &str = "show | compare";
-const LEAVE: &str = "exit configuration-mode";
+pub(super) const LEAVE: &str = "exit configuration-mode";
 
 #[tokio::test(start_paused = true)]
 async fn lines_are_checked_committed_and_confirmed_after_a_second_login() {
@@ -399,69 +395,6 @@ async fn a_commit_without_an_answer_is_in_doubt() {
         assert!(!problem.nothing_changed() && !outcome.is_usable);
         assert!(text.contains("either all 2 lines did, or none"), "{text}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_commit_on_probation_without_an_answer_is_rolled_back() {
-    let outcome = change(router().on("commit confirmed 1", &[FakeStep::Close])).await;
-    let (then, text) = unconfirmed(&outcome);
-    assert_eq!(then, ChangeOutcome::WillRollBack(Duration::from_secs(60)));
-    assert!(
-        text.contains("rolls it back by itself, within 60 s"),
-        "{text}"
-    );
-    assert!(!outcome.is_usable);
-}
-
-#[tokio::test(start_paused = true)]
-async fn without_a_second_login_the_commit_is_not_confirmed() {
-    for login in [Some(false), None] {
-        let outcome = change_with(router(), junos(), login, 60).await;
-        let (then, text) = unconfirmed(&outcome);
-        assert_eq!(then, ChangeOutcome::WillRollBack(Duration::from_secs(60)));
-        let end = outcome.typed.len() - 2;
-        assert_eq!(
-            outcome.typed[end..],
-            ["commit confirmed 1", LEAVE],
-            "{text}"
-        );
-        assert!(outcome.is_usable);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_device_that_can_takes_the_commit_back_at_once() {
-    let mut cancelling = junos();
-    let commit = cancelling.commit.as_mut().expect("it has one");
-    commit.cancel = Some("commit cancel".to_owned());
-    let fake = router().on("commit cancel", &[edit("cancelled\r\n")]);
-    let outcome = change_with(fake, cancelling, Some(false), 60).await;
-    let (then, _) = unconfirmed(&outcome);
-    assert_eq!(then, ChangeOutcome::RolledBack);
-    assert_eq!(outcome.typed.last().map(String::as_str), Some(LEAVE));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_confirmation_without_an_answer_is_in_doubt_and_a_refused_one_is_rolled_back() {
-    let outcome = change(router().on("commit", &[FakeStep::Close])).await;
-    let (then, text) = unconfirmed(&outcome);
-    assert_eq!(then, ChangeOutcome::InDoubt(Duration::from_secs(60)));
-    assert!(
-        text.contains("keeps it, or rolls it back by itself within 60 s"),
-        "{text}"
-    );
-    let outcome = change(router().on("commit", &[edit("error: no\r\n")])).await;
-    let (then, _) = unconfirmed(&outcome);
-    assert_eq!(then, ChangeOutcome::WillRollBack(Duration::from_secs(60)));
-    assert!(outcome.is_usable);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_connection_that_is_lost_after_the_confirmation_changes_nothing_about_it() {
-    let outcome = change(router().on(LEAVE, &[FakeStep::Close])).await;
-    outcome.result.expect("it is confirmed");
-    assert!(!outcome.is_usable);
-    assert_eq!(outcome.warnings.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

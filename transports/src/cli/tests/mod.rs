@@ -3,6 +3,7 @@
 mod between;
 mod committing;
 mod configuring;
+mod confirming;
 mod echoes;
 mod ending;
 mod limits;
