@@ -35,8 +35,11 @@ pub(super) trait DataForm: Debug + Send + Sync {
     /// Whether a request depends on the device's facts.
     fn uses_facts(&self) -> bool;
 
-    /// Whether two requests can be sent as one, which the target accepts or refuses as a whole.
-    fn can_join(&self, one: &DataRequest, other: &DataRequest) -> bool;
+    /// Whether two requests can be sent as one, which the target accepts or refuses as a whole, although it does not take
+    /// all requests of a set so.
+    fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
+        false
+    }
 
     /// Joins several such requests.
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest;

@@ -85,13 +85,8 @@ impl DataForm for Netconf {
         self.crud.is_stateless(schema, should)
     }
 
-    /// After a refusal of the whole, the requests are sent one by one.
     fn uses_facts(&self) -> bool {
         self.crud.uses_facts()
-    }
-
-    fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
-        false
     }
 
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {

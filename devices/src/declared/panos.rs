@@ -124,11 +124,6 @@ impl DataForm for Panos {
         self.0.uses_facts()
     }
 
-    /// Only all changes of a set are one commit.
-    fn can_join(&self, _: &DataRequest, _: &DataRequest) -> bool {
-        false
-    }
-
     fn joined(&self, requests: Vec<&DataRequest>) -> DataRequest {
         DataRequest::transaction(requests)
     }

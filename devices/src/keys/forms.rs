@@ -2,18 +2,20 @@
 
 use super::source::GET;
 use super::table::Kind::{Any, Expression, Items, Map, Object as In, Template, Text};
-use super::table::{Object, key};
+use super::table::{Key, Kind, Object, key};
+
+/// The key that every form has.
+const fn get() -> Key {
+    const SOURCES: Kind = In(&GET);
+    let desc = "where resources come from; of several sources the later one wins";
+    key("get", Items(&SOURCES), desc).required()
+}
 
 pub(super) static CLI: Object = Object {
     name: "cli",
     desc: "Lines of configuration. `create` or `lines` is missing only in types that only read.",
     keys: &[
-        key(
-            "get",
-            Items(&In(&GET)),
-            "where resources come from; of several sources the later one wins",
-        )
-        .required(),
+        get(),
         key(
             "create",
             Template,
@@ -89,12 +91,7 @@ pub(super) static REST: Object = Object {
     name: "rest",
     desc: "HTTP requests.",
     keys: &[
-        key(
-            "get",
-            Items(&In(&GET)),
-            "where resources come from; of several sources the later one wins",
-        )
-        .required(),
+        get(),
         key(
             "create",
             In(&REQUEST),
@@ -141,12 +138,7 @@ pub(super) static NETCONF: Object = Object {
     name: "netconf",
     desc: "XML for the configuration; the prefix `nc` is declared.",
     keys: &[
-        key(
-            "get",
-            Items(&In(&GET)),
-            "where resources come from; of several sources the later one wins",
-        )
-        .required(),
+        get(),
         key(
             "create",
             Template,
@@ -165,12 +157,7 @@ pub(super) static OVSDB: Object = Object {
     name: "ovsdb",
     desc: "Operations of a transaction.",
     keys: &[
-        key(
-            "get",
-            Items(&In(&GET)),
-            "where resources come from; of several sources the later one wins",
-        )
-        .required(),
+        get(),
         key(
             "create",
             Items(&In(&OPERATION)),
@@ -234,12 +221,7 @@ pub(super) static PANOS: Object = Object {
     name: "panos",
     desc: "Changes of the candidate configuration.",
     keys: &[
-        key(
-            "get",
-            Items(&In(&GET)),
-            "where resources come from; of several sources the later one wins",
-        )
-        .required(),
+        get(),
         key(
             "create",
             In(&CANDIDATE_CHANGE),
