@@ -122,6 +122,56 @@ fn a_change_that_waits_for_its_confirmation_is_said_to_be_rolled_back() {
     }
 }
 
+#[test]
+fn the_families_of_junos_and_eos_commit_what_is_taken_as_a_whole_and_nothing_else() {
+    for (vendor, family, lines, bad) in [
+        (
+            Vendor::Junos,
+            "junos_cli",
+            [
+                "set interfaces ge-0/0/0 description up",
+                "set interfaces ge-0/0/0 mtu 9000",
+            ],
+            "set interfaces ge-0/0/0 nonsense",
+        ),
+        (
+            Vendor::Eos,
+            "arista_eos",
+            ["interface Ethernet1", "description up"],
+            "nonsense",
+        ),
+    ] {
+        let mut setup = Setup::new(vendor, wishes(vendor));
+        setup.settings = json!({ "remote-transport": family });
+        let fleet = setup.one();
+        let before = fleet.devices[0].device().running().clone();
+        let (verified, text) = fleet.ask(&["verify", "-t", "all"]);
+        assert!(verified, "{family}: {text}");
+        let refused = [
+            &["session", "exec", "-t", "t0000", "--config"],
+            &lines[..],
+            &[bad],
+        ]
+        .concat();
+        let (done, text) = fleet.ask(&refused);
+        assert!(
+            !done && text.contains("nothing was committed"),
+            "{family}: {text}"
+        );
+        assert_eq!(fleet.devices[0].device().running(), &before, "{text}");
+        let changed = [&["session", "exec", "-t", "t0000", "--config"], &lines[..]].concat();
+        let (done, text) = fleet.ask(&changed);
+        assert!(done, "{family}: {text}");
+        let mut device = fleet.devices[0].device();
+        let (running, left) = (device.running().lines(), device.uncommitted());
+        assert!(
+            running.iter().any(|line| line.contains("description up")),
+            "{running:#?}"
+        );
+        assert!(!device.is_pending() && left.is_empty(), "{left:?}");
+    }
+}
+
 /// Returns the line that commits until it is confirmed.
 fn committed(vendor: Vendor) -> &'static str {
     match vendor {

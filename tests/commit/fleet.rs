@@ -264,6 +264,15 @@ impl Fleet {
         self.report(&output)
     }
 
+    /// Runs another command. Returns whether it succeeded, and all that it prints.
+    pub(crate) fn ask(&self, words: &[&str]) -> (bool, String) {
+        let output = self.project.command(words).output();
+        let output = output.expect("the binary starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &messages_of(&output);
+        self.wait_until_left();
+        (output.status.success(), text)
+    }
+
     fn command(&self, at_once: usize, options: &str) -> Command {
         let words = format!(
             "device -t all --apply wishes.yaml --format json --patience 10 -c {at_once} {options}"
