@@ -196,8 +196,8 @@ impl Show {
             }
             Some(family) => format!(
                 "family `{transport}` does not declare it harmless. Its file, {}, has patterns in its dialect: \
-                 `harmless` for whole commands, `filters` for what follows a `|`; a command with `>`, `;` or a line end \
-                 is never harmless. --any sends any command",
+                 `harmless` for whole commands, `filters` for what follows a `|`; a command with `>`, `;`, `[`, `{{` or a \
+                 line end is never harmless. --any sends any command",
                 family.file()
             ),
             None => format!(

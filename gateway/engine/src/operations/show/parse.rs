@@ -58,16 +58,14 @@ impl Parse {
         family: Option<&'f Family>,
         command: &str,
     ) -> Result<Parser<'f>, Failure> {
+        // Whoever names a platform wants its templates, and not what the family reads.
+        let family = family.filter(|_| self.platform.is_none());
         let failure = match self.templates(family, command) {
             Ok(templates) => return Ok(Parser::Templates(templates)),
             Err(failure) => failure,
         };
-        // Whoever names a platform wants its templates.
-        let family = family.filter(|family| {
-            self.platform.is_none()
-                && failure.kind == NO_TEMPLATE
-                && family.table(command, "").is_some()
-        });
+        let family = family
+            .filter(|family| failure.kind == NO_TEMPLATE && family.table(command, "").is_some());
         family.map(Parser::Family).ok_or(failure)
     }
 
@@ -98,9 +96,10 @@ impl Parse {
         let Some(collection) = &self.templates else {
             let places = self.searched.iter();
             let places: Vec<String> = places.map(|path| path.display().to_string()).collect();
+            let why = family.map_or("", |_| "the family does not read this command, and ");
             return Err(no_template(format!(
-                "the family does not read this command, and ntc-templates is not installed in {}. Install it with `pip \
-                 install ntc_templates`, or name a folder of templates with an index: --templates DIR, the variable \
+                "{why}ntc-templates is not installed in {}. Install it with `pip install ntc_templates`, or name a \
+                 folder of templates with an index: --templates DIR, the variable \
                  NTC_TEMPLATES_DIR, or `textfsm-templates` in bolt-project.yaml{hint}",
                 places.join(", ")
             )));
