@@ -192,6 +192,14 @@ pub struct Summary {
 }
 
 impl Report {
+    /// Adds what went wrong beside the resources. The run has failed.
+    pub fn add_problem(&mut self, problem: impl Into<String>) {
+        let before = self.problem.take().into_iter();
+        let all: Vec<String> = before.chain([problem.into()]).collect();
+        self.problem = Some(all.join("\n"));
+        self.status = RunStatus::Failed;
+    }
+
     /// Counts the resources, and sets the summary and the status.
     pub fn sum_up(&mut self) {
         let mut summary = Summary {

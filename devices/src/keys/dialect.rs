@@ -150,6 +150,11 @@ static COMMIT: Object = Object {
         ),
         key("confirm", Text, "makes such a commit permanent"),
         key("cancel", Text, "takes such a commit back at once"),
+        key(
+            "pending",
+            In(&PENDING),
+            "how the device shows a commit, of any session, that waits for its confirmation",
+        ),
         key("discard", Text, "empties the candidate").required(),
         key("reason", Text, "shows why a commit has failed"),
         key(
@@ -157,6 +162,31 @@ static COMMIT: Object = Object {
             Boolean,
             "whether a commit survives a restart; by default it does, otherwise `save` is needed",
         ),
+    ],
+};
+
+static PENDING: Object = Object {
+    name: "pending",
+    desc: "A commit that waits for its confirmation. devgate changes nothing meanwhile, and reports nothing that such a \
+           commit may have changed.",
+    keys: &[
+        key(
+            "command",
+            Text,
+            "the command that shows it, at the prompt for commands",
+        )
+        .required(),
+        key(
+            "in_config",
+            Text,
+            "the same command in configuration mode, if it is another one there",
+        ),
+        key(
+            "pattern",
+            Pattern,
+            "lines of its answer that are there only as long as a commit waits",
+        )
+        .required(),
     ],
 };
 

@@ -15,7 +15,7 @@ use crate::Family as Declared;
 const UNKNOWN: &str = "qqqqqqqqqqqq";
 
 /// A family whose readers know the object that has the unknown key, by the name of the object.
-const PROBES: [(&str, FamilyDocument, &str); 20] = [
+const PROBES: [(&str, FamilyDocument, &str); 21] = [
     ("family.yaml", Family, "{@: 1}"),
     ("checkpoint", Family, "{dialect: {}, checkpoint: {@: 1}}"),
     ("facts", Family, "{facts: [{@: 1}]}"),
@@ -29,6 +29,7 @@ const PROBES: [(&str, FamilyDocument, &str); 20] = [
     ("answer", Family, "{dialect: {login: [{@: 1}]}}"),
     ("confirm", Family, "{dialect: {confirm: [{@: 1}]}}"),
     ("commit", Family, "{dialect: {commit: {@: 1}}}"),
+    ("pending", Family, "{dialect: {commit: {pending: {@: 1}}}}"),
     ("enable", Family, "{dialect: {enable: {@: 1}}}"),
     ("text", Family, "{dialect: {text: [{@: 1}]}}"),
     ("types/TYPE.yaml", Type, "{@: 1}"),

@@ -170,6 +170,7 @@ impl From<devgate_transports::Error> for Failure {
             Error::ControlCharacter { .. }
             | Error::Unsupported(_)
             | Error::CandidateInUse(_)
+            | Error::CommitPending(_)
             | Error::UnconfirmedChange(_) => DEVICE_ERROR,
             Error::Program(problem) => problem.kind.as_deref().unwrap_or(PROGRAM_ERROR),
             _ => CONNECT_ERROR,

@@ -1,6 +1,7 @@
 //! Candidate configurations: lines take effect with a commit, all of them or none.
 //!
-//! 1. In configuration mode, the candidate must change nothing yet: what is there was made by somebody else.
+//! 1. In configuration mode, no commit may wait for its confirmation, and the candidate must change nothing yet: what is
+//!    there was made by somebody else.
 //! 2. The lines are typed. After a refused line nothing is committed.
 //! 3. They are committed ([`confirm`](super::confirm)).
 //! 4. Whatever was not committed is discarded, and the mode is left.
@@ -89,6 +90,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let last = shown.rev().find(|line| !line.is_empty());
         last.unwrap_or_default()
             .clone_into(&mut candidate.above_prompt);
+        // Here, the mode may keep others from committing meanwhile.
+        if let Some(pending) = &candidate.commit.pending {
+            let output = self
+                .run_anywhere(ctx, candidate, pending.in_config())
+                .await?;
+            if let Some(commit) = pending.commit_in(&output, &self.settings.peer) {
+                return Err(Error::CommitPending(Box::new(commit)));
+            }
+        }
         if let Some(changes) = self.changes(ctx, candidate).await? {
             return Err(Error::CandidateInUse(Box::new(CandidateInUse {
                 peer: self.settings.peer.clone(),

@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::dialect::{Dialect, Pattern, Save};
+use crate::error::PendingCommit;
 
 /// How the lines that were typed in configuration mode take effect: all at once, or not at all.
 ///
@@ -41,6 +42,9 @@ pub struct Commit {
     /// Takes such a commit back at once. It is typed in the same mode.
     #[serde(default)]
     pub cancel: Option<String>,
+    /// How the device shows a commit, of any session, that waits for its confirmation.
+    #[serde(default)]
+    pub pending: Option<PendingDisplay>,
     /// Empties the candidate. The device may leave configuration mode.
     pub discard: String,
     /// Shows why a commit has failed.
@@ -51,11 +55,42 @@ pub struct Commit {
     pub saves: bool,
 }
 
+/// How a device shows that a commit waits for its confirmation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PendingDisplay {
+    /// The command, typed at the prompt for commands.
+    pub command: String,
+    /// The same command in configuration mode, if it is another one there.
+    #[serde(default)]
+    pub in_config: Option<String>,
+    /// Lines of its answer that are there only as long as a commit waits.
+    pub pattern: Pattern,
+}
+
 /// What commands may contain for the time until an unconfirmed commit is taken back.
 const TIMES: [&str; 3] = ["{minutes}", "{seconds}", "{time}"];
 
 /// What every command may contain for the name of the configuration session.
 const SESSION: &str = "{session}";
+
+impl PendingDisplay {
+    /// Returns the commit that an answer shows, if one waits.
+    pub(crate) fn commit_in(&self, output: &str, peer: &str) -> Option<PendingCommit> {
+        let mut lines = output.lines();
+        let shown = lines.find(|line| self.pattern.is_found_in(line))?;
+        Some(PendingCommit {
+            peer: peer.to_owned(),
+            command: self.command.clone(),
+            shown: shown.to_owned(),
+        })
+    }
+
+    /// Returns the command in configuration mode.
+    pub(super) fn in_config(&self) -> &str {
+        self.in_config.as_ref().unwrap_or(&self.command)
+    }
+}
 
 impl Commit {
     /// Returns the time that the device waits for a confirmation, which may be a bit longer than desired.

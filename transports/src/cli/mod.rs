@@ -36,7 +36,6 @@
 //!
 //! Only the last line is searched, and each byte is examined once, so the cost grows linearly with the
 //! output.
-//! times what one costs.
 
 mod alarm;
 mod candidate;

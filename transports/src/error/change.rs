@@ -185,6 +185,33 @@ impl fmt::Display for CandidateInUse {
     }
 }
 
+/// A commit, made by any session, that waits for its confirmation.
+#[derive(Debug)]
+pub struct PendingCommit {
+    /// The peer.
+    pub peer: String,
+    /// The command that shows it.
+    pub command: String,
+    /// What the device says about it.
+    pub shown: String,
+}
+
+impl fmt::Display for PendingCommit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            peer,
+            command,
+            shown,
+        } = self;
+        write!(
+            f,
+            "a commit on {peer} waits for its confirmation (`{command}` shows `{}`): the device may roll it back, and \
+             another commit would confirm it; confirm it or roll it back on the device, or try again later",
+            one_line(shown)
+        )
+    }
+}
+
 /// A change that was made, but not confirmed.
 #[derive(Debug)]
 pub struct UnconfirmedChange {

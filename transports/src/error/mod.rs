@@ -23,7 +23,7 @@ use thiserror::Error;
 pub use authentication::AuthenticationProblem;
 pub(crate) use causes::causes;
 pub use change::{
-    CandidateInUse, ChangeOutcome, ConfigurationProblem, LinesEffect, RefusedLine,
+    CandidateInUse, ChangeOutcome, ConfigurationProblem, LinesEffect, PendingCommit, RefusedLine,
     UnconfirmedChange,
 };
 pub use forwarding_refused::{ForwardingObstacle, ForwardingRefused};
@@ -244,6 +244,10 @@ pub enum Error {
     #[error("{0}")]
     CandidateInUse(Box<CandidateInUse>),
 
+    /// A commit that somebody else has made may still be rolled back.
+    #[error("{0}")]
+    CommitPending(Box<PendingCommit>),
+
     /// A change was made, but its check failed.
     #[error("{0}")]
     UnconfirmedChange(Box<UnconfirmedChange>),
@@ -317,6 +321,7 @@ impl Error {
             Self::ChannelRefused { busy, .. } => *busy,
             Self::Interrupted(interrupted) => interrupted.why.is_lost() && !interrupted.changing,
             Self::Refused(refused) => refused.busy,
+            Self::CommitPending(_) => true,
             Self::NoMoreSessions { .. }
             | Self::Lost { .. }
             | Self::Unread { .. }

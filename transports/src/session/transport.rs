@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use devgate_schemas::Facts;
 
 use super::Context;
-use crate::{DataRequest, Document, Line, Result};
+use crate::error::PendingCommit;
+use crate::{DataRequest, Document, Error, Line, Result};
 
 /// An open session with one target.
 ///
@@ -100,6 +101,30 @@ pub trait CommandLine: Send + Sync {
     /// Fails as [`configure`](Self::configure) does.
     async fn preview(&self, _: &Context<'_>, _: &[Line]) -> Result<Option<String>> {
         Ok(None)
+    }
+
+    /// Returns the commit, made by any session, that waits for its confirmation. What is read meanwhile may not last.
+    /// Devices that do not tell have none.
+    ///
+    /// # Errors
+    /// Fails as [`exec`](Self::exec) does.
+    async fn pending_commit(&self, _: &Context<'_>) -> Result<Option<PendingCommit>> {
+        Ok(None)
+    }
+
+    /// Waits, within the context's retry budget, until no commit waits for its confirmation.
+    ///
+    /// # Errors
+    /// Fails with [`Error::RetryBudgetSpent`](crate::Error::RetryBudgetSpent) when one still does, otherwise as
+    /// [`pending_commit`](Self::pending_commit) does.
+    async fn await_settled(&self, ctx: &Context<'_>) -> Result<()> {
+        let what = "find the configuration settled";
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
+        while let Some(pending) = self.pending_commit(ctx).await? {
+            let error = Error::CommitPending(Box::new(pending));
+            attempts.pause(error).await?;
+        }
+        Ok(())
     }
 
     /// Waits until the device has taken back a change that was not confirmed, if there is one. Until then,

@@ -12,7 +12,7 @@ use super::carrier::Carrier;
 use crate::Line;
 use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, CliSettings, Confirmation, Credentials, SecondLogin};
-use crate::error::{ChangeOutcome, seconds};
+use crate::error::{ChangeOutcome, PendingCommit, seconds};
 use crate::info::duration;
 use crate::pauses;
 use crate::ssh::Ssh;
@@ -262,6 +262,7 @@ impl CommandLine for SshCliSession {
 
     async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         self.check_no_rollback_pending()?;
+        self.await_settled(ctx).await?;
         let mut open = self.open.lock().await;
         let outcome = self.send_lines(ctx, &mut open, lines).await;
         ctx.retry_budget().record_result(&outcome);
@@ -282,6 +283,15 @@ impl CommandLine for SshCliSession {
         outcome
     }
 
+    async fn pending_commit(&self, ctx: &Context<'_>) -> Result<Option<PendingCommit>> {
+        let commit = self.terms.dialect.commit.as_ref();
+        let Some(pending) = commit.and_then(|commit| commit.pending.as_ref()) else {
+            return Ok(None);
+        };
+        let output = self.exec(ctx, &pending.command).await?;
+        Ok(pending.commit_in(&output, &self.terms.peer))
+    }
+
     async fn await_rollback(&self, ctx: &Context<'_>) {
         if let Some(left) = self.rollback_pending() {
             ctx.notice(format!(
@@ -297,6 +307,9 @@ impl CommandLine for SshCliSession {
         if self.terms.dialect.save.is_some() {
             // A restart must not bring back what was not confirmed.
             self.await_rollback(ctx).await;
+            if let Some(pending) = self.pending_commit(ctx).await? {
+                return Err(Error::CommitPending(Box::new(pending)));
+            }
         }
         let mut open = self.open.lock().await;
         let result = self.ready(ctx, &mut open).await?.cli.save(ctx).await;
