@@ -31,7 +31,7 @@ use serde_json::json;
 use candidate::{Fault, Vendor};
 use fleet::{Setup, seed};
 use judge::Judge;
-use wishes::{Held, interfaces, refused, wishes};
+use wishes::{Held, foreign, interfaces, refused, wishes};
 
 const VENDORS: [Vendor; 3] = [Vendor::Junos, Vendor::IosXr, Vendor::Eos];
 
@@ -119,6 +119,25 @@ fn a_change_that_waits_for_its_confirmation_is_said_to_be_rolled_back() {
         let mut judge = Judge::new(&fleet, &report);
         judge.check_all();
         judge.finish();
+    }
+}
+
+#[test]
+fn what_waits_for_somebodys_confirmation_is_neither_reported_as_done_nor_confirmed() {
+    for vendor in [Vendor::Junos, Vendor::Eos] {
+        for options in ["", "--noop"] {
+            let mut setup = Setup::new(vendor, vec![]);
+            setup.options = options;
+            let fleet = setup.one();
+            let line = fleet.devices[0].device().foreign_line();
+            fleet.wish(&[foreign(vendor, line)]);
+            fleet.devices[0].device().try_change();
+            let report = fleet.apply();
+            let text = report.to_string();
+            assert!(!report.succeeded, "{report}");
+            assert!(text.contains("waits for its confirmation"), "{report}");
+            assert!(fleet.devices[0].device().is_pending(), "{report}");
+        }
     }
 }
 

@@ -21,6 +21,12 @@ const UNREAD: &str = "it was set, but could not be read back";
 /// Words of a message about changes that a restart undoes.
 const UNSAVED: &str = "will lose them when it restarts";
 
+/// Words of a message about a report that a commit of somebody else makes doubtful.
+const UNSETTLED: [&str; 2] = [
+    "this report may not last",
+    "it is not known whether a commit of somebody else",
+];
+
 /// Words of a message about a rollback that was not seen to its end.
 const UNKNOWN: &str = "the state of the device is not known";
 
@@ -121,7 +127,10 @@ impl<'f> Judge<'f> {
                 self.violation(number, &text);
             }
         }
-        if (all_done && !is_unsaved) != (self.item(number)["status"] == "success") {
+        let said = self.item(number).to_string();
+        let is_unsettled = UNSETTLED.iter().any(|words| said.contains(words));
+        let all_right = all_done && !is_unsaved && !is_unsettled;
+        if all_right != (self.item(number)["status"] == "success") {
             self.violation(number, "the target's status does not fit its resources");
         }
         if !has_committed && running.lines().iter().any(|line| line == foreign) {
@@ -150,7 +159,8 @@ impl<'f> Judge<'f> {
                 .wishes
                 .iter()
                 .any(|wish| wish.held(&running) != Held::Nothing);
-            if is_pending || done {
+            let is_foreign = self.has(number, |fault| fault == Fault::ForeignTrial);
+            if is_pending && !is_foreign || done {
                 self.violation(number, "something is done");
             }
             let received = self.fleet.received(number);

@@ -140,6 +140,16 @@ pub(crate) fn interfaces(vendor: Vendor) -> Vec<Wish> {
     vec![interface(0, true), interface(1, false)]
 }
 
+/// Returns the wish for what somebody else configures in these tests.
+pub(crate) fn foreign(vendor: Vendor, line: &str) -> Wish {
+    let number = if vendor == Vendor::Eos { 8 } else { 9 };
+    let (name, wanted) = (
+        interface_name(vendor, number),
+        json!({ "description": "anna" }),
+    );
+    wish(vendor, "interface", &name, wanted, &[], &[line.to_owned()])
+}
+
 /// Returns wishes of three types.
 pub(crate) fn wishes(vendor: Vendor) -> Vec<Wish> {
     let prefix = "10.0.0.0/8";

@@ -209,8 +209,20 @@ impl Device {
         }
     }
 
-    /// Returns the line of [`Statements::lines`] that [`edit`](Self::edit) and [`commit_change`](Self::commit_change)
-    /// add.
+    /// Someone changes the configuration with a commit that is not confirmed, if nobody has locked it and no other
+    /// commit waits.
+    pub(crate) fn try_change(&mut self) {
+        if self.lock.is_none() && self.trial.is_none() {
+            let (before, change) = (self.running.clone(), self.foreign());
+            for of in [&mut self.running, &mut self.shared] {
+                of.apply(change.clone());
+            }
+            self.begin_trial(before, Duration::from_secs(600), "anna");
+        }
+    }
+
+    /// Returns the line of [`Statements::lines`] that [`edit`](Self::edit), [`commit_change`](Self::commit_change)
+    /// and [`try_change`](Self::try_change) add.
     pub(crate) fn foreign_line(&self) -> &'static str {
         match self.vendor {
             Vendor::Junos => "interfaces / ge-0/0/9 / interfaces ge-0/0/9 description anna",
@@ -325,6 +337,7 @@ impl Device {
             Fault::Expire => self.pass_time(),
             Fault::Lock => self.lock(),
             Fault::ForeignCommit => self.commit_change(),
+            Fault::ForeignTrial => self.try_change(),
             Fault::ForeignEdit => self.edit(),
             Fault::FailCommit => self.fails_commit = true,
             Fault::RebootConfirmed => self.reboot(false),

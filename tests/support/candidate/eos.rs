@@ -259,7 +259,8 @@ fn sessions(device: &Device) -> String {
     }
     if let Some(trial) = &device.trial {
         let name = &trial.session;
-        writeln!(text, "  {name:20} pendingCommit netops     vty3").expect("a text can be written");
+        writeln!(text, "  {name:20} pendingCommitTimer netops vty3")
+            .expect("a text can be written");
     }
     text
 }

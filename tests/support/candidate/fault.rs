@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     Lock,
     /// Someone else changes and commits the configuration before the line, if it is not locked.
     ForeignCommit,
+    /// Someone else changes the configuration with a commit that is not confirmed, if it is not locked.
+    ForeignTrial,
     /// Someone else changes the shared candidate before the line, if it is not locked.
     ForeignEdit,
     /// The device restarts with what was committed and confirmed.
@@ -39,7 +41,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All faults.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Refuse,
         Self::FailCommit,
         Self::LoseBefore,
@@ -53,6 +55,7 @@ impl Fault {
         Self::Expire,
         Self::Lock,
         Self::ForeignCommit,
+        Self::ForeignTrial,
         Self::ForeignEdit,
         Self::RebootConfirmed,
         Self::RebootRunning,

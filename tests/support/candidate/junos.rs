@@ -91,6 +91,7 @@ pub(super) fn answer(session: &mut Session, device: &mut Device, line: &str) -> 
                 "|",
                 "no-more",
             ] => Reply::Text(as_set(&device.running)),
+            ["show", "system", "commit"] => Reply::Text(commits(device)),
             _ => wrong(session, device),
         };
     }
@@ -99,6 +100,7 @@ pub(super) fn answer(session: &mut Session, device: &mut Device, line: &str) -> 
             Some(edit) => change(session, device, words[0], edit),
             None => wrong(session, device),
         },
+        ["run", "show", "system", "commit"] => Reply::Text(commits(device)),
         ["show", "|", "compare"] => {
             Reply::Text(compare(&device.running, candidate(session, device)))
         }
@@ -246,6 +248,17 @@ fn confirm(device: &mut Device) {
     if device.trial.take().is_some() {
         device.startup = device.running.clone();
     }
+}
+
+/// Returns the latest commits, as `show system commit` does.
+fn commits(device: &Device) -> String {
+    let trial = device.trial.as_ref();
+    let trial = trial.map_or_else(String::new, |trial| {
+        format!(" commit confirmed, rollback in {}mins", trial.minutes)
+    });
+    format!(
+        "0   2026-01-02 03:04:05 UTC by {USER} via cli{trial}\n1   2026-01-01 00:00:00 UTC by root via other\n"
+    )
 }
 
 fn failure(violation: &Violation) -> String {

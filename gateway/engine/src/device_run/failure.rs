@@ -21,7 +21,10 @@ pub fn failure(report: &Report, target: &str, stopped: &str) -> Option<Failure> 
         );
         return Some(Failure::new("devgate/interrupted", message).with("begun", true));
     }
-    let mut message = format!("Resources failed to apply for {target}");
+    let mut message = match (&report.problem, failed.as_slice()) {
+        (Some(problem), []) => return Some(Failure::new(RESOURCE_FAILURE, problem.as_str())),
+        _ => format!("Resources failed to apply for {target}"),
+    };
     for resource in &failed {
         for why in causes(resource) {
             message.push_str(&format!("\n  {}: {why}", resource.reference));

@@ -42,10 +42,7 @@ impl<'a> RunRollback<'a> {
             let Err(error) = rollback.keep(ctx, &restore_point).await else {
                 return;
             };
-            add(
-                report,
-                format!("the device does not keep the changes: {error}"),
-            );
+            report.add_problem(format!("the device does not keep the changes: {error}"));
         }
         ctx.notice("a change has failed: rolling back the device");
         match rollback.restore(ctx, restore_point).await {
@@ -57,21 +54,9 @@ impl<'a> RunRollback<'a> {
                     resource.messages.push(message.to_owned());
                 }
             }
-            Err(error) => add(
-                report,
-                format!(
-                    "the rollback has failed, and the state of the device is not known: \
-                                               {error}"
-                ),
-            ),
+            Err(error) => report.add_problem(format!(
+                "the rollback has failed, and the state of the device is not known: {error}"
+            )),
         }
     }
-}
-
-fn add(report: &mut Report, problem: String) {
-    let existing = report.problem.take();
-    report.problem = Some(existing.map_or_else(
-        || problem.clone(),
-        |existing| format!("{existing}\n{problem}"),
-    ));
 }

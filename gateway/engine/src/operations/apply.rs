@@ -10,7 +10,7 @@ use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::redactor::log_line;
 use devgate_core::results::{Status, TargetResult};
 use devgate_schemas::{Level, Report, did_you_mean};
-use devgate_transports::Mode;
+use devgate_transports::{Context, Mode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -263,11 +263,14 @@ impl Apply {
         let mut audited =
             stored.map_or_else(Audited::default, |stored| Audited::from_json(stored.data));
         session::with_session(sessions, job, access, async |ctx, transport| {
+            if let Some(command_line) = transport.command_line() {
+                command_line.await_settled(ctx).await?;
+            }
             let facts = facts_for(ctx, transport, &plan.kinds).await?;
             let ctx = &ctx.with_facts(facts.as_ref());
             // A cancelled run gets the time to finish the current step, to roll back, and to save.
             let _held = rollback.map(|_| job.stop().hold());
-            let report =
+            let mut report =
                 device_run::run(ctx, plan, options, rollback, &mut audited, job.stop()).await;
             let mut unsaved = None;
             if let (Some(key), Mode::Enforce) = (&audit_key, options.mode) {
@@ -286,8 +289,23 @@ impl Apply {
                 );
                 unsaved = Some(Failure::new("devgate/not-saved", message));
             }
+            if report.resources.iter().any(|resource| !resource.failed)
+                && let Some(problem) = unsettled(ctx).await
+            {
+                report.add_problem(problem);
+            }
             Ok((report, unsaved))
         })
         .await
+    }
+}
+
+/// Returns why what was read of the device may not last, if a commit of somebody else may still be rolled back.
+async fn unsettled(ctx: &Context<'_>) -> Option<String> {
+    match ctx.command_line()?.pending_commit(ctx).await {
+        Ok(pending) => Some(format!("this report may not last: {}", pending?)),
+        Err(error) => Some(format!(
+            "it is not known whether a commit of somebody else waits for its confirmation: {error}"
+        )),
     }
 }
