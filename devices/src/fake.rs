@@ -55,12 +55,16 @@ impl CommandLine for FakeSession {
                 let message = "% no".to_owned();
                 let problem = ConfigurationProblem {
                     peer: "fake:22".to_owned(),
-                    refused: contains(self.refuses).then(|| RefusedLine {
-                        number,
-                        line: shown.clone(),
-                        message,
-                    }),
+                    refused: contains(self.refuses)
+                        .then(|| RefusedLine {
+                            number,
+                            line: shown.clone(),
+                            message,
+                        })
+                        .into_iter()
+                        .collect(),
                     sent: number,
+                    answered: number - usize::from(contains(self.lost_at)),
                     of: lines.len(),
                     effect: LinesEffect::Each,
                     interrupted: contains(self.lost_at).then(|| Box::new(lost)),

@@ -2,6 +2,7 @@
 //!
 //! Readers record each problem and continue, so that all problems of a file are reported at once.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use devgate_schemas::yaml::{self, Mapping, Node};
@@ -269,6 +270,22 @@ impl<'a> FileNode<'a> {
                 None
             }
         }
+    }
+
+    /// The whole number of the node, within limits.
+    pub(crate) fn integer(
+        &self,
+        limits: RangeInclusive<i64>,
+        problems: &mut Problems,
+    ) -> Option<i64> {
+        let expected = format!("a whole number from {} to {}", limits.start(), limits.end());
+        let message = match self.node.as_scalar() {
+            Some(Value::Integer(number)) if limits.contains(number) => return Some(*number),
+            Some(Value::Integer(number)) => format!("expected {expected}, found {number}"),
+            _ => self.node.mismatch(&expected),
+        };
+        problems.push(self.problem(message));
+        None
     }
 
     /// The node as an expression over these names. A number or a boolean is a literal.

@@ -41,8 +41,9 @@ pub(crate) fn configured<T>(
 ) -> Result<()> {
     let mut problem = ConfigurationProblem {
         peer: peer.to_owned(),
-        refused: None,
+        refused: Vec::new(),
         sent: lines.len(),
+        answered: 0,
         of: lines.len(),
         effect: LinesEffect::Each,
         interrupted: None,
@@ -59,16 +60,13 @@ pub(crate) fn configured<T>(
                 return Err(failed(peer, list.get(at), message));
             };
             let number = at - lines.start + 1;
-            problem.sent = number;
+            (problem.sent, problem.answered) = (number, number);
             if rolls_back {
                 problem.effect = LinesEffect::RolledBack;
             }
-            let (line, message) = (line.shown(), line.mask(&message));
-            problem.refused = Some(RefusedLine {
-                number,
-                line,
-                message,
-            });
+            problem
+                .refused
+                .push(RefusedLine::new(number, line, &message));
         }
         Err(error) if matches!(error, Error::Interrupted(_)) => {
             if rolls_back {

@@ -15,6 +15,7 @@ pub struct Line {
     secrets: Vec<Sensitive<String>>,
     /// The answers to the questions that it makes the device ask, in order.
     answers: Vec<String>,
+    is_with_previous: bool,
 }
 
 impl Line {
@@ -29,6 +30,7 @@ impl Line {
             text: Sensitive::new(text.into()),
             secrets,
             answers: Vec::new(),
+            is_with_previous: false,
         }
     }
 
@@ -38,12 +40,22 @@ impl Line {
         Self { answers, ..self }
     }
 
+    /// Lets the line be sent together with the line before it, whose answer is then not awaited. Neither line may ask
+    /// anything or change the mode, and the line must be meant also if the line before it is refused.
+    pub fn with_previous(self) -> Self {
+        Self {
+            is_with_previous: true,
+            ..self
+        }
+    }
+
     /// Creates a line that is secret as a whole.
     pub(crate) fn secret(text: Sensitive<String>) -> Self {
         Self {
             secrets: vec![text.clone()],
             text,
             answers: Vec::new(),
+            is_with_previous: false,
         }
     }
 
@@ -65,6 +77,11 @@ impl Line {
     /// Returns the text to send.
     pub(crate) fn text(&self) -> &str {
         self.text.reveal()
+    }
+
+    /// Returns whether the line may be sent [`with_previous`](Self::with_previous).
+    pub fn is_with_previous(&self) -> bool {
+        self.is_with_previous
     }
 
     pub(crate) fn answers(&self) -> &[String] {

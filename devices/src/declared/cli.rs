@@ -10,7 +10,7 @@ use super::line_templates::LineTemplates;
 use super::on_device::TypeOnDevice;
 use crate::command_line::session;
 use crate::file_node::{FileNode, Problems};
-use crate::line::{self, Line, LineProblem};
+use crate::line::{self, Line, LineProblem, Typing};
 use crate::template::Medium;
 use crate::{Change, Error, Result};
 
@@ -20,12 +20,17 @@ pub(super) struct Cli {
     crud: Crud<LineTemplates>,
     /// The attributes whose values may have several lines.
     texts: Vec<String>,
+    /// The number of lines that may be sent before the first of them is answered.
+    window: usize,
     dialect: Option<Arc<Dialect>>,
 }
 
+/// The largest window: more lines save no time.
+const MAX_WINDOW: i64 = 100;
+
 impl Cli {
     /// Its keys beside those of every form.
-    pub(super) const KEYS: [&str; 3] = ["texts", "mode", "lines"];
+    pub(super) const KEYS: [&str; 4] = ["texts", "mode", "lines", "window"];
 
     pub(super) fn read(
         top: &FileNode<'_>,
@@ -70,11 +75,23 @@ impl Cli {
                 names.push(name.to_owned());
             }
         }
+        let window = top.get("window").map_or(Some(1), |file_node| {
+            let number = file_node.integer(2..=MAX_WINDOW, problems)?;
+            usize::try_from(number).ok()
+        });
         Some(Self {
             crud: crud?,
             texts: names,
+            window: window?,
             dialect,
         })
+    }
+
+    fn typing(&self) -> Typing<'_> {
+        Typing {
+            mode_exit: line::mode_exit(self.dialect.as_deref()),
+            window: self.window,
+        }
     }
 
     /// How the values of an attribute are written.
@@ -170,8 +187,7 @@ impl Cli {
         if ctx.noop() {
             return self.preview(ctx, &prepared, &lines).await;
         }
-        let mode_exit = line::mode_exit(self.dialect.as_deref());
-        line::send(ctx, session(ctx)?, &lines, mode_exit, |at, outcome| {
+        line::send(ctx, session(ctx)?, &lines, self.typing(), |at, outcome| {
             let (kind, name) = &prepared[at];
             match outcome {
                 Ok(()) => kind.report(ctx, name.title()),
@@ -199,8 +215,7 @@ impl Cli {
         if !self.previews() {
             return Ok(());
         }
-        let mode_exit = line::mode_exit(self.dialect.as_deref());
-        let shown = line::preview(ctx, session(ctx)?, lines, mode_exit, |at, outcome| {
+        let shown = line::preview(ctx, session(ctx)?, lines, self.typing(), |at, outcome| {
             if let Err(message) = outcome {
                 ctx.failed(prepared[at].1.title(), message);
             }

@@ -54,8 +54,9 @@ impl FakeCandidate {
         self.with(|state| state.visits.push(lines.len()));
         let mut problem = ConfigurationProblem {
             peer: "fake:22".to_owned(),
-            refused: None,
+            refused: Vec::new(),
             sent: 0,
+            answered: 0,
             of: lines.len(),
             effect: LinesEffect::NotCommitted,
             interrupted: None,
@@ -68,9 +69,10 @@ impl FakeCandidate {
         let mut candidate = self.running();
         for line in lines {
             problem.sent += 1;
+            problem.answered += 1;
             let line = line.shown();
             if self.refuses.is_some_and(|word| line.contains(word)) {
-                problem.refused = Some(RefusedLine {
+                problem.refused.push(RefusedLine {
                     number: problem.sent,
                     line,
                     message: "syntax error.".to_owned(),
@@ -110,8 +112,9 @@ impl CommandLine for FakeCandidate {
         let candidate = self.candidate(lines)?;
         let mut problem = ConfigurationProblem {
             peer: "fake:22".to_owned(),
-            refused: None,
+            refused: Vec::new(),
             sent: lines.len(),
+            answered: lines.len(),
             of: lines.len(),
             effect: LinesEffect::NotCommitted,
             interrupted: None,

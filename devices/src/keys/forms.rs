@@ -1,7 +1,7 @@
 //! The forms of changes in `types/TYPE.yaml`.
 
 use super::source::GET;
-use super::table::Kind::{Any, Expression, Items, Map, Object as In, Template, Text};
+use super::table::Kind::{Any, Expression, Integer, Items, Map, Object as In, Template, Text};
 use super::table::{Key, Kind, Object, key};
 
 /// The key that every form has.
@@ -41,6 +41,12 @@ pub(super) static CLI: Object = Object {
             "lines",
             Items(&In(&LINE)),
             "instead of `create`: the lines of one attribute each, typed where it differs",
+        ),
+        key(
+            "window",
+            Integer,
+            "how many lines may be sent before the first of them is answered, from 2 to 100: for lines that ask nothing, \
+             and that are meant also if the device refuses one before them",
         ),
     ],
 };

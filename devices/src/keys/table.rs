@@ -21,6 +21,7 @@ pub(super) enum Kind {
     /// Anything.
     Any,
     Boolean,
+    Integer,
     Text,
     /// A regular expression.
     Pattern,

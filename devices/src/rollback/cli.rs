@@ -9,7 +9,7 @@ use super::blocks::{Step, StepKind, blocks, steps};
 use super::device_rollback::{DeviceRollback, RestorePoint};
 use crate::command_line::{exec, session};
 use crate::file_node::{FileNode, Problems, WithLocation};
-use crate::line::{self, Line};
+use crate::line::{self, Line, Typing};
 use crate::template::{Expression, Scope};
 use crate::{Error, Result};
 
@@ -131,8 +131,11 @@ impl DeviceRollback for CliRollback {
                     ctx.debug(message);
                 }
             };
-            let mode_exit = self.mode_exit.as_deref();
-            line::send(ctx, session(ctx)?, &lines, mode_exit, refused).await?;
+            let typing = Typing {
+                mode_exit: self.mode_exit.as_deref(),
+                window: 1,
+            };
+            line::send(ctx, session(ctx)?, &lines, typing, refused).await?;
             remaining = self.steps(&self.current(ctx).await?, &restore_point)?;
         }
         if remaining.is_empty() {

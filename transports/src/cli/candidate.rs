@@ -58,13 +58,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .fill(ctx, &mut candidate, &mut problem)
             .await
             .map(|()| None);
-        if result.is_ok() && problem.refused.is_none() {
+        if result.is_ok() && problem.refused.is_empty() {
             result = self.changes(ctx, &candidate).await;
         }
         problem.effect = self.give_up(ctx, &candidate, problem.sent > 0).await;
         match result {
             Ok(changes)
-                if problem.refused.is_none() && problem.effect == LinesEffect::NotCommitted =>
+                if problem.refused.is_empty() && problem.effect == LinesEffect::NotCommitted =>
             {
                 let changes = changes.unwrap_or_default();
                 let changes = candidate.without_hidden(&candidate.masked(&changes));

@@ -37,7 +37,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Err(error) => Err(error),
         };
         let result = match result {
-            Ok(()) if problem.refused.is_some() => {
+            Ok(()) if !problem.refused.is_empty() => {
                 self.state = CliState::Broken;
                 Ok(())
             }
@@ -45,7 +45,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             other => other,
         };
         match result {
-            Ok(()) if problem.refused.is_none() => return Ok(()),
+            Ok(()) if problem.refused.is_empty() => return Ok(()),
             Ok(()) => {}
             Err(error) => problem.interrupted = Some(Box::new(error)),
         }
@@ -56,8 +56,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) fn problem(&self, of: usize, effect: LinesEffect) -> ConfigurationProblem {
         ConfigurationProblem {
             peer: self.settings.peer.clone(),
-            refused: None,
+            refused: Vec::new(),
             sent: 0,
+            answered: 0,
             of,
             effect,
             interrupted: None,
@@ -88,38 +89,65 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         })
     }
 
-    /// Types lines in configuration mode, up to the first that is refused, which is recorded.
+    /// Types lines in configuration mode, up to the first that is refused. Records all that are: lines that are sent
+    /// together may be refused together.
     pub(super) async fn type_lines(
         &mut self,
         ctx: &Context<'_>,
         lines: &[(&Line, ExpectedPrompt)],
         problem: &mut ConfigurationProblem,
     ) -> Result<()> {
-        for (index, &(line, expect)) in lines.iter().enumerate() {
-            let number = index + 1;
-            let operation = format!("line {number} of {}, `{}`", lines.len(), line.shown());
-            problem.sent = number;
-            let message = self.type_config(ctx, line, expect, &operation).await?;
-            let refusal = failure(&self.settings.dialect, &message).or_else(|| {
-                if expect != ExpectedPrompt::Config {
-                    let ended = self.in_config();
-                    return ended
-                        .then(|| "it does not take it as the text that follows".to_owned());
+        while problem.sent < lines.len() && problem.refused.is_empty() {
+            let first = problem.sent;
+            let rest = &lines[first..];
+            problem.sent += self.window_length(rest);
+            match &rest[..problem.sent - first] {
+                &[(line, expect)] => {
+                    let of = lines.len();
+                    let operation = format!("line {} of {of}, `{}`", first + 1, line.shown());
+                    let message = self.type_config(ctx, line, expect, &operation).await?;
+                    let is_in_config = self.in_config();
+                    self.record_answer(lines, &message, is_in_config, problem);
                 }
-                let left = !self.in_config() && number < lines.len();
-                left.then(|| "it left configuration mode".to_owned())
-            });
-            if let Some(message) = refusal {
-                let (line, message) = (line.shown(), line.mask(&message));
-                problem.refused = Some(RefusedLine {
-                    number,
-                    line,
-                    message,
-                });
-                break;
+                window => {
+                    let (from, to, of) = (first + 1, problem.sent, lines.len());
+                    let operation = format!("lines {from} to {to} of {of}");
+                    let mut answers = Vec::new();
+                    let typed = self
+                        .type_window(ctx, window, &operation, &mut answers)
+                        .await;
+                    for answer in &answers {
+                        self.record_answer(lines, &answer.text, answer.is_in_config, problem);
+                    }
+                    typed?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// Records the answer to the next line, and whether it was followed by a prompt of configuration mode.
+    fn record_answer(
+        &self,
+        lines: &[(&Line, ExpectedPrompt)],
+        message: &str,
+        is_in_config: bool,
+        problem: &mut ConfigurationProblem,
+    ) {
+        let (line, expect) = lines[problem.answered];
+        problem.answered += 1;
+        let refusal = failure(&self.settings.dialect, message).or_else(|| {
+            if expect != ExpectedPrompt::Config {
+                return is_in_config
+                    .then(|| "it does not take it as the text that follows".to_owned());
+            }
+            let has_left = !is_in_config && problem.answered < lines.len();
+            has_left.then(|| "it left configuration mode".to_owned())
+        });
+        if let Some(message) = refusal {
+            let refused = RefusedLine::new(problem.answered, line, &message);
+            problem.refused.push(refused);
+        }
     }
 
     /// Sends a line and reads up to what is expected: a prompt in or outside of configuration mode, or a text line.

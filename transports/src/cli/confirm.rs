@@ -55,7 +55,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let prompt = self.screen.last_line().to_owned();
         let mut problem = self.problem(candidate.lines.len(), LinesEffect::NotCommitted);
         let mut result = self.fill(ctx, &mut candidate, &mut problem).await;
-        if result.is_ok() && problem.refused.is_none() {
+        if result.is_ok() && problem.refused.is_empty() {
             result = self
                 .make_effective(ctx, &candidate, &mut problem, confirmation)
                 .await;

@@ -1,5 +1,7 @@
 //! Finding the end of a command's echo, where the output begins.
 
+use std::ops::Range;
+
 use super::dialect::Pattern;
 use super::prompt::Prompt;
 
@@ -41,6 +43,31 @@ pub(crate) fn end(
         start = end;
     }
     completed
+}
+
+/// Finds the line in which a short command is echoed behind a prompt, exactly as it was typed. The range begins with the
+/// prompt: a terminal may show in front of it what was typed while nothing read it.
+pub(crate) fn behind_prompt(
+    text: &str,
+    prompt: &Prompt,
+    is_prompt: impl Fn(&str) -> bool,
+    command: &str,
+) -> Option<Range<usize>> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let typed = line.strip_suffix('\n').map(str::trim_end);
+        if let Some(before) = typed.and_then(|typed| typed.strip_suffix(command.trim())) {
+            if prompt.is(before) || is_prompt(before) {
+                return Some(start..end);
+            }
+            if let Some(at) = prompt.position_in(before) {
+                return Some(start + at..end);
+            }
+        }
+        start = end;
+    }
+    None
 }
 
 /// Finds the end of the echo of a text line, which follows no prompt and is shown unchanged.

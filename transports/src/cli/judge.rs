@@ -155,7 +155,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Returns whether a line looks like a prompt of any mode.
-    fn is_of_any_mode(&self, line: &str) -> bool {
+    pub(super) fn is_of_any_mode(&self, line: &str) -> bool {
         self.is_prompt_like(line) || self.is_config(line)
     }
 

@@ -31,8 +31,9 @@
 //! such a session is probed after a pause.
 //!
 //! The cost is one round trip for each command. Configuration lines cost none: the echo of each line
-//! behind the prompt proves that the previous line has ended. The command that leaves configuration
-//! mode is proven as above, and so is each command of a commit ([`candidate`]).
+//! behind the prompt proves that the previous line has ended. So several of them may travel together
+//! ([`window`]). The command that leaves configuration mode is proven as above, and so is each command of a
+//! commit ([`candidate`]).
 //!
 //! Only the last line is searched, and each byte is examined once, so the cost grows linearly with the
 //! output.
@@ -65,6 +66,7 @@ mod state;
 mod text;
 mod verdict;
 mod wait;
+mod window;
 
 #[cfg(test)]
 pub(crate) mod fake;

@@ -42,17 +42,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     break;
                 }
             };
+            problem.answered = number;
             if let Some(message) = failure(&dialect, &message) {
-                let (line, message) = (line.shown(), line.mask(&message));
-                problem.refused = Some(RefusedLine {
-                    number,
-                    line,
-                    message,
-                });
+                problem
+                    .refused
+                    .push(RefusedLine::new(number, line, &message));
                 break;
             }
         }
-        let is_done = problem.interrupted.is_none() && problem.refused.is_none();
+        let is_done = problem.interrupted.is_none() && problem.refused.is_empty();
         if is_done && self.is_in_config_only() {
             let why = Interruption::OutOfStep("the lines do not return to the prompt of commands");
             problem.interrupted = Some(Box::new(self.interrupted("the configuration", why, "")));

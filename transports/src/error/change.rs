@@ -5,16 +5,20 @@ use std::time::Duration;
 
 use super::Error;
 use super::text::{all_lines, one_line, seconds};
+use crate::Line;
 
 /// The outcome of a configuration that was not applied completely.
 #[derive(Debug)]
 pub struct ConfigurationProblem {
     /// The peer.
     pub peer: String,
-    /// The line that the target refused, if it did. No line was sent after it.
-    pub refused: Option<RefusedLine>,
-    /// The number of lines sent, including a refused one.
+    /// The lines that the target refused, in order. No line was sent after the answer to the first of them; lines that
+    /// were sent together with it may have been taken.
+    pub refused: Vec<RefusedLine>,
+    /// The number of lines sent, including refused ones.
     pub sent: usize,
+    /// The number of lines that were answered. Those sent after them are perhaps without effect.
+    pub answered: usize,
     /// The number of lines in total.
     pub of: usize,
     /// What is in effect of the lines that were sent.
@@ -47,6 +51,17 @@ pub struct RefusedLine {
     pub line: String,
     /// The target's message, with secrets redacted.
     pub message: String,
+}
+
+impl RefusedLine {
+    pub(crate) fn new(number: usize, line: &Line, message: &str) -> Self {
+        let (line, message) = (line.shown(), line.mask(message));
+        Self {
+            number,
+            line,
+            message,
+        }
+    }
 }
 
 impl ConfigurationProblem {
@@ -85,15 +100,16 @@ impl fmt::Display for ConfigurationProblem {
             peer,
             refused,
             sent,
+            answered,
             of,
             effect,
             interrupted,
         } = self;
-        if let Some(RefusedLine {
+        for RefusedLine {
             number,
             line,
             message,
-        }) = refused
+        } in refused
         {
             write!(
                 f,
@@ -111,7 +127,7 @@ impl fmt::Display for ConfigurationProblem {
             };
             write!(f, "{}; ", shown.trim_end_matches('.'))?;
         }
-        match (refused, interrupted, sent) {
+        match (refused.first(), interrupted, sent) {
             (_, _, 0) => write!(
                 f,
                 "none of {of} lines was sent: the configuration is unchanged"
@@ -133,8 +149,8 @@ impl fmt::Display for ConfigurationProblem {
                 "the commit was sent, and it is not known whether it took effect: either all {of} lines did, \
                  or none, and then the candidate may still hold them; read both to see their state"
             ),
-            (Some(_), None, 1) => write!(f, "no line was applied"),
-            (Some(_), None, sent) => {
+            (Some(_), None, sent) if *sent == refused.len() => write!(f, "no line was applied"),
+            (Some(first), None, sent) if first.number == *sent => {
                 write!(
                     f,
                     "the lines before it were applied ({} of {of}), and no others: read the configuration to see its \
@@ -142,11 +158,23 @@ impl fmt::Display for ConfigurationProblem {
                     sent - 1
                 )
             }
-            (_, _, sent) => write!(
+            (Some(_), None, sent) => write!(
                 f,
-                "{sent} of {of} lines were sent, the last of them perhaps without effect; they are not sent again: \
-                 read the configuration to see its state"
+                "the lines before it, and those sent together with it, were applied ({} of {of}), and no others: read \
+                 the configuration to see its state",
+                sent - refused.len()
             ),
+            (_, _, sent) => {
+                write!(f, "{sent} of {of} lines were sent, the last ")?;
+                match sent - answered {
+                    0 | 1 => write!(f, "of them ")?,
+                    unanswered => write!(f, "{unanswered} of them ")?,
+                }
+                write!(
+                    f,
+                    "perhaps without effect; they are not sent again: read the configuration to see its state"
+                )
+            }
         }
     }
 }

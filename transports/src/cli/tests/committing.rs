@@ -298,7 +298,7 @@ async fn after_a_refused_line_all_lines_are_discarded() {
     let refused = [edit("             ^\r\nsyntax error.\r\n")];
     let outcome = change(router().on(LINES[1], &refused)).await;
     let (problem, text) = problem(&outcome);
-    let line = problem.refused.as_ref().expect("a line");
+    let line = problem.refused.first().expect("a line");
     assert_eq!(
         (line.number, &problem.effect),
         (2, &LinesEffect::NotCommitted)

@@ -69,7 +69,7 @@ async fn nothing_is_typed_after_a_refused_line_not_even_the_exit_command() {
     let ctx = bench.ctx();
     let wanted = lines(&["interface swp1", "nonsense", "description uplink"]);
     let (problem, text) = problem(cli.configure(&ctx, &wanted).await);
-    let refused = problem.refused.expect("a line");
+    let refused = problem.refused.first().expect("a line");
     assert_eq!((refused.number, refused.line.as_str()), (2, "nonsense"));
     assert_eq!(refused.message, "% Invalid input detected");
     assert!(text.contains("refuses line 2 of 3, `nonsense`"), "{text}");

@@ -10,6 +10,7 @@ mod limits;
 mod modeless;
 mod opening;
 mod questions;
+mod windows;
 
 use super::fake::Fake;
 use crate::error::Interruption;

@@ -75,7 +75,7 @@ async fn nothing_is_typed_after_a_refused_line() {
     let Err(Error::Configuration(problem)) = result else {
         panic!("a problem");
     };
-    let refused = problem.refused.as_ref().expect("a refused line");
+    let refused = problem.refused.first().expect("a refused line");
     assert_eq!((refused.number, &*refused.line), (3, "set mtu 1"));
     assert!(refused.message.starts_with("node_check_object fail!"));
     assert_eq!(
