@@ -9,7 +9,7 @@ use devgate_transports::Dialect;
 use crate::SecretVisibility;
 use crate::template::{Escape, Revealed, Secrets};
 
-pub(crate) use batch::{Typing, preview, send};
+pub(crate) use batch::{Transaction, Typing, preview, send};
 pub(crate) use rendered::LineProblem;
 
 /// A line of configuration with its depth. It is typed in the mode that the nearest line above it with less

@@ -10,7 +10,7 @@ use super::line_templates::LineTemplates;
 use super::on_device::TypeOnDevice;
 use crate::command_line::session;
 use crate::file_node::{FileNode, Problems};
-use crate::line::{self, Line, LineProblem, Typing};
+use crate::line::{self, Line, LineProblem, Transaction, Typing};
 use crate::template::Medium;
 use crate::{Change, Error, Result};
 
@@ -22,6 +22,7 @@ pub(super) struct Cli {
     texts: Vec<String>,
     /// The number of lines that may be sent before the first of them is answered.
     window: usize,
+    transaction: Option<Transaction>,
     dialect: Option<Arc<Dialect>>,
 }
 
@@ -30,7 +31,7 @@ const MAX_WINDOW: i64 = 100;
 
 impl Cli {
     /// Its keys beside those of every form.
-    pub(super) const KEYS: [&str; 4] = ["texts", "mode", "lines", "window"];
+    pub(super) const KEYS: [&str; 5] = ["texts", "mode", "lines", "window", "transaction"];
 
     pub(super) fn read(
         top: &FileNode<'_>,
@@ -79,10 +80,17 @@ impl Cli {
             let number = file_node.integer(2..=MAX_WINDOW, problems)?;
             usize::try_from(number).ok()
         });
+        let transaction = top.optional("transaction", |file_node| {
+            file_node.only(&["begin", "end"], problems);
+            let begin = file_node.required_text("begin", problems)?.to_owned();
+            let end = file_node.required_text("end", problems)?.to_owned();
+            Some(Transaction { begin, end })
+        });
         Some(Self {
             crud: crud?,
             texts: names,
             window: window?,
+            transaction: transaction?,
             dialect,
         })
     }
@@ -91,6 +99,7 @@ impl Cli {
         Typing {
             mode_exit: line::mode_exit(self.dialect.as_deref()),
             window: self.window,
+            transaction: self.transaction.as_ref(),
         }
     }
 

@@ -147,10 +147,15 @@ impl Provider for DeclaredProvider {
             return Ok(Vec::new());
         }
         let mut answers = Answers::default();
+        let mut sources = Vec::new();
         for get in &self.0.get {
-            if !get.exists(kind.facts)? {
-                continue;
+            if get.exists(kind.facts)? {
+                sources.push(get);
             }
+        }
+        let all = sources.iter().map(|get| &get.source);
+        Source::prefetch(ctx, all, &mut answers).await?;
+        for get in sources {
             let namevars = self.0.namevar_expressions(get);
             let filter = |row: &Hash| self.0.may_match(&namevars, row, which);
             get.source.fetch(ctx, &filter, &mut answers).await?;

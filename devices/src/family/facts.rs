@@ -87,8 +87,10 @@ impl FactSources {
         ctx: &Context<'_>,
         facts: &mut Facts,
     ) -> devgate_transports::Result<()> {
+        let mut answers = Answers::default();
+        // An error is one of a source, and comes again where the source is known.
+        let _ = Source::prefetch(ctx, self.sources(), &mut answers).await;
         for (number, source) in self.0.iter().enumerate() {
-            let mut answers = Answers::default();
             let Err(error) = source.source.fetch(ctx, &|_| true, &mut answers).await else {
                 source.add_facts(&answers, facts, &mut |problem| ctx.warning(problem));
                 continue;

@@ -48,6 +48,21 @@ pub(super) static CLI: Object = Object {
             "how many lines may be sent before the first of them is answered, from 2 to 100: for lines that ask nothing, \
              and that are meant also if the device refuses one before them",
         ),
+        key(
+            "transaction",
+            In(&TRANSACTION),
+            "the lines between which several changes take effect together",
+        ),
+    ],
+};
+
+static TRANSACTION: Object = Object {
+    name: "transaction",
+    desc: "Lines around those of several changes. If the device refuses the end, none of them is in effect, and halves of \
+           them are tried. If it refuses the beginning, each change takes effect by itself.",
+    keys: &[
+        key("begin", Text, "the line that begins it").required(),
+        key("end", Text, "the line that puts it into effect").required(),
     ],
 };
 

@@ -15,7 +15,7 @@ use crate::Family as Declared;
 const UNKNOWN: &str = "qqqqqqqqqqqq";
 
 /// A family whose readers know the object that has the unknown key, by the name of the object.
-const PROBES: [(&str, FamilyDocument, &str); 21] = [
+const PROBES: [(&str, FamilyDocument, &str); 22] = [
     ("family.yaml", Family, "{@: 1}"),
     ("checkpoint", Family, "{dialect: {}, checkpoint: {@: 1}}"),
     ("facts", Family, "{facts: [{@: 1}]}"),
@@ -34,6 +34,11 @@ const PROBES: [(&str, FamilyDocument, &str); 21] = [
     ("text", Family, "{dialect: {text: [{@: 1}]}}"),
     ("types/TYPE.yaml", Type, "{@: 1}"),
     ("cli", Type, "{cli: {@: 1}}"),
+    (
+        "transaction",
+        Type,
+        "{attributes: X, cli: {transaction: {@: 1}}}",
+    ),
     ("line", Type, "{attributes: X, cli: {lines: [{@: 1}]}}"),
     (
         "each",

@@ -1,5 +1,8 @@
 //! Types the lines of several changes: all in one configuration session, as long as nothing is refused.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use devgate_transports::error::{ConfigurationProblem, LinesEffect, RefusedLine};
@@ -13,6 +16,8 @@ struct Batch {
     lines: Vec<transports::Line>,
     /// For each line, the index of its change.
     owners: Vec<usize>,
+    /// Whether the first and the last line begin and end a transaction. They belong to the first and the last change.
+    is_transaction: bool,
 }
 
 /// What the lines are typed for.
@@ -31,6 +36,17 @@ pub(crate) struct Typing<'a> {
     pub(crate) mode_exit: Option<&'a str>,
     /// The number of lines that may be sent before the first of them is answered.
     pub(crate) window: usize,
+    /// What several changes are put between, to take effect together.
+    pub(crate) transaction: Option<&'a Transaction>,
+}
+
+/// The lines that begin and end a transaction. If the device refuses the end, nothing of it is in effect.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    /// The line that begins it. A device that refuses it gets single changes.
+    pub(crate) begin: String,
+    /// The line that puts the lines since then into effect.
+    pub(crate) end: String,
 }
 
 /// Types changes, each of which consists of lines. Calls `report` for each change with its index and whether it was
@@ -78,6 +94,10 @@ async fn type_all(
     mut report: impl FnMut(usize, std::result::Result<(), String>) + Send,
 ) -> Result<Vec<String>> {
     let mut shown = Vec::new();
+    let mut typing = typing;
+    if purpose == Purpose::Preview {
+        typing.transaction = None;
+    }
     let mut groups = VecDeque::from([(0..changes.len()).collect::<Vec<usize>>()]);
     while let Some(mut group) = groups.pop_front() {
         if group.is_empty() {
@@ -100,6 +120,21 @@ async fn type_all(
         let transports::Error::Configuration(problem) = &error else {
             return Err(error.into());
         };
+        match batch.transaction_outcome(problem) {
+            Some(TransactionOutcome::Unknown) => return Err(error.into()),
+            Some(TransactionOutcome::Unavailable) => {
+                typing.transaction = None;
+                groups.push_front(group);
+                continue;
+            }
+            Some(TransactionOutcome::Refused) => {
+                let second = group.split_off(group.len() / 2);
+                groups.push_front(second);
+                groups.push_front(group);
+                continue;
+            }
+            None => {}
+        }
         let mut at = 0;
         group.retain(|&index| {
             let outcome = batch.outcome(problem, at, &changes[index]);
@@ -130,9 +165,14 @@ impl Batch {
     fn new<'l>(changes: impl Iterator<Item = &'l Vec<Line>>, typing: Typing<'_>) -> Self {
         let (mut lines, mut owners) = (Vec::new(), Vec::new());
         let mut last: Option<&Line> = None;
+        let mut changes = changes.peekable();
+        let first = changes.next();
+        // A single change needs none.
+        let transaction = typing.transaction.filter(|_| changes.peek().is_some());
+        lines.extend(transaction.map(|transaction| transports::Line::new(&transaction.begin)));
         // The number of lines in the window that the next line may join.
         let mut in_window = 0;
-        for (owner, change) in changes.enumerate() {
+        for (owner, change) in first.into_iter().chain(changes).enumerate() {
             for (at, line) in change.iter().enumerate() {
                 let exits = last.map(|last| last.mode_exits_before(line, typing.mode_exit));
                 let before = lines.len();
@@ -158,7 +198,30 @@ impl Batch {
                 last = Some(line);
             }
         }
-        Self { lines, owners }
+        if let Some(transaction) = transaction {
+            lines.push(transports::Line::new(&transaction.end));
+            owners.extend(owners.last().copied());
+        }
+        Self {
+            lines,
+            owners,
+            is_transaction: transaction.is_some(),
+        }
+    }
+
+    /// Returns what became of the transaction, if it did not take effect. If a line in it was refused, those before it
+    /// take effect when the session ends.
+    fn transaction_outcome(&self, problem: &ConfigurationProblem) -> Option<TransactionOutcome> {
+        if !self.is_transaction {
+            return None;
+        }
+        let refused = problem.refused.last().map(|line| line.number);
+        match (&problem.interrupted, refused) {
+            (Some(_), _) => Some(TransactionOutcome::Unknown),
+            (None, Some(1)) => Some(TransactionOutcome::Unavailable),
+            (None, Some(number)) if number == self.lines.len() => Some(TransactionOutcome::Refused),
+            (None, _) => None,
+        }
     }
 
     /// Returns what became of a change of the group: whether it is in effect, or why it has failed. `None` if it is not in
@@ -201,6 +264,16 @@ impl Batch {
     }
 }
 
+/// Why a transaction did not take effect.
+enum TransactionOutcome {
+    /// The device does not have transactions.
+    Unavailable,
+    /// Nothing of it is in effect, because one of its changes is refused.
+    Refused,
+    /// It is not known whether it is in effect.
+    Unknown,
+}
+
 /// Describes the refusal of lines for the change that they belong to. `answered` is the number of the batch's lines up to
 /// its last one that was answered.
 fn refusal(
@@ -235,138 +308,4 @@ fn refusal(
         ),
     };
     format!("{} refuses {}{progress}", problem.peer, all.join("; and "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::template::Secrets;
-
-    fn changes(texts: &[&str]) -> Vec<Vec<Line>> {
-        let lines = |text: &&str| Line::all(text, &Secrets::default(), None).expect("lines");
-        texts.iter().map(lines).collect()
-    }
-
-    /// Returns the lines of a batch; those that travel with the line before begin with `+`.
-    fn typed(texts: &[&str], window: usize) -> Vec<String> {
-        let typing = Typing {
-            mode_exit: Some("exit"),
-            window,
-        };
-        let batch = Batch::new(changes(texts).iter(), typing);
-        let shown = |line: &transports::Line| match line.is_with_previous() {
-            true => format!("+{}", line.shown()),
-            false => line.shown(),
-        };
-        batch.lines.iter().map(shown).collect()
-    }
-
-    /// Returns what becomes of changes of which a device refuses the lines with `bad`, and the lines that it receives.
-    /// Lines that travel together are all received.
-    fn outcomes(texts: &[&str], window: usize) -> (Vec<Option<String>>, Vec<String>) {
-        let changes = changes(texts);
-        let typing = Typing {
-            mode_exit: None,
-            window,
-        };
-        let batch = Batch::new(changes.iter(), typing);
-        let mut problem = ConfigurationProblem {
-            peer: "r1".to_owned(),
-            refused: Vec::new(),
-            sent: 0,
-            answered: 0,
-            of: batch.lines.len(),
-            effect: LinesEffect::Each,
-            interrupted: None,
-        };
-        let mut received = Vec::new();
-        for line in &batch.lines {
-            if !problem.refused.is_empty() && !line.is_with_previous() {
-                break;
-            }
-            problem.sent += 1;
-            received.push(line.shown());
-            if line.shown().contains("bad") {
-                problem.refused.push(RefusedLine {
-                    number: problem.sent,
-                    line: line.shown(),
-                    message: "no".to_owned(),
-                });
-            }
-        }
-        problem.answered = problem.sent;
-        let outcome = |(at, lines): (usize, &Vec<Line>)| {
-            let outcome = batch.outcome(&problem, at, lines);
-            outcome.map(|outcome| outcome.err().unwrap_or_default())
-        };
-        (changes.iter().enumerate().map(outcome).collect(), received)
-    }
-
-    #[test]
-    fn lines_of_one_mode_travel_together_and_no_change_is_cut_by_the_end_of_a_window() {
-        assert_eq!(typed(&["a\nb", "c"], 1), ["a", "b", "c"]);
-        assert_eq!(typed(&["a\nb", "c", "d"], 3), ["a", "+b", "+c", "d"]);
-        assert_eq!(
-            typed(&["a", "b\nc\nd", "e"], 3),
-            ["a", "b", "+c", "+d", "e"]
-        );
-        assert_eq!(typed(&["a\nb\nc\nd", "e"], 3), ["a", "+b", "+c", "d", "+e"]);
-        assert_eq!(
-            typed(&["mode\n a\n b", "mode 2\n c", "d", "e"], 9),
-            ["mode", "a", "+b", "exit", "mode 2", "c", "exit", "d", "+e"]
-        );
-    }
-
-    #[test]
-    fn every_change_of_a_window_has_its_own_outcome() {
-        let done = || Some(String::new());
-        let (outcomes_of, received) = outcomes(&["a", "bad 1", "c\nbad 2\nd\nbad 3", "e", "f"], 7);
-        assert_eq!(received, ["a", "bad 1", "c", "bad 2", "d", "bad 3", "e"]);
-        let refused = "r1 refuses `bad 1`: no".to_owned();
-        let several = "r1 refuses `bad 2`: no; and `bad 3`: no; 2 of its 4 lines were taken, also 1 after it that \
-                       were sent together with it";
-        assert_eq!(
-            outcomes_of,
-            [
-                done(),
-                Some(refused),
-                Some(several.to_owned()),
-                done(),
-                None
-            ]
-        );
-    }
-
-    #[test]
-    fn what_the_device_took_of_a_change_that_is_cut_off_is_told() {
-        let (outcomes_of, received) = outcomes(&["bad", "a"], 1);
-        assert_eq!((outcomes_of.len(), received.len()), (2, 1));
-        assert_eq!(outcomes_of[1], None);
-        // A session may cut a window, where a line is long.
-        let changes = changes(&["bad", "a\nb"]);
-        let typing = Typing {
-            mode_exit: None,
-            window: 5,
-        };
-        let batch = Batch::new(changes.iter(), typing);
-        let problem = ConfigurationProblem {
-            peer: "r1".to_owned(),
-            refused: vec![RefusedLine {
-                number: 1,
-                line: "bad".to_owned(),
-                message: "no".to_owned(),
-            }],
-            sent: 2,
-            answered: 2,
-            of: 3,
-            effect: LinesEffect::Each,
-            interrupted: None,
-        };
-        let outcome = batch.outcome(&problem, 1, &changes[1]).expect("known");
-        assert_eq!(
-            outcome.expect_err("not done"),
-            "1 of its 2 lines were taken, those after were not sent: r1 refuses `bad`, which was sent together with \
-             them"
-        );
-    }
 }

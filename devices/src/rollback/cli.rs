@@ -134,6 +134,7 @@ impl DeviceRollback for CliRollback {
             let typing = Typing {
                 mode_exit: self.mode_exit.as_deref(),
                 window: 1,
+                transaction: None,
             };
             line::send(ctx, session(ctx)?, &lines, typing, refused).await?;
             remaining = self.steps(&self.current(ctx).await?, &restore_point)?;

@@ -8,6 +8,7 @@ use devgate_schemas::shortened;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
+use super::ahead::Ahead;
 use super::alarm::Alarm;
 use super::proof::PromptProof;
 use super::question::Question;
@@ -69,6 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             output_start: None,
             echo: EchoState::Unknown,
             prompt_behaviour: None,
+            ahead: Ahead::default(),
             last_proof: PromptProof::default(),
             probes: RandomState::new().hash_one(()) as usize,
             has_paged: false,
@@ -83,8 +85,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         cli.enable(ctx, deadline, credentials).await?;
         cli.state = CliState::AtPrompt;
         let dialect = Arc::clone(&cli.settings.dialect);
-        for command in &dialect.on_open {
-            match cli.run(ctx, &Line::new(command)).await {
+        let on_open: Vec<Line> = dialect.on_open.iter().map(Line::new).collect();
+        for answer in cli.run_all(ctx, &on_open).await {
+            match answer {
                 Ok(_) => {}
                 // The user may not be allowed to turn paging off. Then pagers are answered.
                 Err(error @ Error::CommandFailed { .. }) => ctx.info(error.to_string()),

@@ -30,7 +30,8 @@
 //! is probed after a pause. A pager may take a probe for a key. That is an error, too, and from then on
 //! such a session is probed after a pause.
 //!
-//! The cost is one round trip for each command. Configuration lines cost none: the echo of each line
+//! The cost is two round trips for each command, and one if the next command is known and both ask nothing: it
+//! then travels with the probe ([`ahead`]). Configuration lines cost none: the echo of each line
 //! behind the prompt proves that the previous line has ended. So several of them may travel together
 //! ([`window`]). The command that leaves configuration mode is proven as above, and so is each command of a
 //! commit ([`candidate`]).
@@ -38,6 +39,7 @@
 //! Only the last line is searched, and each byte is examined once, so the cost grows linearly with the
 //! output.
 
+mod ahead;
 mod alarm;
 mod candidate;
 pub(crate) mod commit;

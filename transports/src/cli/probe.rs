@@ -129,7 +129,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 ""
             }
         });
-        let typed = match (
+        let may_type_ahead = known.is_some() && !proof.has_probed();
+        let mut typed = match (
             prompt_behaviour.map(|prompt_behaviour| prompt_behaviour.blanks),
             known,
         ) {
@@ -151,6 +152,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 [lead, &" ".repeat(blanks), newline].concat()
             }
         };
+        if may_type_ahead {
+            typed += &self.type_ahead(blanks);
+        }
         self.send(&typed, wait).await
     }
 }

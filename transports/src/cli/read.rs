@@ -29,6 +29,9 @@ const SETTLE_TIME: Duration = Duration::from_millis(300);
 const PAGER_MAY_HAVE_TAKEN_KEY: &str =
     "it asked for a key while it was asked for its prompt, so part of the output may be missing";
 
+/// The message for a command that was typed behind a line of output.
+const AMID_OUTPUT: &str = "its prompt was not where the next command was typed";
+
 /// The prompt that ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedPrompt {
@@ -92,7 +95,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             false => dialect.keys(line.text()),
         };
         self.is_in_text = matches!(expect, ExpectedPrompt::TextOpened | ExpectedPrompt::Text);
-        self.send(&[&*keys, blank, newline].concat(), wait).await?;
+        if !self.ahead.advance() {
+            self.send(&[&*keys, blank, newline].concat(), wait).await?;
+        }
         self.read_answer(
             wait,
             expect,
@@ -142,6 +147,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     {
                         return Err(Interruption::Configuring);
                     }
+                    Some(PromptVerdict::Proven(end, _))
+                        if self.ahead.is_typed() && proof.probed_before(end).is_some() =>
+                    {
+                        return Err(Interruption::OutOfStep(AMID_OUTPUT));
+                    }
                     Some(PromptVerdict::Proven(end, prompt_behaviour)) => {
                         if !has_settled {
                             self.learn_round_trip(&proof, end);
@@ -164,6 +174,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     // A pager may take the probe for a key, so a mere line of output must get time to continue.
                     Some(PromptVerdict::Ask) if proof.may_probe() && !self.has_paged => {
                         self.probe_for_prompt(&mut proof, wait).await?;
+                    }
+                    Some(PromptVerdict::Enter) if self.ahead.is_typed() => {
+                        return Err(Interruption::OutOfStep(AMID_OUTPUT));
                     }
                     Some(PromptVerdict::Enter) => {
                         let ending = self.prompt.as_ref().map(Prompt::trailing_blanks);
@@ -202,7 +215,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         quiet_seen = false;
                     } else if expect == ExpectedPrompt::TextOpened && self.output_start.is_some() {
                         return Ok(String::new());
-                    } else if proof.may_probe() && self.is_worth_probing(expect, &proof, questions)
+                    } else if proof.may_probe()
+                        && !self.ahead.is_typed()
+                        && self.is_worth_probing(expect, &proof, questions)
                     {
                         self.probe_for_prompt(&mut proof, wait).await?;
                         wait.restart_silence();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ahead::Ahead;
 use super::alarm::Alarm;
 use super::dialect::Dialect;
 use super::prompt::Prompt;
@@ -34,6 +35,8 @@ pub(crate) struct Cli<S> {
     pub(super) echo: EchoState,
     /// How the device answers an empty line. Known after the first probe.
     pub(super) prompt_behaviour: Option<PromptBehaviour>,
+    /// The command that is typed behind the next probe, or was.
+    pub(super) ahead: Ahead,
     /// The probes that proved the end of the last answer.
     pub(super) last_proof: PromptProof,
     /// The number of probes so far. It starts with a random number for each session.

@@ -123,6 +123,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         wait: &mut AnswerWait<'_>,
         quiet: Option<Duration>,
     ) -> Result<Received, Interruption> {
+        if self.show_held_back() {
+            return Ok(Received::Bytes);
+        }
         loop {
             let idle = wait.heard + wait.idle;
             let telling = wait.heard + REPORT_INTERVAL * (wait.reported + 1);
@@ -136,7 +139,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Some(Ok(0) | Err(_)) => return Err(Interruption::Lost),
                 Some(Ok(length)) => {
                     wait.held.reserve(length)?;
-                    self.screen.push(&wait.chunk[..length]);
+                    self.show(&wait.chunk[..length]);
                     wait.received += length;
                     if wait.received > MAX_OUTPUT {
                         return Err(Interruption::TooMuch(MAX_OUTPUT));

@@ -79,6 +79,22 @@ pub trait CommandLine: Send + Sync {
     /// ([`Error::partial_output`](crate::Error::partial_output)).
     async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String>;
 
+    /// Runs read-only commands that ask nothing, and returns the answer to each, as [`exec`](Self::exec) does. It ends
+    /// with the first that is not answered. The commands may be typed before the answers to those before them have
+    /// come.
+    async fn exec_all(&self, ctx: &Context<'_>, commands: &[&str]) -> Vec<Result<String>> {
+        let mut answers = Vec::with_capacity(commands.len());
+        for command in commands {
+            let answer = self.exec(ctx, command).await;
+            let is_answered = matches!(answer, Ok(_) | Err(Error::CommandFailed { .. }));
+            answers.push(answer);
+            if !is_answered {
+                break;
+            }
+        }
+        answers
+    }
+
     /// Runs a command that may change the device. It is sent only once.
     ///
     /// # Errors

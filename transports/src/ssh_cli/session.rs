@@ -243,6 +243,10 @@ impl Open {
     }
 }
 
+fn is_unanswered(answer: &Result<String>) -> bool {
+    !matches!(answer, Ok(_) | Err(Error::CommandFailed { .. }))
+}
+
 /// Closes a session that cannot be used any more: a device in configuration mode may lock out other users.
 async fn close_if_broken(open: &mut Option<Open>, ctx: &Context<'_>) {
     if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
@@ -254,6 +258,28 @@ async fn close_if_broken(open: &mut Option<Open>, ctx: &Context<'_>) {
 impl CommandLine for SshCliSession {
     async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String> {
         self.run(ctx, &Line::new(command), Repeat::Allowed).await
+    }
+
+    async fn exec_all(&self, ctx: &Context<'_>, commands: &[&str]) -> Vec<Result<String>> {
+        let lines: Vec<Line> = commands.iter().copied().map(Line::from).collect();
+        let mut answers = match self.ready(ctx, &mut *self.open.lock().await).await {
+            Ok(ready) => ready.cli.run_all(ctx, &lines).await,
+            Err(error) => return vec![Err(error)],
+        };
+        // What is not answered is run again, one command at a time.
+        while answers.len() < commands.len() || answers.last().is_some_and(is_unanswered) {
+            let unanswered = answers.pop_if(|answer| is_unanswered(answer));
+            if let Some(Err(error)) = unanswered {
+                ctx.debug(format!("the commands are typed one by one: {error}"));
+            }
+            let answer = self.run(ctx, &lines[answers.len()], Repeat::Allowed).await;
+            let is_over = is_unanswered(&answer);
+            answers.push(answer);
+            if is_over {
+                break;
+            }
+        }
+        answers
     }
 
     async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String> {

@@ -12,7 +12,6 @@ use devgate_devices::{Family, has_command_line};
 use devgate_schemas::Regexp;
 use serde_json::{Value as Json, json};
 
-use super::command::{CommandKind, CommandOperation, CommandOutput};
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::registry::Registry;
@@ -90,15 +89,22 @@ impl Show {
             let text = "no command is for this target".to_owned();
             return Ok(TargetResult::success(json!({ "commands": [] })).with_text(text));
         }
-        let order = CommandOperation {
-            lines: plan.commands.clone(),
-            kind: CommandKind::Commands { answers: vec![] },
-            noop: false,
-        };
         let mut entries = Vec::new();
         // What is saved must not hold the secrets of the run's other targets either.
-        let emit = &mut |(entry, _): CommandOutput| entries.push(job.without_secrets(entry));
-        let work = async |session: &mut SessionHandle<'_>| order.send(session, emit).await;
+        let emit = &mut |command: &str, output: String| {
+            entries.push(job.without_secrets(json!({ "command": command, "output": output })));
+        };
+        let work = async |session: &mut SessionHandle<'_>| {
+            if !self.any {
+                return session.exec_all(&plan.commands, emit).await;
+            }
+            // Any of them may ask something.
+            for command in &plan.commands {
+                let output = session.exec(command, &[]).await?;
+                emit(command, output);
+            }
+            Ok(())
+        };
         let outcome = session::with_handle(sessions, job, work).await;
         Ok(self.result(&job.target.name, &plan, entries, outcome.err()))
     }

@@ -155,6 +155,21 @@ impl<'a> LentSession<'a> {
         self.lease.release(&self.ctx).await;
     }
 
+    /// Waits for a turn and runs commands that only read and ask nothing. Returns the output of each, up to the first that
+    /// has none.
+    pub(super) async fn read_all(
+        &self,
+        commands: &[&str],
+    ) -> Result<Vec<Result<String, Failure>>, Failure> {
+        let read =
+            async |ctx: &Context<'_>| Ok(self.command_line(ctx)?.exec_all(ctx, commands).await);
+        let answers = self.turn(SessionAccess::Read, read).await?;
+        Ok(answers
+            .into_iter()
+            .map(|answer| answer.map_err(Failure::from))
+            .collect())
+    }
+
     /// Waits for a turn and performs the request.
     pub(super) async fn answer(&self, request: SessionRequest) -> Result<Json, Failure> {
         match request {

@@ -76,6 +76,31 @@ impl SessionHandle<'_> {
         }
     }
 
+    /// Runs commands that only read and ask nothing, and passes each output to `emit`.
+    ///
+    /// # Errors
+    /// Fails as [`exec`](Self::exec) does. Earlier outputs have been passed to `emit`.
+    pub async fn exec_all(
+        &mut self,
+        commands: &[String],
+        emit: &mut impl FnMut(&str, String),
+    ) -> Result<(), Failure> {
+        if let Self::Own(lent, job) = self {
+            let names: Vec<&str> = commands.iter().map(String::as_str).collect();
+            for (command, output) in names.iter().zip(lent.read_all(&names).await?) {
+                match job.without_secrets(Json::String(output?)) {
+                    Json::String(output) => emit(command, output),
+                    _ => return Err(invalid_answer()),
+                }
+            }
+            return Ok(());
+        }
+        for command in commands {
+            emit(command, self.exec(command, &[]).await?);
+        }
+        Ok(())
+    }
+
     /// Sends lines in configuration mode.
     ///
     /// # Errors

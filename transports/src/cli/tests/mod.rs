@@ -1,5 +1,6 @@
 //! Tests of the engine's guarantees on devices that behave as badly as real ones.
 
+mod ahead;
 mod between;
 mod committing;
 mod configuring;
