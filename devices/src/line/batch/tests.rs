@@ -246,9 +246,10 @@ async fn in_transactions(
         window: 1,
         transaction: Some(&transaction),
     };
+    let changes = changes(texts);
     let mut said = vec![String::new(); texts.len()];
     let ctx = Context::new("r1", &log, &budget);
-    let sent = send(&ctx, &router, &changes(texts), typing, |at, outcome| {
+    let sent = send(&ctx, &router, &changes, typing, |at, outcome| {
         assert_eq!(said[at], "", "it is reported once");
         said[at] = outcome.err().unwrap_or_else(|| "done".to_owned());
     });
