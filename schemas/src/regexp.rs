@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use fancy_regex::RegexBuilder;
+use fancy_regex::{RegexBuilder, RegexInput};
 
 mod error;
 mod inspect;
@@ -27,6 +27,8 @@ pub struct Regexp {
     compiled: fancy_regex::Regex,
     /// The names of groups, each with the numbers of its groups.
     names: Vec<(String, Vec<usize>)>,
+    /// Whether a match can only begin at the start of a line.
+    begins_at_line: bool,
 }
 
 /// A match exceeded the backtracking limit and was given up.
@@ -47,7 +49,11 @@ impl Regexp {
     /// # Errors
     /// Fails when Ruby refuses the expression, or when this engine cannot give it Ruby's meaning.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
-        let rewrite::Rewritten { pattern, names } = rewrite::to_engine(source)?;
+        let rewrite::Rewritten {
+            pattern,
+            names,
+            begins_at_line,
+        } = rewrite::to_engine(source)?;
         let compiled = RegexBuilder::new(&pattern)
             .oniguruma_mode(true)
             .multi_line(true)
@@ -67,6 +73,7 @@ impl Regexp {
             source: source.to_owned(),
             compiled,
             names,
+            begins_at_line,
         })
     }
 
@@ -85,7 +92,8 @@ impl Regexp {
     /// # Errors
     /// Fails with [`Runaway`] when the match reaches the step limit: the result is unknown.
     pub fn is_match(&self, text: &str) -> Result<bool, Runaway> {
-        self.compiled.is_match(text).map_err(|_| Runaway)
+        let found = self.compiled.is_match_input(self.input(text));
+        found.map_err(|_| Runaway)
     }
 
     /// Returns the first match and its groups.
@@ -93,11 +101,18 @@ impl Regexp {
     /// # Errors
     /// Fails with [`Runaway`] when the match reaches the step limit: the result is unknown.
     pub fn captures<'r, 't>(&'r self, text: &'t str) -> Result<Option<Captures<'r, 't>>, Runaway> {
-        let groups = self.compiled.captures(text).map_err(|_| Runaway)?;
-        Ok(groups.map(|groups| Captures {
+        let groups = self.compiled.captures_input(self.input(text));
+        Ok(groups.map_err(|_| Runaway)?.map(|groups| Captures {
             regexp: self,
             groups,
         }))
+    }
+
+    /// Returns the text as input of the engine. Most expressions begin with `^`, and most texts are one line. The engine
+    /// itself would try such an expression at each character, and each time find out that no line starts there.
+    fn input<'t>(&self, text: &'t str) -> RegexInput<'t, str> {
+        let only_at_start = self.begins_at_line && !text.contains('\n');
+        RegexInput::new(text).anchored(only_at_start)
     }
 }
 
