@@ -244,6 +244,91 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_is_known_to_begin_at_a_line_only_if_all_of_it_does() {
+        for source in [
+            "^a",
+            "\\Aa|^b",
+            "(?i)^a",
+            "(^a|(?:^b|\\A))c",
+            "(?<n>^)a",
+            "(?>^a)",
+            "(?x) ^ a # b",
+            "(?#c)^",
+        ] {
+            assert!(regexp(source).begins_at_line, "{source}");
+        }
+        for source in [
+            "",
+            "a",
+            "^a|",
+            "^a|b",
+            "(?i)a|^b",
+            "a(?i)^b",
+            "(^a|b)",
+            "^?a",
+            "(?:^a)?b",
+            "(?:^a){0,1}b",
+            "(?=a)^",
+            "(?!^)a",
+            "(?~^)a",
+            "(a)?(?(1)^b|^c)",
+            "[^a]",
+            "\\^a",
+            "$",
+        ] {
+            assert!(!regexp(source).begins_at_line, "{source}");
+        }
+    }
+
+    /// Compares with the engine, which tries the expression at each character.
+    #[test]
+    fn where_an_expression_begins_changes_no_match() {
+        const PARTS: [&str; 20] = [
+            "^", "\\A", "^", "|", "(", ")", "(?:", "(?i)", "a", "b", ".", "?", "*", "{0}", "(?=",
+            "(?!", "(?~", "\\G", "\\K", "$",
+        ];
+        const TEXTS: [&str; 10] = [
+            "", "a", "b", "ba", "ab", "AaB", "aab", "a\nb", "b\na", "a\n",
+        ];
+        let mut sources = vec![String::new()];
+        for length in 0..3 {
+            let longest = sources.clone().into_iter();
+            let longest = longest.filter(|source| source.chars().count() >= length);
+            sources.extend(longest.flat_map(|source| PARTS.map(|part| format!("{source}{part}"))));
+        }
+        let mut seed = 1_u64;
+        let mut part = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            PARTS[(seed >> 33) as usize % PARTS.len()]
+        };
+        sources.extend((0..4_000).map(|number| (0..4 + number % 5).map(|_| part()).collect()));
+        let mut anchored = 0;
+        for source in sources {
+            let opened = source.matches('(').count() - source.matches("(?i)").count();
+            let closed = source.matches(')').count() - source.matches("(?i)").count();
+            let source = source + &")".repeat(opened.saturating_sub(closed));
+            let Ok(regexp) = Regexp::new(&source) else {
+                continue;
+            };
+            anchored += usize::from(regexp.begins_at_line);
+            for text in TEXTS {
+                let spans = |groups: fancy_regex::Captures<'_, str>| {
+                    let groups = groups.iter().map(|group| group.map(|group| group.range()));
+                    groups.collect::<Vec<_>>()
+                };
+                let expected = regexp.compiled.captures(text).map_err(|_| Runaway);
+                let expected = expected.map(|groups| groups.map(spans));
+                let found = regexp.captures(text);
+                let found = found.map(|found| found.map(|found| spans(found.groups)));
+                assert_eq!(found, expected, "/{source}/ in {text:?}");
+                let is_found = expected.map(|groups| groups.is_some());
+                assert_eq!(regexp.is_match(text), is_found, "/{source}/ in {text:?}");
+            }
+        }
+        assert!(anchored > 500, "{anchored}");
+    }
+
+    #[test]
     fn repeats_that_would_take_too_long_are_refused() {
         for source in ["x{100000}", "((x{100}){100}){100}", "(x{50}y{50}){60}"] {
             let error = Regexp::new(source).expect_err("refused");
