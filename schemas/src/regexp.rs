@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use fancy_regex::{RegexBuilder, RegexInput};
+use fancy_regex::{RegexInput, RegexOptionsBuilder};
 
 mod error;
 mod inspect;
@@ -53,13 +53,17 @@ impl Regexp {
             pattern,
             names,
             begins_at_line,
+            ignores_case,
         } = rewrite::to_engine(source)?;
-        let compiled = RegexBuilder::new(&pattern)
+        let compiled = RegexOptionsBuilder::new()
             .oniguruma_mode(true)
             .multi_line(true)
             .backtrack_limit(STEPS)
             .max_prog_size(PROGRAM)
-            .build()
+            // It looks for words that a match contains. Looking for all their spellings saves less time in the short texts
+            // of devices than it takes to prepare.
+            .build_delegate_prefilter(!ignores_case)
+            .build(pattern)
             .map_err(|error| RegexpError::Unsupported {
                 reason: error
                     .to_string()

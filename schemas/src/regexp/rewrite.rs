@@ -22,6 +22,8 @@ pub(super) struct Rewritten {
     pub(super) names: Vec<(String, Vec<usize>)>,
     /// Whether a match can only begin at the start of a line.
     pub(super) begins_at_line: bool,
+    /// Whether any part ignores case.
+    pub(super) ignores_case: bool,
 }
 
 /// Rewrites an expression for the engine without changing its meaning.
@@ -32,6 +34,7 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
         at: 0,
         out: String::with_capacity(source.len() * 2),
         flags: Flags::default(),
+        ignores_case: false,
         groups,
         opened: 0,
         depth: 0,
@@ -46,6 +49,7 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
         pattern: rewriter.out,
         names: rewriter.groups.names,
         begins_at_line,
+        ignores_case: rewriter.ignores_case,
     })
 }
 

@@ -142,7 +142,10 @@ impl Rewriter<'_> {
         loop {
             match self.next() {
                 Some('-') => on = false,
-                Some('i') => self.flags.ignore_case = on,
+                Some('i') => {
+                    self.flags.ignore_case = on;
+                    self.ignores_case |= on;
+                }
                 Some('m') => self.flags.dot_all = on,
                 Some('x') => self.flags.extended = on,
                 Some('a') if on => self.flags.alphabet = Alphabet::Ascii,
