@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::str::SplitWhitespace;
 
 use hmac::{Hmac, KeyInit, Mac};
 use russh::keys::PublicKey;
@@ -32,12 +33,11 @@ struct Place {
     start: usize,
 }
 
-/// The fields of a line.
+/// The fields of a line. The key is the longest by far, and rarely needed.
 struct Fields<'l> {
     marker: Option<Marker>,
     hosts: &'l str,
-    algorithm: &'l str,
-    key: &'l str,
+    rest: SplitWhitespace<'l>,
 }
 
 impl Lines {
@@ -64,7 +64,7 @@ impl Lines {
         let Some(Fields { hosts, .. }) = Fields::of(line) else {
             return;
         };
-        if hosts.starts_with('|') || hosts.contains(['*', '?', '!']) {
+        if hosts.bytes().any(|byte| b"|*?!".contains(&byte)) {
             self.unnamed.push(place);
             return;
         }
@@ -84,13 +84,10 @@ impl Lines {
         let mut places: Vec<Place> = found.into_iter().flatten().flatten().copied().collect();
         places.sort_unstable();
         for Place { number, start } in places {
-            let Some(fields) = Fields::at(&self.text, start) else {
-                continue;
-            };
-            let key = format!("{} {}", fields.algorithm, fields.key);
-            if let Ok(key) = PublicKey::from_openssh(&key) {
+            let fields = Fields::at(&self.text, start);
+            if let Some((marker, key)) = fields.and_then(Fields::key) {
                 records.push(Record {
-                    marker: fields.marker,
+                    marker,
                     key,
                     file: file.to_owned(),
                     line: number,
@@ -119,24 +116,30 @@ impl<'l> Fields<'l> {
         text[start..].lines().next().and_then(Self::of)
     }
 
-    /// Returns the fields of a line, or `None` if it is a comment or invalid.
+    /// Returns the fields of a line, or `None` if it is a comment or has an unknown marker.
     fn of(line: &'l str) -> Option<Self> {
-        let mut fields = line.split_whitespace();
-        let mut hosts = fields.next()?;
+        let mut rest = line.split_whitespace();
+        let mut hosts = rest.next()?;
         let mut marker = None;
         if hosts.starts_with('#') {
             return None;
         }
         if hosts.starts_with('@') {
             marker = Some(hosts.parse().ok()?);
-            hosts = fields.next()?;
+            hosts = rest.next()?;
         }
         Some(Self {
             marker,
             hosts,
-            algorithm: fields.next()?,
-            key: fields.next()?,
+            rest,
         })
+    }
+
+    /// Decodes the key, unless it is invalid.
+    fn key(mut self) -> Option<(Option<Marker>, PublicKey)> {
+        let (algorithm, key) = (self.rest.next()?, self.rest.next()?);
+        let key = PublicKey::from_openssh(&format!("{algorithm} {key}")).ok()?;
+        Some((self.marker, key))
     }
 }
 
