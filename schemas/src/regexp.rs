@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use fancy_regex::RegexBuilder;
+use fancy_regex::{RegexInput, RegexOptionsBuilder};
 
 mod error;
 mod inspect;
@@ -27,6 +27,8 @@ pub struct Regexp {
     compiled: fancy_regex::Regex,
     /// The names of groups, each with the numbers of its groups.
     names: Vec<(String, Vec<usize>)>,
+    /// Whether a match can only begin at the start of a line.
+    begins_at_line: bool,
 }
 
 /// A match exceeded the backtracking limit and was given up.
@@ -47,13 +49,21 @@ impl Regexp {
     /// # Errors
     /// Fails when Ruby refuses the expression, or when this engine cannot give it Ruby's meaning.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
-        let rewrite::Rewritten { pattern, names } = rewrite::to_engine(source)?;
-        let compiled = RegexBuilder::new(&pattern)
+        let rewrite::Rewritten {
+            pattern,
+            names,
+            begins_at_line,
+            ignores_case,
+        } = rewrite::to_engine(source)?;
+        let compiled = RegexOptionsBuilder::new()
             .oniguruma_mode(true)
             .multi_line(true)
             .backtrack_limit(STEPS)
             .max_prog_size(PROGRAM)
-            .build()
+            // It looks for words that a match contains. Looking for all their spellings saves less time in the short texts
+            // of devices than it takes to prepare.
+            .build_delegate_prefilter(!ignores_case)
+            .build(pattern)
             .map_err(|error| RegexpError::Unsupported {
                 reason: error
                     .to_string()
@@ -67,6 +77,7 @@ impl Regexp {
             source: source.to_owned(),
             compiled,
             names,
+            begins_at_line,
         })
     }
 
@@ -85,7 +96,8 @@ impl Regexp {
     /// # Errors
     /// Fails with [`Runaway`] when the match reaches the step limit: the result is unknown.
     pub fn is_match(&self, text: &str) -> Result<bool, Runaway> {
-        self.compiled.is_match(text).map_err(|_| Runaway)
+        let found = self.compiled.is_match_input(self.input(text));
+        found.map_err(|_| Runaway)
     }
 
     /// Returns the first match and its groups.
@@ -93,11 +105,18 @@ impl Regexp {
     /// # Errors
     /// Fails with [`Runaway`] when the match reaches the step limit: the result is unknown.
     pub fn captures<'r, 't>(&'r self, text: &'t str) -> Result<Option<Captures<'r, 't>>, Runaway> {
-        let groups = self.compiled.captures(text).map_err(|_| Runaway)?;
-        Ok(groups.map(|groups| Captures {
+        let groups = self.compiled.captures_input(self.input(text));
+        Ok(groups.map_err(|_| Runaway)?.map(|groups| Captures {
             regexp: self,
             groups,
         }))
+    }
+
+    /// Returns the text as input of the engine. Most expressions begin with `^`, and most texts are one line. The engine
+    /// itself would try such an expression at each character, and each time find out that no line starts there.
+    fn input<'t>(&self, text: &'t str) -> RegexInput<'t, str> {
+        let only_at_start = self.begins_at_line && !text.contains('\n');
+        RegexInput::new(text).anchored(only_at_start)
     }
 }
 
@@ -226,6 +245,91 @@ mod tests {
     fn what_the_engine_lacks_is_refused_and_not_matched_differently() {
         let error = Regexp::new("\\X").expect_err("refused");
         assert!(matches!(error, RegexpError::Unsupported { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_expression_is_known_to_begin_at_a_line_only_if_all_of_it_does() {
+        for source in [
+            "^a",
+            "\\Aa|^b",
+            "(?i)^a",
+            "(^a|(?:^b|\\A))c",
+            "(?<n>^)a",
+            "(?>^a)",
+            "(?x) ^ a # b",
+            "(?#c)^",
+        ] {
+            assert!(regexp(source).begins_at_line, "{source}");
+        }
+        for source in [
+            "",
+            "a",
+            "^a|",
+            "^a|b",
+            "(?i)a|^b",
+            "a(?i)^b",
+            "(^a|b)",
+            "^?a",
+            "(?:^a)?b",
+            "(?:^a){0,1}b",
+            "(?=a)^",
+            "(?!^)a",
+            "(?~^)a",
+            "(a)?(?(1)^b|^c)",
+            "[^a]",
+            "\\^a",
+            "$",
+        ] {
+            assert!(!regexp(source).begins_at_line, "{source}");
+        }
+    }
+
+    /// Compares with the engine, which tries the expression at each character.
+    #[test]
+    fn where_an_expression_begins_changes_no_match() {
+        const PARTS: [&str; 20] = [
+            "^", "\\A", "^", "|", "(", ")", "(?:", "(?i)", "a", "b", ".", "?", "*", "{0}", "(?=",
+            "(?!", "(?~", "\\G", "\\K", "$",
+        ];
+        const TEXTS: [&str; 10] = [
+            "", "a", "b", "ba", "ab", "AaB", "aab", "a\nb", "b\na", "a\n",
+        ];
+        let mut sources = vec![String::new()];
+        for length in 0..3 {
+            let longest = sources.clone().into_iter();
+            let longest = longest.filter(|source| source.chars().count() >= length);
+            sources.extend(longest.flat_map(|source| PARTS.map(|part| format!("{source}{part}"))));
+        }
+        let mut seed = 1_u64;
+        let mut part = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            PARTS[(seed >> 33) as usize % PARTS.len()]
+        };
+        sources.extend((0..4_000).map(|number| (0..4 + number % 5).map(|_| part()).collect()));
+        let mut anchored = 0;
+        for source in sources {
+            let opened = source.matches('(').count() - source.matches("(?i)").count();
+            let closed = source.matches(')').count() - source.matches("(?i)").count();
+            let source = source + &")".repeat(opened.saturating_sub(closed));
+            let Ok(regexp) = Regexp::new(&source) else {
+                continue;
+            };
+            anchored += usize::from(regexp.begins_at_line);
+            for text in TEXTS {
+                let spans = |groups: fancy_regex::Captures<'_, str>| {
+                    let groups = groups.iter().map(|group| group.map(|group| group.range()));
+                    groups.collect::<Vec<_>>()
+                };
+                let expected = regexp.compiled.captures(text).map_err(|_| Runaway);
+                let expected = expected.map(|groups| groups.map(spans));
+                let found = regexp.captures(text);
+                let found = found.map(|found| found.map(|found| spans(found.groups)));
+                assert_eq!(found, expected, "/{source}/ in {text:?}");
+                let is_found = expected.map(|groups| groups.is_some());
+                assert_eq!(regexp.is_match(text), is_found, "/{source}/ in {text:?}");
+            }
+        }
+        assert!(anchored > 500, "{anchored}");
     }
 
     #[test]

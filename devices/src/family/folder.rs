@@ -171,7 +171,7 @@ impl Folder {
         .map_err(file_error("remove", self.display_name(path)))
     }
 
-    fn built_in_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(super) fn built_in_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let family = match self {
             Self::BuiltIn(name) => name,
             Self::OnDisk(_) => "",

@@ -6,6 +6,7 @@ mod like;
 mod lint;
 mod on_device;
 mod parts;
+mod patterns;
 mod recordings;
 mod skeletons;
 mod sources;

@@ -3,6 +3,7 @@
 //! Specification: Onigmo's "Ruby" syntax. All groups become numbered groups, flags other than `i` are
 //! applied to the text, and every literal character is escaped, so that nothing has a second meaning.
 
+mod beginning;
 mod class;
 mod escape;
 mod group;
@@ -11,6 +12,7 @@ mod sets;
 mod survey;
 
 use super::error::RegexpError;
+use beginning::Beginning;
 use rewriter::{Flags, MAX_DEPTH, Rewriter};
 
 /// A pattern for the engine, and the group numbers of each name.
@@ -18,6 +20,10 @@ use rewriter::{Flags, MAX_DEPTH, Rewriter};
 pub(super) struct Rewritten {
     pub(super) pattern: String,
     pub(super) names: Vec<(String, Vec<usize>)>,
+    /// Whether a match can only begin at the start of a line.
+    pub(super) begins_at_line: bool,
+    /// Whether any part ignores case.
+    pub(super) ignores_case: bool,
 }
 
 /// Rewrites an expression for the engine without changing its meaning.
@@ -28,19 +34,22 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
         at: 0,
         out: String::with_capacity(source.len() * 2),
         flags: Flags::default(),
+        ignores_case: false,
         groups,
         opened: 0,
         depth: 0,
         atoms: 0,
         behind: false,
     };
-    rewriter.alternatives()?;
+    let begins_at_line = rewriter.alternatives()?;
     if rewriter.peek().is_some() {
         return Err(rewriter.invalid("unmatched close parenthesis"));
     }
     Ok(Rewritten {
         pattern: rewriter.out,
         names: rewriter.groups.names,
+        begins_at_line,
+        ignores_case: rewriter.ignores_case,
     })
 }
 
@@ -52,8 +61,9 @@ const MAX_ATOMS: u64 = 5_000;
 const MAX_REPEAT: u32 = 100_000;
 
 impl Rewriter<'_> {
-    /// Rewrites everything up to the end of the group or of the expression.
-    fn alternatives(&mut self) -> Result<(), RegexpError> {
+    /// Rewrites everything up to the end of the group or of the expression. Returns whether it can only match from the
+    /// start of a line on.
+    fn alternatives(&mut self) -> Result<bool, RegexpError> {
         if self.depth == MAX_DEPTH {
             return Err(self.unsupported(format!("groups nested more than {MAX_DEPTH} deep")));
         }
@@ -66,14 +76,17 @@ impl Rewriter<'_> {
         let mut anchor = None;
         // The number of atoms before the last one.
         let mut atoms = self.atoms;
+        let mut beginning = Beginning::new();
         while let Some(c) = self.peek() {
             let start = self.out.len();
+            let mut at_line = false;
             match c {
                 ')' => break,
                 '|' => {
                     self.next();
                     self.out.push('|');
                     atom = None;
+                    beginning.next_alternative();
                     continue;
                 }
                 '*' | '+' | '?' => {
@@ -81,6 +94,7 @@ impl Rewriter<'_> {
                     let Some(start) = atom else {
                         return Err(self.invalid("target of repeat operator is not specified"));
                     };
+                    beginning.repeat(start);
                     if anchor == Some(start) {
                         self.skip_mode();
                         self.repeat_anchor(start, c != '+');
@@ -94,6 +108,7 @@ impl Rewriter<'_> {
                         let Some(start) = atom else {
                             return Err(self.invalid("target of repeat operator is not specified"));
                         };
+                        beginning.repeat(start);
                         if anchor == Some(start) {
                             if high != Some(low) {
                                 self.accept("?");
@@ -114,7 +129,7 @@ impl Rewriter<'_> {
                     let opened = self.group()?;
                     atoms = before;
                     match opened {
-                        group::Opened::Atom => {}
+                        group::Opened::Atom { begins_at_line } => at_line = begins_at_line,
                         group::Opened::Look => anchor = Some(start),
                         group::Opened::Nothing => continue,
                         group::Opened::Options => {
@@ -130,6 +145,7 @@ impl Rewriter<'_> {
                 }
                 '\\' => {
                     self.next();
+                    at_line = self.rest().starts_with('A');
                     if self.escape()? == escape::EscapePosition::None {
                         anchor = Some(start);
                     }
@@ -143,6 +159,7 @@ impl Rewriter<'_> {
                     self.next();
                     self.out.push(c);
                     anchor = Some(start);
+                    at_line = c == '^';
                 }
                 '#' if self.flags.extended => {
                     while self.next().is_some_and(|c| c != '\n') {}
@@ -162,13 +179,14 @@ impl Rewriter<'_> {
             }
             self.atoms += 1;
             atom = Some(start);
+            beginning.atom(start, at_line);
         }
         for _ in 0..open_options {
             self.out.push(')');
         }
         self.flags = outer;
         self.depth -= 1;
-        Ok(())
+        Ok(beginning.is_at_line())
     }
 
     /// Writes `?`, `*` or `+`. A second `?` or `+` makes the repeat lazy or possessive.

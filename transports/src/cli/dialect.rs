@@ -295,7 +295,7 @@ impl Default for Authentication {
 impl Default for Prompts {
     fn default() -> Self {
         Self {
-            exec: LinePattern::new(r".*[>#$%❯»]").expect("a built-in pattern compiles"),
+            exec: LinePattern::built_in(r".*[>#$%❯»]"),
             config: None,
             privileged: None,
             above: None,

@@ -17,7 +17,7 @@ pub struct Pattern {
 #[derive(Clone)]
 pub struct LinePattern {
     source: String,
-    compiled: Regexp,
+    whole: Pattern,
 }
 
 impl Pattern {
@@ -70,24 +70,37 @@ impl LinePattern {
     /// # Errors
     /// Fails when the pattern is invalid.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
-        let compiled = Regexp::new(&format!(r"\A(?:{source})\s*\z"));
+        let whole = Pattern::new(&whole(source));
         // The error must refer to the source text, not to the extended one.
-        let compiled = compiled.map_err(|error| Regexp::new(source).err().unwrap_or(error))?;
+        let whole = whole.map_err(|error| Regexp::new(source).err().unwrap_or(error))?;
         Ok(Self {
             source: source.to_owned(),
-            compiled,
+            whole,
         })
+    }
+
+    /// Creates a built-in pattern. It is compiled at its first use, which may never come.
+    pub(super) fn built_in(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            whole: Pattern::built_in(&whole(source)),
+        }
     }
 
     /// Converts it to a pattern for a part of a text, which is a whole line.
     pub(super) fn to_pattern(&self) -> Pattern {
-        Pattern::built_in(&format!(r"\A(?:{})\s*\z", self.source))
+        self.whole.clone()
     }
 
     /// Returns whether the pattern matches this line. A match that takes too many steps counts as none.
     pub fn is(&self, line: &str) -> bool {
-        self.compiled.is_match(line).unwrap_or(false)
+        self.whole.is_found_in(line)
     }
+}
+
+/// Extends a pattern to a whole line.
+fn whole(source: &str) -> String {
+    format!(r"\A(?:{source})\s*\z")
 }
 
 impl fmt::Debug for Pattern {

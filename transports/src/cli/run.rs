@@ -130,10 +130,9 @@ pub(super) fn failure(dialect: &Dialect, output: &str) -> Option<String> {
             .iter()
             .any(|pattern| pattern.is_found_in(line))
     };
-    let failed = lines().take(FAILURE_LINES).find(fails).or_else(|| {
-        let last = output.lines().rev().filter(|line| !line.trim().is_empty());
-        last.take(FAILURE_LINES).find(fails)
-    });
+    let mut rest = lines();
+    let first = rest.by_ref().take(FAILURE_LINES).find(fails);
+    let failed = first.or_else(|| rest.rev().take(FAILURE_LINES).find(fails));
     failed.map(|line| {
         // A short answer is entirely about the failure. In a long one, only the line is.
         if lines().nth(FAILURE_LINES).is_none() {

@@ -65,6 +65,12 @@ impl Screen {
         };
         let mut rest = bytes;
         while let [first, ..] = rest {
+            let ends = rest.starts_with(b"\r\n") && self.escape == Escape::None;
+            if ends && self.overwritten.is_none() {
+                // The carriage return moves the cursor in a line that ends here anyway.
+                rest = &rest[1..];
+                continue;
+            }
             if self.escape != Escape::None || first.is_ascii_control() {
                 self.control(*first);
                 rest = &rest[1..];

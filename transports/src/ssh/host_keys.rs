@@ -71,8 +71,8 @@ impl HostKeys {
 
     /// Reads the recorded keys of a host.
     ///
-    /// The files are small and are read on the current thread: with hundreds of sessions opening at once, a
-    /// thread for each would cost more than everything else that a session needs.
+    /// The files are read once, on the current thread: with hundreds of sessions opening at once, a thread for each would
+    /// cost more than everything else that a session needs.
     pub(crate) fn check_for(settings: &Settings) -> Result<HostKeyCheck, Box<HostKeyProblem>> {
         // An alias is recorded without a port.
         let (host, port) = match &settings.host_key_alias {

@@ -1,5 +1,7 @@
 //! Files of known hosts (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
 
+mod files;
+mod lines;
 #[cfg(test)]
 mod tests;
 
@@ -8,14 +10,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use hmac::{Hmac, KeyInit, Mac};
-use russh::keys::ssh_key::known_hosts::{HostPatterns, Marker};
+use russh::keys::ssh_key::known_hosts::Marker;
 use russh::keys::ssh_key::public::KeyData;
 use russh::keys::{Algorithm, PublicKey};
-use sha1::Sha1;
-
-use crate::glob::glob;
-use crate::reading;
 
 /// The lines of the files that apply to one host.
 #[derive(Debug, Default)]
@@ -46,7 +43,7 @@ pub(crate) enum KeyStatus {
 }
 
 impl KnownHosts {
-    /// Reads the lines for a host. Missing files count as empty.
+    /// Reads the lines for a host. Missing files count as empty. A file is read again only if it has changed.
     ///
     /// # Errors
     /// Fails with the path of a file that cannot be read.
@@ -55,19 +52,11 @@ impl KnownHosts {
         host: &str,
         port: u16,
     ) -> Result<Self, (PathBuf, io::Error)> {
+        let name = name(host, port);
         let mut records = Vec::new();
         for file in files {
-            let text = match reading::bytes(file) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err((file.clone(), error)),
-            };
-            parse(
-                &String::from_utf8_lossy(&text),
-                file,
-                &name(host, port),
-                &mut records,
-            );
+            files::with_lines(file, |lines| lines.collect(file, &name, &mut records))
+                .map_err(|cause| (file.clone(), cause))?;
         }
         Ok(Self(records))
     }
@@ -235,59 +224,5 @@ fn name(host: &str, port: u16) -> String {
         host
     } else {
         format!("[{host}]:{port}")
-    }
-}
-
-/// Collects the lines that apply to a host. Invalid lines are ignored.
-fn parse(text: &str, file: &Path, name: &str, records: &mut Vec<Record>) {
-    for (index, line) in text.lines().enumerate() {
-        let mut fields = line.split_whitespace().peekable();
-        let marker = match fields.peek() {
-            None => continue,
-            Some(first) if first.starts_with('#') => continue,
-            Some(first) if first.starts_with('@') => match first.parse() {
-                Ok(marker) => Some(marker),
-                Err(_) => continue,
-            },
-            Some(_) => None,
-        };
-        if marker.is_some() {
-            fields.next();
-        }
-        let (Some(hosts), Some(algorithm), Some(key)) =
-            (fields.next(), fields.next(), fields.next())
-        else {
-            continue;
-        };
-        if !matches_host(hosts, name) {
-            continue;
-        }
-        if let Ok(key) = PublicKey::from_openssh(&format!("{algorithm} {key}")) {
-            records.push(Record {
-                marker,
-                key,
-                file: file.to_owned(),
-                line: index + 1,
-            });
-        }
-    }
-}
-
-fn matches_host(hosts: &str, name: &str) -> bool {
-    match hosts.parse() {
-        Ok(HostPatterns::Patterns(patterns)) => {
-            let mut matched = false;
-            for pattern in &patterns {
-                match pattern.strip_prefix('!') {
-                    Some(pattern) if glob(&pattern.to_lowercase(), name) => return false,
-                    Some(_) => {}
-                    None => matched |= glob(&pattern.to_lowercase(), name),
-                }
-            }
-            matched
-        }
-        Ok(HostPatterns::HashedName { salt, hash }) => Hmac::<Sha1>::new_from_slice(&salt)
-            .is_ok_and(|mac| mac.chain_update(name).verify_slice(&hash).is_ok()),
-        Err(_) => false,
     }
 }

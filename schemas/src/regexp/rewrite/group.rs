@@ -6,7 +6,10 @@ use crate::regexp::error::RegexpError;
 /// The construct that a parenthesis opened.
 pub(super) enum Opened {
     /// A group, read to its end.
-    Atom,
+    Atom {
+        /// Whether it can only match from the start of a line on.
+        begins_at_line: bool,
+    },
     /// A look-around, read to its end. It has no width.
     Look,
     /// A comment.
@@ -25,7 +28,7 @@ impl Rewriter<'_> {
                 self.opened += 1;
                 self.out.push('(');
             }
-            return self.inside();
+            return self.whole();
         }
         if self.accept("#") {
             let Some(end) = self.rest().find(')') else {
@@ -48,10 +51,13 @@ impl Rewriter<'_> {
                 self.behind |= behind;
                 self.out.push_str("(?");
                 self.out.push_str(open);
-                self.inside()?;
+                let begins_at_line = self.inside()?;
                 self.behind = outer;
                 return Ok(match open {
-                    ":" | ">" | "~" => Opened::Atom,
+                    ":" | ">" => Opened::Atom { begins_at_line },
+                    "~" => Opened::Atom {
+                        begins_at_line: false,
+                    },
                     _ => Opened::Look,
                 });
             }
@@ -63,13 +69,20 @@ impl Rewriter<'_> {
         }
     }
 
-    fn inside(&mut self) -> Result<Opened, RegexpError> {
-        self.alternatives()?;
+    /// Rewrites a group that matches what is inside.
+    fn whole(&mut self) -> Result<Opened, RegexpError> {
+        let begins_at_line = self.inside()?;
+        Ok(Opened::Atom { begins_at_line })
+    }
+
+    /// Rewrites what is inside, and the closing parenthesis. Returns whether it can only match from the start of a line on.
+    fn inside(&mut self) -> Result<bool, RegexpError> {
+        let begins_at_line = self.alternatives()?;
         if !self.accept(")") {
             return Err(self.invalid("end pattern with unmatched parenthesis"));
         }
         self.out.push(')');
-        Ok(Opened::Atom)
+        Ok(begins_at_line)
     }
 
     fn named(&mut self) -> Result<Opened, RegexpError> {
@@ -91,7 +104,7 @@ impl Rewriter<'_> {
         self.at += name.len() + 1;
         self.opened += 1;
         self.out.push('(');
-        self.inside()
+        self.whole()
     }
 
     /// Rewrites a conditional: `(?(1)yes|no)`.
@@ -116,7 +129,10 @@ impl Rewriter<'_> {
         };
         self.at += condition.len() + 1;
         self.out.push_str(&format!("(?({number})"));
-        self.inside()
+        self.inside()?;
+        Ok(Opened::Atom {
+            begins_at_line: false,
+        })
     }
 
     /// Rewrites options: `(?mi-x)` for what follows, or `(?mi-x:...)` for a group.
@@ -126,7 +142,10 @@ impl Rewriter<'_> {
         loop {
             match self.next() {
                 Some('-') => on = false,
-                Some('i') => self.flags.ignore_case = on,
+                Some('i') => {
+                    self.flags.ignore_case = on;
+                    self.ignores_case |= on;
+                }
                 Some('m') => self.flags.dot_all = on,
                 Some('x') => self.flags.extended = on,
                 Some('a') if on => self.flags.alphabet = Alphabet::Ascii,
@@ -141,7 +160,7 @@ impl Rewriter<'_> {
                     if end == ')' {
                         return Ok(Opened::Options);
                     }
-                    let opened = self.inside();
+                    let opened = self.whole();
                     self.flags = outer;
                     return opened;
                 }

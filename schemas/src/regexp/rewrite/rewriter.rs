@@ -34,6 +34,8 @@ pub(super) struct Rewriter<'s> {
     pub(super) at: usize,
     pub(super) out: String,
     pub(super) flags: Flags,
+    /// Whether any part ignores case.
+    pub(super) ignores_case: bool,
     pub(super) groups: Groups,
     /// The number of capturing groups that have been opened.
     pub(super) opened: usize,

@@ -1,7 +1,9 @@
 //! Tests of known hosts files.
 
+use super::lines::{Lines, matches_host};
 use super::*;
 use crate::error::HostKeyProblem;
+use crate::glob::glob;
 
 const ONE: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILIG2T/B0l0gaqj3puu510tu9N1OkQ4znY3LYuEm5zCF";
@@ -14,13 +16,14 @@ fn key(text: &str) -> PublicKey {
 }
 
 fn known(text: &str, host: &str, port: u16) -> KnownHosts {
+    let mut lines = Lines::default();
+    lines.update(text.to_owned());
+    records(&mut lines, host, port)
+}
+
+fn records(lines: &mut Lines, host: &str, port: u16) -> KnownHosts {
     let mut records = Vec::new();
-    parse(
-        text,
-        Path::new("known_hosts"),
-        &name(host, port),
-        &mut records,
-    );
+    lines.collect(Path::new("known_hosts"), &name(host, port), &mut records);
     KnownHosts(records)
 }
 
@@ -93,6 +96,121 @@ fn revoked_keys_and_authorities_are_distinguished() {
     );
     let both = format!("@cert-authority * {TWO}\nsw1 {ONE}\n");
     assert_eq!(status(&both, "sw1", 22), "known");
+}
+
+/// The lines that apply to a host, found without an index: the number, the marker and the key of each.
+fn expected(text: &str, name: &str) -> Vec<(usize, Option<Marker>, PublicKey)> {
+    let line = |(index, line): (usize, &str)| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (marker, fields) = match fields.first()? {
+            first if first.starts_with('#') => return None,
+            first if first.starts_with('@') => (Some(first.parse().ok()?), &fields[1..]),
+            _ => (None, &fields[..]),
+        };
+        let [hosts, algorithm, key, ..] = fields else {
+            return None;
+        };
+        let key = PublicKey::from_openssh(&format!("{algorithm} {key}")).ok()?;
+        matches_host(hosts, name).then_some((index + 1, marker, key))
+    };
+    text.lines().enumerate().filter_map(line).collect()
+}
+
+#[test]
+fn the_index_finds_the_lines_that_each_line_by_itself_would() {
+    let hosts = [
+        "sw1",
+        "SW1,sw2,sw1",
+        "[sw1]:2222,192.0.2.1",
+        "sw*",
+        "*,!sw2",
+        "!sw1",
+        "sw?,,",
+        "Ö1",
+        ",",
+        "|1|F1E1KeoE/eEWhi10WpGv4OdiO6Y=|3988QV0VE8wmZL7suNrYQLITLCg=",
+        "|1|bad|3988QV0VE8wmZL7suNrYQLITLCg=",
+        "|sw1",
+        "#sw1",
+    ];
+    let mut written = vec!["", "# a comment", " ", "sw1", "sw1 ssh-ed25519", "@revoked"]
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<String>>();
+    for host in hosts {
+        for marker in ["", "@revoked ", "@cert-authority\t", "@other "] {
+            for key in [ONE, TWO, "ssh-ed25519 AAAA", ECDSA] {
+                written.push(format!("{marker}{host} {key}"));
+                written.push(format!("  {marker}{host}\t{key} a comment\r"));
+            }
+        }
+    }
+    // The same lines in another order, and in parts, as when somebody adds to the file.
+    let mut seed = 7_usize;
+    for _ in 0..4 {
+        for index in (1..written.len()).rev() {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            written.swap(index, (seed >> 33) % (index + 1));
+        }
+        let mut lines = Lines::default();
+        for part in [1, 40, 41, written.len()] {
+            let text = written[..part].join("\n") + "\n";
+            lines.update(text.clone());
+            for host in [
+                "sw1",
+                "SW2",
+                "sw3",
+                "192.0.2.1",
+                "192.168.1.61",
+                "ö1",
+                "x",
+                "|sw1",
+            ] {
+                for port in [22, 2222] {
+                    let found = records(&mut lines, host, port).0.into_iter();
+                    let found: Vec<_> = found.map(|one| (one.line, one.marker, one.key)).collect();
+                    assert_eq!(
+                        found,
+                        expected(&text, &name(host, port)),
+                        "{host}:{port} in\n{text}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_file_is_read_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("known_hosts");
+    let files = [file.clone()];
+    let status = || {
+        let known = KnownHosts::read(&files, "sw1", 22).expect("it can be read");
+        match known.status_of(&key(ONE)) {
+            KeyStatus::Known => "known".to_owned(),
+            KeyStatus::Changed(record) => format!("changed {}", record.line),
+            other => format!("{other:?}"),
+        }
+    };
+    assert_eq!(status(), "Unknown");
+    let write = |text: &str| fs::write(&file, text).expect("written");
+    write(&format!("sw1 {ONE}\n"));
+    assert_eq!(status(), "known");
+    // The same size, at about the same time.
+    write(&format!("sw1 {TWO}\n"));
+    assert_eq!(status(), "changed 1");
+    write(&format!("sw2 {TWO}\nsw1 {ONE}"));
+    assert_eq!(status(), "known");
+    // The end of the last line was not its end.
+    write(&format!("sw2 {TWO}\nsw1 {ONE}A"));
+    assert_eq!(status(), "Unknown");
+    let other = folder.path().join("other");
+    fs::write(&other, format!("#\nsw1 {TWO}\n")).expect("written");
+    fs::rename(&other, &file).expect("renamed");
+    assert_eq!(status(), "changed 2");
+    fs::remove_file(&file).expect("removed");
+    assert_eq!(status(), "Unknown");
 }
 
 #[test]
