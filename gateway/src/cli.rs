@@ -246,9 +246,12 @@ impl Cli {
     /// # Errors
     /// The words are invalid, or ask for help.
     pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = help::with_examples(Self::command());
-        let matches = command.try_get_matches_from_mut(words)?;
-        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        let parse = |mut command: clap::Command| {
+            let matches = command.try_get_matches_from_mut(words)?;
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        };
+        // The texts of the help of all commands are needed only for what is an error to clap: help, or an invalid line.
+        parse(Self::command()).or_else(|_| parse(help::with_examples(Self::command())))
     }
 
     /// The options of every command.
