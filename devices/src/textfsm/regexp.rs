@@ -37,6 +37,23 @@ impl Regexp {
         })
     }
 
+    /// Checks an expression that is only compiled as a part of others, which is much faster than compiling it. What an
+    /// engine refuses in all expressions with this one may be missed.
+    ///
+    /// # Errors
+    /// Fails with the reason why it cannot stand by itself.
+    pub(super) fn check_part(source: &str) -> Result<(), String> {
+        // The numbers and names of groups may be right in one expression and wrong in the other.
+        let is_reference = |(at, _): (usize, &str)| {
+            let next = source[at + 1..].chars().next();
+            next.is_some_and(|c| c.is_ascii_digit())
+        };
+        if source.contains("(?") || source.match_indices('\\').any(is_reference) {
+            return Self::new(source).map(|_| ());
+        }
+        Rewriter::new(source).rewrite().map(|_| ())
+    }
+
     /// The groups of a match that begins at the start of the text.
     ///
     /// # Errors
