@@ -6,7 +6,7 @@
 mod class;
 mod rewrite;
 
-use fancy_regex::{Captures, Regex, RegexBuilder};
+use fancy_regex::{Captures, Regex, RegexOptionsBuilder};
 
 use rewrite::Rewriter;
 
@@ -27,10 +27,12 @@ impl Regexp {
     /// Fails with the reason why Python refuses the expression, or why the engine does.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let pattern = Rewriter::new(source).rewrite()?;
-        let compiled = RegexBuilder::new(&pattern)
+        let compiled = RegexOptionsBuilder::new()
             .backtrack_limit(STEPS)
             .delegate_size_limit(SIZE)
-            .build();
+            // Nothing is searched for: a match begins at the start.
+            .build_delegate_prefilter(false)
+            .build(pattern);
         compiled.map(Self).map_err(|error| {
             let text = error.to_string();
             text.lines().last().unwrap_or_default().to_owned()
