@@ -3,6 +3,7 @@
 //! A family is a [`Connect`]: it wraps its protocol's session and adds facts.
 
 mod after;
+mod as_needed;
 mod cases;
 mod definition;
 mod expected;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use devgate_cli::{
     command, device, facts, family, inventory, record, resource, schema, session, task, textfsm,
@@ -246,9 +247,15 @@ impl Cli {
     /// # Errors
     /// The words are invalid, or ask for help.
     pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = help::with_examples(Self::command());
-        let matches = command.try_get_matches_from_mut(words)?;
-        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        let parse = |mut command: clap::Command| {
+            let matches = command.try_get_matches_from_mut(words)?;
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        };
+        // The texts of the help of all commands are needed only for what is an error to clap: help, or an invalid line.
+        parse(Self::command()).or_else(|error| match error.kind() {
+            ErrorKind::DisplayVersion => Err(error),
+            _ => parse(help::with_examples(Self::command())),
+        })
     }
 
     /// The options of every command.

@@ -79,7 +79,7 @@ pub use ssh_host::{HostSettings, SshHost};
 
 /// Returns the bare protocols: the transports that reach a target without a device family.
 pub fn all() -> &'static [Arc<dyn Connect>] {
-    // Built once, because each family looks up its protocol here.
+    // Built once, because each family looks up its protocol here. Schemas are read when they are needed.
     static ALL: OnceLock<Vec<Arc<dyn Connect>>> = OnceLock::new();
     ALL.get_or_init(|| {
         vec![

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, TransportSchema};
@@ -17,6 +17,11 @@ use crate::{Context, Dialect, Result, Transport};
 pub trait Connect: Debug + Send + Sync {
     /// Returns the schema of its `connection_info`. The schema's name is the transport's name.
     fn schema(&self) -> &TransportSchema;
+
+    /// Returns the transport's name. A built-in protocol knows it without its schema, which takes a while to read.
+    fn name(&self) -> &str {
+        self.schema().name()
+    }
 
     /// Opens a session that is ready for requests, and retries within the context's retry budget.
     ///
@@ -34,7 +39,10 @@ pub trait Connect: Debug + Send + Sync {
 
 /// A session that can be opened from connection info alone.
 pub trait ProtocolSession: Transport + Sized {
-    /// Returns the schema of the connection info. The schema's name is the protocol's name.
+    /// The protocol's name, which is that of its schema, too.
+    const NAME: &'static str;
+
+    /// Reads the schema of the connection info.
     fn schema() -> TransportSchema;
 
     /// Opens a session as [`Connect::connect`] does, but returns its concrete type.
@@ -47,15 +55,15 @@ pub trait ProtocolSession: Transport + Sized {
 /// The factory for sessions of one protocol.
 #[derive(Debug)]
 pub struct Protocol<S> {
-    schema: TransportSchema,
+    schema: LazyLock<TransportSchema>,
     session: PhantomData<fn() -> S>,
 }
 
 impl<S: ProtocolSession> Protocol<S> {
-    /// Creates the factory with the protocol's built-in schema.
+    /// Creates the factory with the protocol's built-in schema, which is read when it is needed.
     pub fn new() -> Self {
         Self {
-            schema: S::schema(),
+            schema: LazyLock::new(S::schema),
             session: PhantomData,
         }
     }
@@ -73,6 +81,10 @@ impl<S: ProtocolSession> Connect for Protocol<S> {
         &self.schema
     }
 
+    fn name(&self) -> &str {
+        S::NAME
+    }
+
     async fn connect(
         &self,
         ctx: &Context<'_>,
@@ -84,6 +96,13 @@ impl<S: ProtocolSession> Connect for Protocol<S> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_protocol_has_the_name_of_its_schema() {
+        for protocol in crate::all() {
+            assert_eq!(protocol.name(), protocol.schema().name());
+        }
+    }
+
     #[test]
     fn passwords_are_secrets_in_every_schema() {
         let mut found = 0;

@@ -253,7 +253,7 @@ impl Family {
         let mut json = self.facts_json(&outputs);
         let output = |command: &str| output_of(&outputs, command);
         let facts = self.facts_of(output, |_| {});
-        for kind in &self.types {
+        for kind in self.types.iter() {
             let resources = kind.resources(output, Some(&facts));
             let name = kind.schema().name();
             json["resources"][name] = match resources {

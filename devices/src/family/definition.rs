@@ -8,6 +8,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use super::after::RequestAfter;
+use super::as_needed::AsNeeded;
 use super::facts::FactSources;
 use super::folder::{FILE, Folder, if_valid};
 use super::protocol::{dialect, protocol};
@@ -15,9 +16,10 @@ use super::session::Session;
 use super::type_files::types;
 use crate::command_line::check_command;
 use crate::declared::DeclaredType;
-use crate::file_node::{FileNode, Problems};
+use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
 use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
+use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 
 /// A kind of device.
@@ -26,8 +28,8 @@ pub struct Family {
     pub(super) schema: TransportSchema,
     pub(super) protocol: Arc<dyn Connect>,
     pub(super) dialect: Option<Dialect>,
-    pub(super) facts: Arc<FactSources>,
-    pub(super) types: Vec<DeclaredType>,
+    pub(super) facts: Arc<AsNeeded<FactSources>>,
+    pub(super) types: AsNeeded<Vec<DeclaredType>>,
     pub(super) checkpoint: Option<CliRollback>,
     pub(super) textfsm_platform: Option<String>,
     pub(super) after: Option<RequestAfter>,
@@ -137,7 +139,7 @@ impl Family {
 
     /// The name of its protocol.
     pub fn protocol(&self) -> &str {
-        self.protocol.schema().name()
+        self.protocol.name()
     }
 
     /// The name of its file, for messages.
@@ -216,24 +218,28 @@ impl Family {
         }
     }
 
+    /// Reads a family from its folder. The facts and types of a built-in one are read when they are needed, because
+    /// tests have found no problem in them.
     pub(super) fn read(folder: Folder) -> Result<Self> {
         let mut problems = Problems::new();
         let file = if_valid(folder.yaml(FILE), &mut problems)?;
         let own = file
             .as_ref()
             .and_then(|it| super::names::language(&it.top(), &mut problems));
-        let file = file.map(|file| file.speaking(own.unwrap_or_default()));
-        let contents = file.and_then(|file| FamilyFile::read(&file.top(), &folder, &mut problems));
+        let file = file.map(|file| Arc::new(file.speaking(own.unwrap_or_default())));
+        let contents = file.and_then(|file| FamilyFile::read(&file, &folder, &mut problems));
         let protocol = contents.as_ref().map(|it| FamilyProtocol {
-            kind: ProtocolKind::of(it.protocol.schema().name()),
+            kind: ProtocolKind::of(it.protocol.name()),
             dialect: it.dialect.clone().map(Arc::new),
         });
-        let mut all = Vec::new();
-        for (number, folder) in folder.of_types().into_iter().enumerate() {
-            let others = || (number > 0).then(|| super::names::language_of(&folder));
-            let language = own.or_else(others).unwrap_or_default();
-            all.extend(types(&folder, language, protocol.as_ref(), &mut problems)?);
-        }
+        let read_types = {
+            let folder = folder.clone();
+            move |problems: &mut Problems| all_types(&folder, own, protocol.as_ref(), problems)
+        };
+        let types = match folder {
+            Folder::BuiltIn(_) => AsNeeded::new(|| of_built_in(read_types)),
+            Folder::OnDisk(_) => AsNeeded::from(read_types(&mut problems)?),
+        };
         match contents {
             Some(FamilyFile {
                 schema,
@@ -248,7 +254,7 @@ impl Family {
                 protocol,
                 dialect,
                 facts: Arc::new(facts),
-                types: all,
+                types,
                 checkpoint,
                 textfsm_platform,
                 after,
@@ -275,36 +281,86 @@ impl Connect for Family {
     }
 }
 
+/// The types of a family: its own, and those that it takes from another one.
+fn all_types(
+    folder: &Folder,
+    own: Option<Language>,
+    protocol: Option<&FamilyProtocol>,
+    problems: &mut Problems,
+) -> Result<Vec<DeclaredType>> {
+    let mut all = Vec::new();
+    for (number, folder) in folder.of_types().into_iter().enumerate() {
+        let others = || (number > 0).then(|| super::names::language_of(&folder));
+        let language = own.or_else(others).unwrap_or_default();
+        all.extend(types(&folder, language, protocol, problems)?);
+    }
+    Ok(all)
+}
+
+/// The facts in a family's file.
+fn facts(
+    top: &FileNode<'_>,
+    folder: &Folder,
+    protocol_kind: ProtocolKind,
+    dialect: Option<&Dialect>,
+    problems: &mut Problems,
+) -> FactSources {
+    let Some(facts) = top.get("facts") else {
+        return FactSources::default();
+    };
+    for source in facts.items() {
+        check_command(&source, dialect, problems);
+    }
+    FactSources::read(&facts, protocol_kind, &|path| folder.read(path), problems)
+}
+
+/// A part of a built-in family.
+///
+/// # Panics
+/// Panics if something is wrong with it, which the tests of all families would reveal.
+fn of_built_in<T>(read: impl FnOnce(&mut Problems) -> Result<T>) -> T {
+    let mut problems = Problems::new();
+    let part = read(&mut problems).expect("the files are built in");
+    assert!(
+        problems.is_empty(),
+        "a built-in family is valid: {problems:?}"
+    );
+    part
+}
+
 /// The contents of `family.yaml`.
 struct FamilyFile {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
     dialect: Option<Dialect>,
-    facts: FactSources,
+    facts: AsNeeded<FactSources>,
     checkpoint: Option<CliRollback>,
     textfsm_platform: Option<String>,
     after: Option<RequestAfter>,
 }
 
 impl FamilyFile {
-    fn read(top: &FileNode<'_>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
+    fn read(file: &Arc<YamlFile>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
+        let top = &file.top();
         top.only(&KEYS, problems);
         let mut text = |key| top.required_text(key, problems);
         let (name, desc) = (text("name"), text("desc"));
-        let dialect = dialect(top, problems);
+        let dialect = dialect(top, folder, problems);
         let protocol = protocol(top, dialect.clone(), problems);
-        let read = |path: &str| folder.read(path);
-        let protocol_kind = protocol
-            .as_ref()
-            .map(|it| ProtocolKind::of(it.schema().name()));
+        let protocol_kind = protocol.as_ref().map(|it| ProtocolKind::of(it.name()));
         let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::CommandApi);
-        let facts = top.get("facts");
-        for source in facts.iter().flat_map(FileNode::items) {
-            check_command(&source, dialect.as_ref(), problems);
-        }
-        let facts =
-            facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
-        let facts = facts.unwrap_or_default();
+        let facts = match folder {
+            Folder::BuiltIn(_) => {
+                let (file, folder) = (Arc::clone(file), folder.clone());
+                let read = move |problems: &mut Problems| {
+                    Ok(facts(&file.top(), &folder, protocol_kind, None, problems))
+                };
+                AsNeeded::new(|| of_built_in(read))
+            }
+            Folder::OnDisk(_) => {
+                facts(top, folder, protocol_kind, dialect.as_ref(), problems).into()
+            }
+        };
         if let Some(other) = top.get("types_of") {
             let folders = folder.of_types();
             if folders.len() == 1 {
@@ -324,7 +380,7 @@ impl FamilyFile {
             .and_then(|file_node| CliRollback::read(&file_node, dialect.as_ref(), problems));
         let platform = top.get("textfsm_platform");
         if let (Some(platform), Some(protocol)) = (&platform, &protocol)
-            && !has_command_line(protocol.schema().name())
+            && !has_command_line(protocol.name())
         {
             problems
                 .push(platform.problem("this protocol has no command line to parse outputs of"));

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use devgate_schemas::{suggest, yaml};
 use devgate_transports::{Connect, Dialect};
 
+use super::folder::Folder;
 use crate::command_line::check_config_text;
 use crate::commit_check::check_dialect;
 use crate::file_node::{FileNode, Problems};
 use crate::source::has_command_line;
 
-/// The family's dialect, if it has one.
-pub(super) fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
+/// The family's dialect, if it has one. That of a built-in family is not checked: tests have done it.
+pub(super) fn dialect(
+    top: &FileNode<'_>,
+    folder: &Folder,
+    problems: &mut Problems,
+) -> Option<Dialect> {
     let file_node = top.get("dialect")?;
     let dialect: Dialect = match yaml::from_node(file_node.node()) {
         Ok(dialect) => dialect,
@@ -20,6 +25,9 @@ pub(super) fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dia
             return None;
         }
     };
+    if let Folder::BuiltIn(_) = folder {
+        return Some(dialect);
+    }
     check_dialect(&file_node, &dialect, problems);
     check_config_text(&file_node, &dialect, problems);
     for key in ["leave_config", "commit"] {
@@ -40,8 +48,8 @@ pub(super) fn protocol(
     let file_node = top.required("protocol", problems)?;
     let name = file_node.text(problems)?;
     let known = devgate_transports::all();
-    let Some(protocol) = known.iter().find(|one| one.schema().name() == name) else {
-        let hint = suggest(name, known.iter().map(|one| one.schema().name()));
+    let Some(protocol) = known.iter().find(|one| one.name() == name) else {
+        let hint = suggest(name, known.iter().map(|one| one.name()));
         problems.push(file_node.problem(format!("there is no protocol `{name}`{hint}")));
         return None;
     };

@@ -6,17 +6,18 @@ use async_trait::async_trait;
 use devgate_schemas::Facts;
 use devgate_transports::{Context, Result, Transport};
 
+use super::as_needed::AsNeeded;
 use super::facts::FactSources;
 
 /// An open session with a device of a family.
 #[derive(Debug)]
 pub(super) struct Session {
     inner: Box<dyn Transport>,
-    facts: Arc<FactSources>,
+    facts: Arc<AsNeeded<FactSources>>,
 }
 
 impl Session {
-    pub(super) fn new(inner: Box<dyn Transport>, facts: Arc<FactSources>) -> Self {
+    pub(super) fn new(inner: Box<dyn Transport>, facts: Arc<AsNeeded<FactSources>>) -> Self {
         Self { inner, facts }
     }
 }

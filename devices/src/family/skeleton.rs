@@ -104,9 +104,7 @@ impl Skeleton {
                 "`{name}` cannot be the name of a family: expected lower-case letters, digits and `_`, a letter first"
             )));
         }
-        let mut known = devgate_transports::all()
-            .iter()
-            .map(|it| it.schema().name());
+        let mut known = devgate_transports::all().iter().map(|it| it.name());
         if !known.clone().any(|known| known == protocol) {
             let hint = suggest(protocol, known.by_ref());
             return Err(Error::Unsupported(format!(

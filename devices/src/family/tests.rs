@@ -49,6 +49,13 @@ fn every_case_of_every_built_in_family_comes_out_as_expected() {
             .join("families")
             .join(family.name());
         let on_disk = Family::load(&folder).unwrap_or_else(|error| panic!("{error}"));
+        // What is read later is the same.
+        let types = |family: &Family| -> Vec<String> {
+            let types = family.types().map(|kind| kind.schema().name().to_owned());
+            types.collect()
+        };
+        assert_eq!(types(&family), types(&on_disk));
+        assert!(family.fact_commands().eq(on_disk.fact_commands()));
         let cases = on_disk
             .test(refresh, Comparison::Whole)
             .unwrap_or_else(|error| panic!("{error}"));

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn every_protocol_has_a_kind() {
         let protocols = devgate_transports::all().iter();
-        let mut protocols: Vec<&str> = protocols.map(|it| it.schema().name()).collect();
+        let mut protocols: Vec<&str> = protocols.map(|it| it.name()).collect();
         protocols.sort_unstable();
         assert_eq!(protocols, KINDS.map(|(name, _)| name));
     }

@@ -6,7 +6,7 @@
 mod class;
 mod rewrite;
 
-use fancy_regex::{Captures, Regex, RegexBuilder};
+use fancy_regex::{Captures, Regex, RegexOptionsBuilder};
 
 use rewrite::Rewriter;
 
@@ -27,14 +27,33 @@ impl Regexp {
     /// Fails with the reason why Python refuses the expression, or why the engine does.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let pattern = Rewriter::new(source).rewrite()?;
-        let compiled = RegexBuilder::new(&pattern)
+        let compiled = RegexOptionsBuilder::new()
             .backtrack_limit(STEPS)
             .delegate_size_limit(SIZE)
-            .build();
+            // Nothing is searched for: a match begins at the start.
+            .build_delegate_prefilter(false)
+            .build(pattern);
         compiled.map(Self).map_err(|error| {
             let text = error.to_string();
             text.lines().last().unwrap_or_default().to_owned()
         })
+    }
+
+    /// Checks an expression that is only compiled as a part of others, which is much faster than compiling it. What an
+    /// engine refuses in all expressions with this one may be missed.
+    ///
+    /// # Errors
+    /// Fails with the reason why it cannot stand by itself.
+    pub(super) fn check_part(source: &str) -> Result<(), String> {
+        // The numbers and names of groups may be right in one expression and wrong in the other.
+        let is_reference = |(at, _): (usize, &str)| {
+            let next = source[at + 1..].chars().next();
+            next.is_some_and(|c| c.is_ascii_digit())
+        };
+        if source.contains("(?") || source.match_indices('\\').any(is_reference) {
+            return Self::new(source).map(|_| ());
+        }
+        Rewriter::new(source).rewrite().map(|_| ())
     }
 
     /// The groups of a match that begins at the start of the text.

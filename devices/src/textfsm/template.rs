@@ -86,6 +86,11 @@ fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
     lines.filter(|(_, line)| !line.trim_start().starts_with('#'))
 }
 
+/// The numbers of the lines with values.
+fn value_lines(source: &str) -> impl Iterator<Item = usize> {
+    lines(source).map(|(number, _)| number)
+}
+
 /// The names of a template's values, without those of invalid lines.
 pub(super) fn names(source: &str) -> Vec<String> {
     let values = lines(source).take_while(|(_, line)| !line.is_empty());
@@ -122,11 +127,40 @@ impl Template {
     pub(super) fn compile(source: &str) -> Result<Self, Error> {
         let values = values(source)?;
         let mut nested = Vec::new();
-        let numbered = lines(source).take(values.len());
-        for (value, (number, _)) in values.iter().zip(numbered) {
-            let regexp = Regexp::new(&value.regexp).map_err(at(number))?;
-            nested.push(Some(regexp).filter(|it| value.has(ValueOption::List) && it.groups() > 1));
+        for (value, number) in values.iter().zip(value_lines(source)) {
+            if value.has(ValueOption::List) {
+                let regexp = Regexp::new(&value.regexp).map_err(at(number))?;
+                nested.push(Some(regexp).filter(|it| it.groups() > 1));
+            } else {
+                Regexp::check_part(&value.regexp).map_err(at(number))?;
+                nested.push(None);
+            }
         }
+        let states = Self::states(source, &values);
+        // What only the engine refuses in a value, it refuses in the rules with the value, too.
+        let is_used = |number: usize| match &states {
+            Ok((states, _)) => {
+                let mut groups = states.iter().flatten().flat_map(|rule| &rule.groups);
+                groups.any(|(_, value)| *value == number)
+            }
+            Err(_) => false,
+        };
+        for (number, (value, line)) in values.iter().zip(value_lines(source)).enumerate() {
+            if !is_used(number) {
+                Regexp::new(&value.regexp).map_err(at(line))?;
+            }
+        }
+        let (states, has_eof) = states?;
+        Ok(Self {
+            values,
+            nested,
+            states,
+            has_eof,
+        })
+    }
+
+    /// Compiles the rules of each state, and tells whether there is a state `EOF`.
+    fn states(source: &str, values: &[ValueLine]) -> Result<(Vec<Vec<Rule>>, bool), Error> {
         let blocks = blocks(source)?;
         let names: Vec<&str> = blocks.iter().map(|(_, name, _)| *name).collect();
         let mut states = Vec::new();
@@ -136,15 +170,10 @@ impl Template {
             }
             let rules = rules
                 .iter()
-                .map(|(number, line)| Rule::parse(line, &values, &names).map_err(at(*number)));
+                .map(|(number, line)| Rule::parse(line, values, &names).map_err(at(*number)));
             states.push(rules.collect::<Result<Vec<_>, _>>()?);
         }
-        Ok(Self {
-            values,
-            nested,
-            states,
-            has_eof: names.contains(&"EOF"),
-        })
+        Ok((states, names.contains(&"EOF")))
     }
 }
 

@@ -246,6 +246,20 @@ fn an_empty_line_is_a_line() {
 }
 
 #[test]
+fn a_value_that_no_engine_takes_is_refused_in_its_own_line_whether_rules_use_it_or_not() {
+    let too_large = r"((?:\w{1000}){1000})";
+    for value in [too_large, r"(a\2)", "(a))((b)"] {
+        for rule in ["^(${B}|x)", "^x"] {
+            let template = format!("Value A (a)\nValue B {value}\n\nStart\n  {rule} -> Record\n");
+            match TextFsm::new(template.as_str()).check() {
+                Err(Error::Template { line, .. }) => assert_eq!(line, 2, "{template}"),
+                other => panic!("{template}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_wrong_names_the_line_of_template_or_output() {
     assert_eq!(
         TextFsm::new(ROUTES).rows("!\nbad\n"),

@@ -70,7 +70,7 @@ impl Registry {
             id: RegistryId(CREATED.fetch_add(1, Ordering::Relaxed)),
         };
         for connect in devgate_transports::all() {
-            let name = connect.schema().name().to_owned();
+            let name = connect.name().to_owned();
             registry.protocols.insert(name, Arc::clone(connect));
         }
         for family in devgate_devices::all() {
@@ -114,7 +114,7 @@ impl Registry {
     /// Adds a transport.
     #[cfg(test)]
     pub(crate) fn add_transport(&mut self, connect: Arc<dyn Connect>) {
-        let name = connect.schema().name().to_owned();
+        let name = connect.name().to_owned();
         self.protocols.insert(name, connect);
     }
 

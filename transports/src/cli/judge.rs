@@ -174,11 +174,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Returns whether a last line may be the prompt: the known prompt, also behind unterminated output, or a
     /// changed prompt.
     pub(super) fn may_be_prompt(&self, line: &str, prompt: &Prompt) -> bool {
-        !is_question(line)
-            && (prompt.is(line)
-                || prompt.position_in(line).is_some()
-                || (self.is_prompt_like(line) && prompt.may_become(line))
-                || self.is_in_config_only())
+        (prompt.is(line)
+            || prompt.position_in(line).is_some()
+            || (self.is_prompt_like(line) && prompt.may_become(line))
+            || self.is_in_config_only())
+            && !is_question(line)
     }
 
     /// Returns whether the device shows nothing of what is typed, and answers each probe with a text.

@@ -46,6 +46,8 @@ pub struct EapiSession {
 }
 
 impl ProtocolSession for EapiSession {
+    const NAME: &'static str = "eapi";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

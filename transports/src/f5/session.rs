@@ -40,6 +40,8 @@ pub struct F5Session {
 }
 
 impl ProtocolSession for F5Session {
+    const NAME: &'static str = "f5";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

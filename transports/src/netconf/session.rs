@@ -47,6 +47,8 @@ pub(super) struct Ready<'o> {
 }
 
 impl ProtocolSession for NetconfSession {
+    const NAME: &'static str = "netconf";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA)
     }

@@ -39,6 +39,8 @@ pub struct NxapiSession {
 }
 
 impl ProtocolSession for NxapiSession {
+    const NAME: &'static str = "nxapi";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

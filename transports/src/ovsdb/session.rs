@@ -42,6 +42,8 @@ struct Asked<'a> {
 }
 
 impl ProtocolSession for OvsdbSession {
+    const NAME: &'static str = "ovsdb";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&tls::SCHEMA)
     }

@@ -48,6 +48,8 @@ pub struct PanosSession {
 }
 
 impl ProtocolSession for PanosSession {
+    const NAME: &'static str = "panos";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

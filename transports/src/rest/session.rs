@@ -20,6 +20,8 @@ pub struct RestSession {
 }
 
 impl ProtocolSession for RestSession {
+    const NAME: &'static str = "rest";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

@@ -38,6 +38,8 @@ pub struct RestconfSession {
 }
 
 impl ProtocolSession for RestconfSession {
+    const NAME: &'static str = "restconf";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

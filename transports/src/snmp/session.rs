@@ -39,6 +39,8 @@ const MOST_BYTES: usize = 64 << 20;
 const UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
 
 impl ProtocolSession for SnmpSession {
+    const NAME: &'static str = "snmp";
+
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml"))
     }

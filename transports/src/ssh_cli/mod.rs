@@ -6,7 +6,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, TransportSchema};
@@ -16,25 +16,27 @@ use crate::ssh;
 use crate::{Connect, Context, Result, Transport};
 pub use session::SshCliSession;
 
+/// The schema of every dialect's connection info.
+static SCHEMA: LazyLock<TransportSchema> =
+    LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA));
+
 /// The factory for sessions with command lines of one dialect.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SshCli {
-    schema: TransportSchema,
-    dialect: Arc<Dialect>,
+    /// Without one, that of unknown devices is made when it is needed.
+    dialect: OnceLock<Arc<Dialect>>,
 }
 
 impl SshCli {
     /// Creates the factory for unknown devices. It only requires that they show a prompt.
     pub fn new() -> Self {
-        Self::with_dialect(Dialect::generic())
+        Self::default()
     }
 
     /// Creates the factory for devices with this dialect.
     pub fn with_dialect(dialect: Dialect) -> Self {
-        let schema = TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA);
         Self {
-            schema,
-            dialect: Arc::new(dialect),
+            dialect: OnceLock::from(Arc::new(dialect)),
         }
     }
 
@@ -43,20 +45,19 @@ impl SshCli {
     /// # Errors
     /// Fails as [`Connect::connect`] does.
     pub async fn open(&self, ctx: &Context<'_>, info: &ConnectionInfo) -> Result<SshCliSession> {
-        SshCliSession::open(ctx, info, Arc::clone(&self.dialect)).await
-    }
-}
-
-impl Default for SshCli {
-    fn default() -> Self {
-        Self::new()
+        let dialect = self.dialect.get_or_init(|| Arc::new(Dialect::generic()));
+        SshCliSession::open(ctx, info, Arc::clone(dialect)).await
     }
 }
 
 #[async_trait]
 impl Connect for SshCli {
     fn schema(&self) -> &TransportSchema {
-        &self.schema
+        &SCHEMA
+    }
+
+    fn name(&self) -> &str {
+        "ssh_cli"
     }
 
     async fn connect(

@@ -48,7 +48,7 @@ pub(super) fn suggest_transport(named: &str) -> String {
     let protocols = devgate_transports::all().iter();
     let families = devgate_devices::all().map(|family| family.name().to_owned());
     let mut transports = protocols
-        .map(|connect| connect.schema().name().to_owned())
+        .map(|connect| connect.name().to_owned())
         .chain(families);
     if transports.any(|transport| transport == named) {
         return format!(

@@ -99,7 +99,7 @@ mod tests {
     fn all_named_transports_are_built_in() {
         let built_in: Vec<String> = devgate_transports::all()
             .iter()
-            .map(|connect| connect.schema().name().to_owned())
+            .map(|connect| connect.name().to_owned())
             .chain(devgate_devices::all().map(|family| family.name().to_owned()))
             .collect();
         for (_, what) in VENDORS {
