@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
 
@@ -26,6 +27,7 @@ pub(super) fn document(text: &str) -> Result<Node, Error> {
     let mut builder = Builder {
         events: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
+        keys: HashSet::new(),
         written: 0,
         copied: Extent::default(),
     };
@@ -54,6 +56,8 @@ pub(super) fn document(text: &str) -> Result<Node, Error> {
 struct Builder<'t> {
     events: Parser<'t, StrInput<'t>>,
     anchors: HashMap<usize, Anchored>,
+    /// The texts of all keys: a large document repeats a few of them.
+    keys: HashSet<Arc<str>>,
     written: usize,
     copied: Extent,
 }
@@ -123,19 +127,28 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn node(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<Node, Error> {
+    /// Counts a node, and refuses one that is nested too deeply.
+    fn begin_node(&mut self, depth: usize, span: &Span) -> Result<(), Error> {
         if depth > MAX_DEPTH {
             return Err(at(
-                &span,
+                span,
                 format!("expected at most {MAX_DEPTH} levels of nesting"),
             ));
         }
         self.written += 1;
+        Ok(())
+    }
+
+    fn node(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<Node, Error> {
+        self.begin_node(depth, &span)?;
         let (anchor, kind) = match event {
             Event::Alias(anchor) => return self.alias(anchor, &span, depth),
             Event::Scalar(text, style, anchor, tag) => (
                 anchor,
-                NodeKind::Scalar(scalar_value(&text, style, tag.as_deref(), &span)?),
+                NodeKind::Scalar(
+                    scalar_value(&text, style, tag.as_deref(), &span)?
+                        .unwrap_or_else(|| Value::String(text.into_owned())),
+                ),
             ),
             Event::SequenceStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "seq", &span)?;
@@ -166,7 +179,10 @@ impl<'t> Builder<'t> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd, _) => return Ok(items),
+                (Event::SequenceEnd, _) => {
+                    items.shrink_to_fit();
+                    return Ok(items);
+                }
                 event => {
                     let item = self.node(event, depth + 1);
                     items.push(item.map_err(|error| error.item(items.len()))?);
@@ -215,28 +231,45 @@ impl<'t> Builder<'t> {
 
     /// Reads a key: a text or an integer. Keys such as `on` and `1.5` are the texts as they are written.
     fn key(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<KeyNode, Error> {
-        let written = match &event {
-            Event::Scalar(text, ..) => text.clone(),
-            _ => Cow::default(),
+        let (line, column) = (span.start.line(), span.start.col() + 1);
+        let (value, written) = match event {
+            Event::Scalar(text, style, 0, tag) => {
+                self.begin_node(depth, &span)?;
+                (scalar_value(&text, style, tag.as_deref(), &span)?, text)
+            }
+            // An anchor or an alias, or no scalar.
+            event => {
+                let written = match &event {
+                    Event::Scalar(text, ..) => text.clone(),
+                    _ => Cow::default(),
+                };
+                let node = self.node((event, span), depth)?;
+                match node.kind {
+                    NodeKind::Scalar(Value::String(text)) => (None, text.into()),
+                    NodeKind::Scalar(value) => (Some(value), written),
+                    NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
+                        return Err(at(&span, node.mismatch("a key that is a text")));
+                    }
+                }
+            }
         };
-        let node = self.node((event, span), depth)?;
-        let key = match node.kind {
-            NodeKind::Scalar(Value::Integer(number)) => Key::Integer(number),
-            NodeKind::Scalar(Value::String(text)) => Key::String(text),
+        let key = match value {
+            Some(Value::Integer(number)) => Key::Integer(number),
             // A missing key, as in `: value`.
-            NodeKind::Scalar(Value::Undef) => {
-                return Err(at(&span, "expected a key, found nothing"));
-            }
-            NodeKind::Scalar(_) => Key::String(written.into_owned()),
-            NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
-                return Err(at(&span, node.mismatch("a key that is a text")));
-            }
+            Some(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
+            _ => Key::String(self.shared(&written)),
         };
-        Ok(KeyNode {
-            line: node.line,
-            column: node.column,
-            key,
-        })
+        Ok(KeyNode::new(line, column, key))
+    }
+
+    /// Returns the text of a key. Equal texts are shared.
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        if let Some(key) = self.keys.get(text) {
+            return Arc::clone(key);
+        }
+        let key: Arc<str> = text.into();
+        self.keys.insert(Arc::clone(&key));
+        key
     }
 
     fn alias(&mut self, anchor: usize, span: &Span, depth: usize) -> Result<Node, Error> {
@@ -287,27 +320,28 @@ fn duplicate(first: &KeyNode, second: &KeyNode) -> Error {
     second.error(message).under(&second.key)
 }
 
+/// Returns the value of a scalar, or `None` if it is the text itself.
 fn scalar_value(
     text: &str,
     style: ScalarStyle,
     tag: Option<&Tag>,
     span: &Span,
-) -> Result<Value, Error> {
+) -> Result<Option<Value>, Error> {
     let meant = || scalar::plain(text);
     let Some(tag) = tag else {
         return Ok(if style == ScalarStyle::Plain {
             meant()
         } else {
-            Value::from(text)
+            None
         });
     };
     let value = match (tag.core_suffix(), meant()) {
-        (Some("str"), _) => Value::from(text),
-        (Some("int"), value @ Value::Integer(_)) => value,
-        (Some("bool"), value @ Value::Boolean(_)) => value,
-        (Some("null"), value @ Value::Undef) => value,
-        (Some("float"), value @ Value::Float(_)) => value,
-        (Some("float"), Value::Integer(number)) => Value::Float(number as f64),
+        (Some("str"), _) => return Ok(None),
+        (Some("int"), Some(value @ Value::Integer(_))) => value,
+        (Some("bool"), Some(value @ Value::Boolean(_))) => value,
+        (Some("null"), Some(value @ Value::Undef)) => value,
+        (Some("float"), Some(value @ Value::Float(_))) => value,
+        (Some("float"), Some(Value::Integer(number))) => Value::Float(number as f64),
         (Some(name @ ("int" | "bool" | "null" | "float")), _) => {
             return Err(at(
                 span,
@@ -316,7 +350,7 @@ fn scalar_value(
         }
         _ => return Err(unknown_tag(span)),
     };
-    Ok(value)
+    Ok(Some(value))
 }
 
 fn collection_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Error> {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Hash, Value};
 
 use super::lookup::Lookup;
+use super::nodes;
 use super::references::is_reference;
 use super::uri::Uri;
 
@@ -24,6 +26,31 @@ pub(super) struct TargetData {
 }
 
 impl TargetData {
+    /// Reads the data of a group or an entry. What is not of the right kind is left out: it was reported when the
+    /// inventory was read.
+    pub(super) fn of(mapping: &Mapping) -> Self {
+        let hash = |key: &str| match mapping.given(key).map(Node::to_value) {
+            Some(Value::Hash(hash)) => hash,
+            _ => Hash::new(),
+        };
+        let mut data = Self {
+            uri: None,
+            config: without_undef(hash("config")),
+            vars: hash("vars"),
+            facts: hash("facts"),
+            plugin_hooks: hash("plugin_hooks"),
+            ..Self::default()
+        };
+        for feature in nodes::features(mapping) {
+            match feature.to_value() {
+                Value::String(name) => drop(data.features.insert(name)),
+                Value::Hash(reference) => data.more_features.push(reference),
+                _ => {}
+            }
+        }
+        data
+    }
+
     /// Merges other data over this: config and facts deeply, vars and hooks key by key. Features add up.
     pub(super) fn overlay(&mut self, upper: &Self, lookup: &mut Lookup<'_>) {
         if upper.uri.is_some() {

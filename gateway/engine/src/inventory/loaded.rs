@@ -1,11 +1,12 @@
 //! A loaded inventory: its groups, its targets, and their problems.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use devgate_schemas::yaml;
+use devgate_schemas::yaml::{self, Node};
 use indexmap::IndexMap;
 
 use super::device_conf::ConfiguredDevice;
@@ -20,7 +21,8 @@ use super::{InventoryError, InventoryProblem, InventorySource, exposed};
 pub struct Inventory {
     pub(super) tree: Tree,
     pub(super) names: Names,
-    pub(super) folded: HashMap<String, Vec<usize>>,
+    /// The entries by their names and aliases in lower case. Most words that select targets need no such search.
+    folded: OnceCell<HashMap<String, Vec<usize>>>,
     pub(super) warnings: Vec<InventoryProblem>,
     pub(super) references: HashMap<String, InventoryProblem>,
     pub(super) plugins: Rc<dyn ReferenceResolver>,
@@ -60,7 +62,10 @@ impl Inventory {
             return Ok(Self { missing, ..empty });
         }
         let (name, text) = source.text()?;
-        Self::parse(&name, &text, plugins, strict).await
+        let document = Document::parse(&name, &text)?;
+        // The nodes of a large document take enough memory.
+        drop(text);
+        document.read(&name, plugins, strict).await
     }
 
     /// Reads and checks the text of an inventory. `file` is its name in messages.
@@ -73,60 +78,15 @@ impl Inventory {
         plugins: Rc<dyn ReferenceResolver>,
         strict: bool,
     ) -> Result<Self, InventoryError> {
-        let mut root = yaml::parse(text).map_err(|mut error| {
-            // A section of an INI file.
-            if text.lines().any(|line| line.starts_with('[')) {
-                error.message += NOT_BOLT;
-            }
-            InventoryError::Syntax {
-                file: file.to_owned(),
-                error,
-            }
-        })?;
-        // Most inventories have no reference, and then nothing needs to be expanded.
-        if text.contains("_plugin") {
-            let expander = ListExpander {
-                file,
-                plugins: &*plugins,
-            };
-            root = expander.group(root, &[]).await?;
-        }
-        let mut reader = InventoryReader::new(file, &root);
-        if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {
-            reader.warning(
-                node,
-                None,
-                format!(
-                    "`{name}` is here in clear text, and other users can read the file: `chmod 600 {file}`, or use a \
-                     plugin (`_plugin: prompt`, `env_var`, `age`)"
-                ),
-            );
-        }
-        let names = reader.names();
-        if strict {
-            reader.take_faults();
-        }
-        if !reader.problems.is_empty() {
-            return Err(InventoryError::Invalid(reader.problems));
-        }
-        let InventoryReader {
-            tree,
-            warnings,
-            references,
-            ..
-        } = reader;
-        let folded = folded(&tree.entries, &names.aliases);
-        Ok(Self {
-            tree,
-            names,
-            folded,
-            warnings,
-            references,
-            plugins,
-            strict,
-            missing: None,
-            devices: IndexMap::new(),
-        })
+        let document = Document::parse(file, text)?;
+        document.read(file, plugins, strict).await
+    }
+
+    /// Returns the entries whose name or alias is this in lower case.
+    pub(super) fn folded(&self, name: &str) -> &[usize] {
+        let folded = || folded(&self.tree.entries, &self.names.aliases);
+        let found = self.folded.get_or_init(folded).get(name);
+        found.map_or(&[], Vec::as_slice)
     }
 
     /// Returns all groups, an outer one before those in it. The first is `all`.
@@ -158,6 +118,86 @@ impl Inventory {
     /// Returns the probable mistakes that stop no run: unknown keys, targets that are listed twice.
     pub(crate) fn warnings(&self) -> &[InventoryProblem] {
         &self.warnings
+    }
+}
+
+/// The document of an inventory.
+struct Document {
+    root: Node,
+    /// Most inventories have no reference, and then nothing needs to be expanded.
+    may_have_references: bool,
+}
+
+impl Document {
+    fn parse(file: &str, text: &str) -> Result<Self, InventoryError> {
+        let root = yaml::parse(text).map_err(|mut error| {
+            // A section of an INI file.
+            if text.lines().any(|line| line.starts_with('[')) {
+                error.message += NOT_BOLT;
+            }
+            InventoryError::Syntax {
+                file: file.to_owned(),
+                error,
+            }
+        })?;
+        let may_have_references = text.contains("_plugin");
+        Ok(Self {
+            root,
+            may_have_references,
+        })
+    }
+
+    async fn read(
+        self,
+        file: &str,
+        plugins: Rc<dyn ReferenceResolver>,
+        strict: bool,
+    ) -> Result<Inventory, InventoryError> {
+        let mut root = self.root;
+        if self.may_have_references {
+            let expander = ListExpander {
+                file,
+                plugins: &*plugins,
+            };
+            root = expander.group(root, &[]).await?;
+        }
+        let secret = exposed::secret_in(Path::new(file), &root);
+        let secret = secret.map(|(node, name)| (node.place(), name));
+        let mut reader = InventoryReader::new(file, root);
+        if let Some((place, name)) = secret {
+            reader.warning(
+                place,
+                None,
+                format!(
+                    "`{name}` is here in clear text, and other users can read the file: `chmod 600 {file}`, or use a \
+                     plugin (`_plugin: prompt`, `env_var`, `age`)"
+                ),
+            );
+        }
+        let names = reader.names();
+        if strict {
+            reader.take_faults();
+        }
+        if !reader.problems.is_empty() {
+            return Err(InventoryError::Invalid(reader.problems));
+        }
+        let InventoryReader {
+            tree,
+            warnings,
+            references,
+            ..
+        } = reader;
+        Ok(Inventory {
+            tree,
+            names,
+            folded: OnceCell::new(),
+            warnings,
+            references,
+            plugins,
+            strict,
+            missing: None,
+            devices: IndexMap::new(),
+        })
     }
 }
 

@@ -123,7 +123,7 @@ impl Inventory {
             } else {
                 Listed::No
             },
-            aliases: entry.map(|entry| entry.aliases.clone()).unwrap_or_default(),
+            aliases: self.aliases_of(entry),
             groups: groups.into_iter().map(str::to_owned).collect(),
             ..Target::default()
         };
@@ -136,6 +136,12 @@ impl Inventory {
             Some((reference, error)) => filled.with_fault(self.failed(name, reference, error)),
             None => filled,
         }
+    }
+
+    fn aliases_of(&self, entry: Option<&TargetEntry>) -> Vec<String> {
+        let aliases = entry.into_iter().flat_map(|entry| &entry.aliases);
+        let aliases = aliases.filter_map(|number| self.names.aliases.get_index(*number));
+        aliases.map(|(alias, _)| alias.clone()).collect()
     }
 
     fn fill(
