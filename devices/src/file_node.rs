@@ -186,7 +186,7 @@ impl<'a> FileNode<'a> {
             .flat_map(Mapping::entries)
         {
             match key {
-                Key::String(name) => pairs.push((name.as_str(), self.child(node, name))),
+                Key::String(name) => pairs.push((&**name, self.child(node, name))),
                 Key::Integer(number) => {
                     let key = number.to_string();
                     problems.push(self.child(node, &key).problem("a key here is a text"));

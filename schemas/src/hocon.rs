@@ -308,11 +308,11 @@ fn insert(hash: &mut Hash, keys: &[String], value: Value) {
     };
     let mut value = value;
     for key in others.iter().rev() {
-        value = Value::Hash([(Key::String(key.clone()), value)].into_iter().collect());
+        value = Value::Hash([(Key::from(key.as_str()), value)].into_iter().collect());
     }
     merge(
         hash,
-        [(Key::String(first.clone()), value)].into_iter().collect(),
+        [(Key::from(first.as_str()), value)].into_iter().collect(),
     );
 }
 

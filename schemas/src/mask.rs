@@ -195,8 +195,8 @@ impl Mask {
                 let mut masked = serde_json::Map::with_capacity(members.len());
                 for (key, member) in members {
                     let member = self.json_at(member, place.of(&key));
-                    let key = self.key(key, |key| masked.contains_key(key));
-                    masked.insert(key, member);
+                    let other = self.other_key(&key, |key| masked.contains_key(key));
+                    masked.insert(other.unwrap_or(key), member);
                 }
                 Json::Object(masked)
             }
@@ -223,15 +223,14 @@ impl Mask {
             Value::Hash(hash) => {
                 let mut masked = crate::Hash::new();
                 for (key, member) in hash {
-                    let (key, member) = match key {
+                    let (other, member) = match &key {
                         Key::String(key) => {
-                            let member = self.value_at(member, place.of(&key));
-                            let key = self.key(key, |key| masked.get(key).is_some());
-                            (Key::String(key), member)
+                            let member = self.value_at(member, place.of(key));
+                            (self.other_key(key, |key| masked.get(key).is_some()), member)
                         }
-                        Key::Integer(_) => (key, self.value_at(member, place)),
+                        Key::Integer(_) => (None, self.value_at(member, place)),
                     };
-                    masked.insert(key, member);
+                    masked.insert(other.map_or(key, Key::from), member);
                 }
                 Value::Hash(masked)
             }
@@ -246,19 +245,19 @@ impl Mask {
         }
     }
 
-    /// Returns a key without the secrets. Two keys that differ only in secrets stay distinct.
-    fn key(&self, key: String, is_taken: impl Fn(&str) -> bool) -> String {
+    /// Returns the key to use in place of one that contains secrets. Two keys that differ only in secrets stay distinct.
+    fn other_key(&self, key: &str, is_taken: impl Fn(&str) -> bool) -> Option<String> {
         // The names of a result's members are devgate's own.
-        if key.starts_with('_') || TEXTS.contains(&key.as_str()) {
-            return key;
+        if key.starts_with('_') || TEXTS.contains(&key) {
+            return None;
         }
-        let masked = self.owned(key, SecretPosition::Value);
+        let masked = self.masked(key, SecretPosition::Value);
         if !is_taken(&masked) {
-            return masked;
+            return (masked != key).then(|| masked.into_owned());
         }
         let mut numbered = (2_u64..).map(|number| format!("{masked} ({number})"));
         let free = numbered.find(|key| !is_taken(key));
-        free.expect("numbers do not end")
+        Some(free.expect("numbers do not end"))
     }
 }
 

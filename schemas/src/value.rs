@@ -4,7 +4,7 @@ mod deserialize;
 #[cfg(test)]
 mod tests;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::{fmt, hash};
 
 use indexmap::{Equivalent, IndexMap};
@@ -48,8 +48,8 @@ static EMPTY: LazyLock<IndexMap<Key, Value>> = LazyLock::new(IndexMap::new);
 /// A key of a hash: a text, except where YAML or Ruby had a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A text, the usual case.
-    String(String),
+    /// A text, the usual case. It is shared, because copies of a hash have the same keys.
+    String(Arc<str>),
     /// An integer.
     Integer(i64),
 }
@@ -162,6 +162,13 @@ impl Hash {
         self.0.as_mut()?.shift_remove(key)
     }
 
+    /// Keeps only the pairs whose value is to be kept. They keep their order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&mut Value) -> bool) {
+        if let Some(pairs) = &mut self.0 {
+            pairs.retain(|_, value| keep(value));
+        }
+    }
+
     /// Iterates over the pairs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
         self.pairs().iter()
@@ -264,13 +271,13 @@ impl fmt::Display for Key {
 
 impl From<&str> for Key {
     fn from(text: &str) -> Self {
-        Self::String(text.to_owned())
+        Self::String(text.into())
     }
 }
 
 impl From<String> for Key {
     fn from(text: String) -> Self {
-        Self::String(text)
+        Self::String(text.into())
     }
 }
 
@@ -354,7 +361,7 @@ impl Serialize for Hash {
         let mut map = serializer.serialize_map(Some(self.len()))?;
         for (key, value) in self.iter() {
             match key {
-                Key::String(text) => map.serialize_entry(text, value)?,
+                Key::String(text) => map.serialize_entry(&**text, value)?,
                 Key::Integer(number) => map.serialize_entry(number, value)?,
             }
         }

@@ -46,7 +46,7 @@ fn exact_hash(hash: &Hash) -> Type {
         .iter()
         .map(|(key, value)| match key {
             Key::String(name) if !name.is_empty() => Some(Member {
-                name: name.clone(),
+                name: name.to_string(),
                 key: KeyKind::Required,
                 value: exact(value),
             }),

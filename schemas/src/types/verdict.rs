@@ -76,7 +76,7 @@ fn key(name: String) -> Key {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     match name.parse() {
         Ok(number) if is_number => Key::Integer(number),
-        _ => Key::String(name),
+        _ => Key::from(name),
     }
 }
 

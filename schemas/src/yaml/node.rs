@@ -113,6 +113,33 @@ impl Node {
         }
     }
 
+    /// Returns the mapping, or the node itself if it is none.
+    ///
+    /// # Errors
+    /// Fails with the node.
+    pub fn into_mapping(self) -> Result<Mapping, Self> {
+        match self.kind {
+            NodeKind::Mapping(mapping) => Ok(mapping),
+            _ => Err(self),
+        }
+    }
+
+    /// Returns the items, or the node itself if it is no sequence.
+    ///
+    /// # Errors
+    /// Fails with the node.
+    pub fn into_sequence(self) -> Result<Vec<Self>, Self> {
+        match self.kind {
+            NodeKind::Sequence(items) => Ok(items),
+            _ => Err(self),
+        }
+    }
+
+    /// Returns the line and the column.
+    pub fn place(&self) -> (u32, u32) {
+        (self.line, self.column)
+    }
+
     /// Returns the text, if the node is a text.
     pub fn as_str(&self) -> Option<&str> {
         self.as_scalar().and_then(Value::as_str)
@@ -186,6 +213,14 @@ impl Node {
 }
 
 impl KeyNode {
+    pub(super) fn new(line: usize, column: usize, key: Key) -> Self {
+        Self {
+            line: place(line),
+            column: place(column),
+            key,
+        }
+    }
+
     /// Returns the text of a text key.
     pub fn as_str(&self) -> Option<&str> {
         self.key.as_str()
@@ -226,6 +261,19 @@ impl Mapping {
         let mut pairs = self.0.iter_mut();
         let (_, value) = pairs.find(|(known, _)| known.as_str() == Some(key))?;
         Some(value)
+    }
+
+    /// Removes the pair of a text key and returns its value.
+    pub fn remove(&mut self, key: &str) -> Option<Node> {
+        let mut pairs = self.0.iter();
+        let index = pairs.position(|(known, _)| known.as_str() == Some(key))?;
+        Some(self.0.remove(index).1)
+    }
+
+    /// Keeps only the pairs of some text keys, and no memory for others.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.0.retain(|(key, _)| key.as_str().is_some_and(&keep));
+        self.0.shrink_to_fit();
     }
 
     /// Iterates over the pairs in order, with the places of keys and values.

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
 
+use super::extent::Extent;
 use super::node::{KeyNode, Mapping, Node, NodeKind};
 use super::{Error, scalar};
 use crate::{Key, Value};
@@ -26,6 +28,7 @@ pub(super) fn document(text: &str) -> Result<Node, Error> {
     let mut builder = Builder {
         events: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
+        keys: HashSet::new(),
         written: 0,
         copied: Extent::default(),
     };
@@ -54,6 +57,8 @@ pub(super) fn document(text: &str) -> Result<Node, Error> {
 struct Builder<'t> {
     events: Parser<'t, StrInput<'t>>,
     anchors: HashMap<usize, Anchored>,
+    /// The texts of all keys: a large document repeats a few of them.
+    keys: HashSet<Arc<str>>,
     written: usize,
     copied: Extent,
 }
@@ -98,16 +103,6 @@ struct Anchored {
     extent: Extent,
 }
 
-/// The size of a node.
-#[derive(Clone, Copy, Default)]
-struct Extent {
-    nodes: usize,
-    /// The number of bytes of its texts and keys.
-    text: usize,
-    /// The number of levels below the node.
-    height: usize,
-}
-
 impl<'t> Builder<'t> {
     fn next(&mut self) -> Result<(Event<'t>, Span), Error> {
         match self.events.next() {
@@ -123,19 +118,28 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn node(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<Node, Error> {
+    /// Counts a node, and refuses one that is nested too deeply.
+    fn begin_node(&mut self, depth: usize, span: &Span) -> Result<(), Error> {
         if depth > MAX_DEPTH {
             return Err(at(
-                &span,
+                span,
                 format!("expected at most {MAX_DEPTH} levels of nesting"),
             ));
         }
         self.written += 1;
+        Ok(())
+    }
+
+    fn node(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<Node, Error> {
+        self.begin_node(depth, &span)?;
         let (anchor, kind) = match event {
             Event::Alias(anchor) => return self.alias(anchor, &span, depth),
             Event::Scalar(text, style, anchor, tag) => (
                 anchor,
-                NodeKind::Scalar(scalar_value(&text, style, tag.as_deref(), &span)?),
+                NodeKind::Scalar(
+                    scalar_value(&text, style, tag.as_deref(), &span)?
+                        .unwrap_or_else(|| Value::String(text.into_owned())),
+                ),
             ),
             Event::SequenceStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "seq", &span)?;
@@ -149,7 +153,7 @@ impl<'t> Builder<'t> {
         };
         let node = Node::new(span.start.line(), span.start.col() + 1, kind);
         if anchor != 0 {
-            let extent = extent(&node);
+            let extent = Extent::of(&node);
             self.copy(extent, &span)?;
             self.anchors.insert(
                 anchor,
@@ -166,7 +170,10 @@ impl<'t> Builder<'t> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd, _) => return Ok(items),
+                (Event::SequenceEnd, _) => {
+                    items.shrink_to_fit();
+                    return Ok(items);
+                }
                 event => {
                     let item = self.node(event, depth + 1);
                     items.push(item.map_err(|error| error.item(items.len()))?);
@@ -215,28 +222,45 @@ impl<'t> Builder<'t> {
 
     /// Reads a key: a text or an integer. Keys such as `on` and `1.5` are the texts as they are written.
     fn key(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<KeyNode, Error> {
-        let written = match &event {
-            Event::Scalar(text, ..) => text.clone(),
-            _ => Cow::default(),
+        let (line, column) = (span.start.line(), span.start.col() + 1);
+        let (value, written) = match event {
+            Event::Scalar(text, style, 0, tag) => {
+                self.begin_node(depth, &span)?;
+                (scalar_value(&text, style, tag.as_deref(), &span)?, text)
+            }
+            // An anchor or an alias, or no scalar.
+            event => {
+                let written = match &event {
+                    Event::Scalar(text, ..) => text.clone(),
+                    _ => Cow::default(),
+                };
+                let node = self.node((event, span), depth)?;
+                match node.kind {
+                    NodeKind::Scalar(Value::String(text)) => (None, text.into()),
+                    NodeKind::Scalar(value) => (Some(value), written),
+                    NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
+                        return Err(at(&span, node.mismatch("a key that is a text")));
+                    }
+                }
+            }
         };
-        let node = self.node((event, span), depth)?;
-        let key = match node.kind {
-            NodeKind::Scalar(Value::Integer(number)) => Key::Integer(number),
-            NodeKind::Scalar(Value::String(text)) => Key::String(text),
+        let key = match value {
+            Some(Value::Integer(number)) => Key::Integer(number),
             // A missing key, as in `: value`.
-            NodeKind::Scalar(Value::Undef) => {
-                return Err(at(&span, "expected a key, found nothing"));
-            }
-            NodeKind::Scalar(_) => Key::String(written.into_owned()),
-            NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
-                return Err(at(&span, node.mismatch("a key that is a text")));
-            }
+            Some(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
+            _ => Key::String(self.shared(&written)),
         };
-        Ok(KeyNode {
-            line: node.line,
-            column: node.column,
-            key,
-        })
+        Ok(KeyNode::new(line, column, key))
+    }
+
+    /// Returns the text of a key. Equal texts are shared.
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        if let Some(key) = self.keys.get(text) {
+            return Arc::clone(key);
+        }
+        let key: Arc<str> = text.into();
+        self.keys.insert(Arc::clone(&key));
+        key
     }
 
     fn alias(&mut self, anchor: usize, span: &Span, depth: usize) -> Result<Node, Error> {
@@ -287,27 +311,24 @@ fn duplicate(first: &KeyNode, second: &KeyNode) -> Error {
     second.error(message).under(&second.key)
 }
 
+/// Returns the value of a scalar, or `None` if it is the text itself.
 fn scalar_value(
     text: &str,
     style: ScalarStyle,
     tag: Option<&Tag>,
     span: &Span,
-) -> Result<Value, Error> {
+) -> Result<Option<Value>, Error> {
     let meant = || scalar::plain(text);
     let Some(tag) = tag else {
-        return Ok(if style == ScalarStyle::Plain {
-            meant()
-        } else {
-            Value::from(text)
-        });
+        return Ok((style == ScalarStyle::Plain).then(meant).flatten());
     };
     let value = match (tag.core_suffix(), meant()) {
-        (Some("str"), _) => Value::from(text),
-        (Some("int"), value @ Value::Integer(_)) => value,
-        (Some("bool"), value @ Value::Boolean(_)) => value,
-        (Some("null"), value @ Value::Undef) => value,
-        (Some("float"), value @ Value::Float(_)) => value,
-        (Some("float"), Value::Integer(number)) => Value::Float(number as f64),
+        (Some("str"), _) => return Ok(None),
+        (Some("int"), Some(value @ Value::Integer(_))) => value,
+        (Some("bool"), Some(value @ Value::Boolean(_))) => value,
+        (Some("null"), Some(value @ Value::Undef)) => value,
+        (Some("float"), Some(value @ Value::Float(_))) => value,
+        (Some("float"), Some(Value::Integer(number))) => Value::Float(number as f64),
         (Some(name @ ("int" | "bool" | "null" | "float")), _) => {
             return Err(at(
                 span,
@@ -316,7 +337,7 @@ fn scalar_value(
         }
         _ => return Err(unknown_tag(span)),
     };
-    Ok(value)
+    Ok(Some(value))
 }
 
 fn collection_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Error> {
@@ -337,39 +358,4 @@ fn unknown_tag(span: &Span) -> Error {
 
 fn at(span: &Span, message: impl Into<String>) -> Error {
     Error::new(message).at_mark(span.start.line(), span.start.col() + 1)
-}
-
-/// Returns the size of a node.
-fn extent(node: &Node) -> Extent {
-    let own = Extent {
-        nodes: 1,
-        ..Extent::default()
-    };
-    let fold = |all: Extent, inner: &Node| all.with(extent(inner));
-    match &node.kind {
-        NodeKind::Scalar(Value::String(text)) => Extent {
-            text: text.len(),
-            ..own
-        },
-        NodeKind::Scalar(_) => own,
-        NodeKind::Sequence(items) => items.iter().fold(own, fold),
-        NodeKind::Mapping(mapping) => own.with_pairs(mapping),
-    }
-}
-
-impl Extent {
-    fn with(self, inner: Self) -> Self {
-        Self {
-            nodes: self.nodes + inner.nodes,
-            text: self.text + inner.text,
-            height: self.height.max(inner.height + 1),
-        }
-    }
-
-    fn with_pairs(self, mapping: &Mapping) -> Self {
-        mapping.iter().fold(self, |mut all, (key, value)| {
-            all.text += key.as_str().map_or(0, str::len);
-            all.with(extent(value))
-        })
-    }
 }

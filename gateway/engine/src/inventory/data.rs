@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Hash, Value};
 
 use super::lookup::Lookup;
+use super::nodes;
 use super::references::is_reference;
 use super::uri::Uri;
 
@@ -24,6 +26,31 @@ pub(super) struct TargetData {
 }
 
 impl TargetData {
+    /// Reads the data of a group or an entry. What is not of the right kind is left out: it was reported when the
+    /// inventory was read.
+    pub(super) fn of(mapping: &Mapping) -> Self {
+        let hash = |key: &str| match mapping.given(key).map(Node::to_value) {
+            Some(Value::Hash(hash)) => hash,
+            _ => Hash::new(),
+        };
+        let mut data = Self {
+            uri: None,
+            config: without_undef(hash("config")),
+            vars: hash("vars"),
+            facts: hash("facts"),
+            plugin_hooks: hash("plugin_hooks"),
+            ..Self::default()
+        };
+        for feature in nodes::features(mapping) {
+            match feature.to_value() {
+                Value::String(name) => drop(data.features.insert(name)),
+                Value::Hash(reference) => data.more_features.push(reference),
+                _ => {}
+            }
+        }
+        data
+    }
+
     /// Merges other data over this: config and facts deeply, vars and hooks key by key. Features add up.
     pub(super) fn overlay(&mut self, upper: &Self, lookup: &mut Lookup<'_>) {
         if upper.uri.is_some() {
@@ -68,20 +95,22 @@ fn overlay_hash(base: &mut Hash, upper: &Hash, lookup: &mut Lookup<'_>, merge: M
 }
 
 /// Removes every `null`, so that it hides no value of an outer group.
-pub(super) fn without_undef(hash: Hash) -> Hash {
-    if is_reference(&hash) {
-        return hash;
+pub(super) fn without_undef(mut hash: Hash) -> Hash {
+    remove_undef(&mut hash);
+    hash
+}
+
+fn remove_undef(hash: &mut Hash) {
+    if is_reference(hash) {
+        return;
     }
-    hash.into_iter()
-        .map(|(key, value)| match value {
-            Value::Hash(inner) => (key, Value::Hash(without_undef(inner))),
-            other => (key, other),
-        })
-        .filter(|(_, value)| match value {
-            Value::Hash(inner) => !inner.is_empty(),
-            other => !other.is_undef(),
-        })
-        .collect()
+    hash.retain(|value| match value {
+        Value::Hash(inner) => {
+            remove_undef(inner);
+            !inner.is_empty()
+        }
+        other => !other.is_undef(),
+    });
 }
 
 /// The values of `upper` win, but hashes are merged. A reference may stand for a hash, or for nothing, which hides

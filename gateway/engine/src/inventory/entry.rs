@@ -2,8 +2,8 @@
 
 use devgate_schemas::yaml::{Mapping, Node};
 
-use super::data::TargetData;
 use super::error::InventoryProblem;
+use super::group::Definition;
 use super::nodes::DATA_KEYS;
 use super::read::{Alias, InventoryReader, Owner};
 use super::target_name::{checked_name, illegal, target_name};
@@ -11,24 +11,17 @@ use super::uri::Uri;
 
 const TARGET_KEYS: [&str; 3] = ["name", "alias", "uri"];
 
-impl<'n> InventoryReader<'n> {
+impl InventoryReader {
     /// Reads an entry. A problem concerns only this entry: the target exists and cannot be used.
-    pub(super) fn target(&mut self, node: &'n Node, group: usize) {
+    pub(super) fn target(&mut self, node: Node, group: usize) {
         if node.as_str().is_some() {
             return self.bare.push((group, node));
         }
         let before = self.problems.len();
-        let name = match identity(node) {
-            Ok(Identity {
-                name,
-                node: name_node,
-                uri,
-            }) => {
-                self.add_definition(node, group, &name, name_node, uri);
-                Some(name)
-            }
-            Err((name_node, message)) => {
-                self.problem(name_node, Some(group), message);
+        let name = match identity(&node) {
+            Ok(identity) => Some(self.add_definition(node, group, identity)),
+            Err((place, message)) => {
+                self.problem(place, Some(group), message);
                 let name = node.get("name").and_then(Node::as_str);
                 name.and_then(|name| target_name(name).ok())
             }
@@ -48,56 +41,48 @@ impl<'n> InventoryReader<'n> {
             return;
         };
         let name = name.unwrap_or_else(|| first.position());
-        let entry = self.tree.entries.entry(name.clone()).or_default();
-        entry.faults.extend(faults);
-        if entry.in_group(group).is_none() {
-            entry.define(group, TargetData::default());
-            self.tree.groups[group].targets.push(name);
+        let entry = self.tree.entry(name);
+        self.tree.entries[entry].faults.extend(faults);
+        if self.tree.entries[entry].in_group(group).is_none() {
+            self.tree.define(entry, group, Definition::default());
         }
     }
 
-    fn add_definition(
-        &mut self,
-        node: &'n Node,
-        group: usize,
-        name: &str,
-        name_node: &'n Node,
-        uri: Option<Uri>,
-    ) {
-        let Some(mapping) = node.as_mapping() else {
-            return;
+    /// Returns the name.
+    fn add_definition(&mut self, node: Node, group: usize, identity: Identity) -> String {
+        let Identity { name, place, uri } = identity;
+        let Ok(mut mapping) = node.into_mapping() else {
+            return name;
         };
-        let entry = self.tree.entries.get(name);
+        let entry = self.tree.entries.get(&name);
         if entry.is_some_and(|entry| entry.in_group(group).is_some()) {
             let message = format!("the target {name} is listed twice, the first entry counts");
-            return self.warning(name_node, Some(group), message);
+            self.warning(place, Some(group), message);
+            return name;
         }
-        let uri = uri.map(Box::new);
-        let differs = |other: &TargetData| other.uri.is_some() && uri.is_some() && other.uri != uri;
+        let differs = |other: &Definition| other.uri.is_some() && uri.is_some() && other.uri != uri;
         if entry.is_some_and(|entry| entry.definitions().any(differs)) {
             let message = format!(
                 "entries of the target {name} give different uris: the innermost group wins, among siblings the \
                  first"
             );
-            self.warning(name_node, Some(group), message);
+            self.warning(place, Some(group), message);
         }
-        let known = [&DATA_KEYS[..], &TARGET_KEYS].concat();
-        self.unknown_keys(mapping, &known, group, &format!("the target {name}"));
+        let context = format_args!("the target {name}");
+        self.unknown_keys(&mapping, &[&DATA_KEYS, &TARGET_KEYS], group, context);
         let owner = Owner {
             group,
-            target: Some(name),
+            target: Some(&name),
         };
-        let data = TargetData {
-            uri,
-            ..self.data(mapping, owner)
-        };
-        self.aliases(mapping, name, group);
-        let entry = self.tree.entries.entry(name.to_owned()).or_default();
-        entry.define(group, data);
-        self.tree.groups[group].targets.push(name.to_owned());
+        self.check_data(&mapping, owner);
+        let entry = self.tree.entry(name.clone());
+        self.aliases(&mapping, &name, entry, group);
+        mapping.retain(|key| DATA_KEYS.contains(&key));
+        self.tree.define(entry, group, Definition { uri, mapping });
+        name
     }
 
-    fn aliases(&mut self, mapping: &'n Mapping, target: &str, group: usize) {
+    fn aliases(&mut self, mapping: &Mapping, target: &str, entry: usize, group: usize) {
         let Some(node) = mapping.given("alias") else {
             return;
         };
@@ -105,23 +90,21 @@ impl<'n> InventoryReader<'n> {
             .as_sequence()
             .unwrap_or_else(|| std::slice::from_ref(node));
         for item in items {
+            let place = item.place();
             match item.as_str().map(|alias| (alias, illegal(alias))) {
                 Some(("", _)) => {
-                    self.problem(item, Some(group), format!("expected an alias of {target}"));
+                    self.problem(place, Some(group), format!("expected an alias of {target}"));
                 }
-                Some((alias, None)) => {
-                    let (alias, target) = (alias.to_owned(), target.to_owned());
-                    self.aliases.push(Alias {
-                        group,
-                        alias,
-                        target,
-                        node: item,
-                    });
-                }
+                Some((alias, None)) => self.aliases.push(Alias {
+                    group,
+                    alias: alias.to_owned(),
+                    entry,
+                    place,
+                }),
                 Some((_, Some(character))) => {
                     let message =
                         format!("illegal character {character:?} in an alias of {target}");
-                    self.problem(item, Some(group), message);
+                    self.problem(place, Some(group), message);
                 }
                 None => self.type_problem(
                     item,
@@ -137,48 +120,52 @@ impl<'n> InventoryReader<'n> {
     }
 }
 
-/// The name of an entry with keys, its position, and its URI.
-struct Identity<'n> {
+/// The name of an entry with keys, its line and column, and its URI.
+struct Identity {
     name: String,
-    node: &'n Node,
-    uri: Option<Uri>,
+    place: (u32, u32),
+    uri: Option<Box<str>>,
 }
 
-fn identity(node: &Node) -> Result<Identity<'_>, (&Node, String)> {
+fn identity(node: &Node) -> Result<Identity, ((u32, u32), String)> {
     let Some(mapping) = node.as_mapping() else {
-        return Err((node, node.mismatch("a target to be a text or a mapping")));
+        let message = node.mismatch("a target to be a text or a mapping");
+        return Err((node.place(), message));
     };
-    let part = |key: &str| mapping.get(key).filter(|node| !node.is_undef());
-    let (name, uri) = (part("name"), part("uri"));
+    let (name, uri) = (mapping.given("name"), mapping.given("uri"));
     let parsed = match uri {
         Some(node) => {
-            let uri = Uri::parse(text(node, "uri")?);
+            let text = text(node, "uri")?;
             let target = name.and_then(Node::as_str);
-            let target = target.map_or_else(String::new, |name| format!(" of the target {name}"));
-            Some(uri.map_err(|message| (node, format!("invalid uri{target}: {message}")))?)
+            let uri = Uri::parse(text).map_err(|message| {
+                let target =
+                    target.map_or_else(String::new, |name| format!(" of the target {name}"));
+                (node.place(), format!("invalid uri{target}: {message}"))
+            })?;
+            Some((text, uri))
         }
         None => None,
     };
-    let (node, name_result) = match (name, uri, &parsed) {
+    let (node, name) = match (name, uri, &parsed) {
         (Some(node), _, _) => (node, target_name(text(node, "name")?)),
-        (None, Some(node), Some(uri)) => (node, checked_name(uri.to_string())),
-        _ => return Err((node, "expected a target to have a name or a uri".to_owned())),
+        (None, Some(node), Some((_, uri))) => (node, checked_name(uri.to_string())),
+        _ => {
+            let message = "expected a target to have a name or a uri";
+            return Err((node.place(), message.to_owned()));
+        }
     };
-    let name = name_result.map_err(|message| (node, message))?;
     Ok(Identity {
-        name,
-        node,
-        uri: parsed,
+        name: name.map_err(|message| (node.place(), message))?,
+        place: node.place(),
+        uri: parsed.map(|(text, _)| text.into()),
     })
 }
 
-fn text<'n>(node: &'n Node, key: &str) -> Result<&'n str, (&'n Node, String)> {
-    match node.as_str() {
-        Some("") => Err((node, format!("expected a target's {key} that is not empty"))),
-        Some(text) => Ok(text),
-        None => {
-            let expected = format!("a target's {key} to be a text");
-            Err((node, node.mismatch(&expected)))
-        }
-    }
+fn text<'n>(node: &'n Node, key: &str) -> Result<&'n str, ((u32, u32), String)> {
+    let message = match node.as_str() {
+        Some("") => format!("expected a target's {key} that is not empty"),
+        Some(text) => return Ok(text),
+        None => node.mismatch(&format!("a target's {key} to be a text")),
+    };
+    Err((node.place(), message))
 }

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use devgate_schemas::yaml::Mapping;
 use indexmap::IndexMap;
 
 use super::InventoryProblem;
 use super::data::TargetData;
 use super::lookup::Lookup;
+use super::uri::Uri;
 
 /// A group of targets and of groups.
 pub struct Group {
@@ -17,8 +19,28 @@ pub struct Group {
     pub(super) parent: Option<usize>,
     pub(super) children: Vec<usize>,
     pub(super) data: TargetData,
-    /// The names of the targets that the group itself lists. Entries with keys come first, as in Bolt.
-    pub(super) targets: Vec<String>,
+    /// The numbers of the entries of the targets that the group itself lists. Entries with keys come first, as in Bolt.
+    pub(super) targets: Vec<usize>,
+}
+
+/// What one group says about a target, as it is written. Most targets of a large inventory are not selected, and their
+/// data are never needed.
+#[derive(Default)]
+pub(super) struct Definition {
+    /// The text of a valid URI.
+    pub(super) uri: Option<Box<str>>,
+    /// The data keys.
+    pub(super) mapping: Mapping,
+}
+
+impl Definition {
+    fn data(&self) -> TargetData {
+        let uri = self.uri.as_deref().and_then(|uri| Uri::parse(uri).ok());
+        TargetData {
+            uri: uri.map(Box::new),
+            ..TargetData::of(&self.mapping)
+        }
+    }
 }
 
 /// All definitions of one name in the groups.
@@ -26,15 +48,16 @@ pub struct Group {
 pub(super) struct TargetEntry {
     /// The definitions, each with the number of its group, in the order of the groups. A list, because most targets are
     /// in one group.
-    definitions: Vec<(usize, TargetData)>,
-    pub(super) aliases: Vec<String>,
+    definitions: Vec<(usize, Definition)>,
+    /// The numbers of the aliases.
+    pub(super) aliases: Vec<usize>,
     /// The problems of the entry. With one, the target cannot be used.
     pub(super) faults: Vec<InventoryProblem>,
 }
 
 impl TargetEntry {
     /// Returns the definition in a group.
-    pub(super) fn in_group(&self, group: usize) -> Option<&TargetData> {
+    pub(super) fn in_group(&self, group: usize) -> Option<&Definition> {
         let index = self
             .definitions
             .binary_search_by_key(&group, |(group, _)| *group);
@@ -42,17 +65,8 @@ impl TargetEntry {
     }
 
     /// Returns all definitions.
-    pub(super) fn definitions(&self) -> impl Iterator<Item = &TargetData> {
-        self.definitions.iter().map(|(_, data)| data)
-    }
-
-    /// Adds the definition in a group that has none yet.
-    pub(super) fn define(&mut self, group: usize, data: TargetData) {
-        let index = self
-            .definitions
-            .partition_point(|(before, _)| *before < group);
-        self.definitions.reserve_exact(1);
-        self.definitions.insert(index, (group, data));
+    pub(super) fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions.iter().map(|(_, definition)| definition)
     }
 
     fn groups(&self) -> impl Iterator<Item = usize> {
@@ -70,6 +84,29 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// Returns the number of the entry with this name, which is added if it is new.
+    pub(super) fn entry(&mut self, name: String) -> usize {
+        let entry = self.entries.entry(name);
+        let index = entry.index();
+        entry.or_default();
+        index
+    }
+
+    /// Adds the definition of a target in a group that has none yet.
+    pub(super) fn define(&mut self, entry: usize, group: usize, definition: Definition) {
+        let definitions = &mut self.entries[entry].definitions;
+        let index = definitions.partition_point(|(before, _)| *before < group);
+        definitions.reserve_exact(1);
+        definitions.insert(index, (group, definition));
+        self.groups[group].targets.push(entry);
+    }
+
+    /// Returns the name of an entry.
+    pub(super) fn name(&self, entry: usize) -> &str {
+        let (name, _) = self.entries.get_index(entry).expect("entries stay");
+        name
+    }
+
     /// Returns the names of a group and of those around it, outermost first.
     pub(super) fn path(&self, group: usize) -> Vec<String> {
         let mut path: Vec<_> = self
@@ -87,11 +124,8 @@ impl Tree {
 
     /// Returns the names of all targets of a group: its own, then those of its groups.
     pub(super) fn members(&self, group: usize) -> Vec<&str> {
-        let mut names: Vec<_> = self.groups[group]
-            .targets
-            .iter()
-            .map(String::as_str)
-            .collect();
+        let targets = self.groups[group].targets.iter();
+        let mut names: Vec<_> = targets.map(|entry| self.name(*entry)).collect();
         for child in &self.groups[group].children {
             names.extend(self.members(*child));
         }
@@ -135,11 +169,15 @@ impl Tree {
         entry: &TargetEntry,
         lookup: &mut Lookup<'_>,
     ) -> TargetData {
-        if let [(_, data)] = entry.definitions.as_slice() {
-            return data.clone();
+        if let [(_, definition)] = entry.definitions.as_slice() {
+            return definition.data();
         }
         let children = self.children(&self.relevant(Some(entry)));
-        merge(0, &children, &|group| entry.in_group(group), lookup).unwrap_or_default()
+        let data = entry.definitions.iter();
+        let data: HashMap<usize, TargetData> = data
+            .map(|(group, definition)| (*group, definition.data()))
+            .collect();
+        merge(0, &children, &|group| data.get(&group), lookup).unwrap_or_default()
     }
 
     /// Returns the inner groups of each of some groups, in order, and only those among them.

@@ -1,17 +1,18 @@
 //! A loaded inventory: its groups, its targets, and their problems.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use devgate_schemas::yaml;
+use devgate_schemas::yaml::{self, Node};
 use indexmap::IndexMap;
 
 use super::device_conf::ConfiguredDevice;
 use super::expand::ListExpander;
 use super::group::{Group, Tree};
-use super::names::{Names, folded};
+use super::names::{Folded, Names};
 use super::read::InventoryReader;
 use super::references::ReferenceResolver;
 use super::{InventoryError, InventoryProblem, InventorySource, exposed};
@@ -20,7 +21,7 @@ use super::{InventoryError, InventoryProblem, InventorySource, exposed};
 pub struct Inventory {
     pub(super) tree: Tree,
     pub(super) names: Names,
-    pub(super) folded: HashMap<String, Vec<usize>>,
+    folded: OnceCell<Folded>,
     pub(super) warnings: Vec<InventoryProblem>,
     pub(super) references: HashMap<String, InventoryProblem>,
     pub(super) plugins: Rc<dyn ReferenceResolver>,
@@ -60,7 +61,10 @@ impl Inventory {
             return Ok(Self { missing, ..empty });
         }
         let (name, text) = source.text()?;
-        Self::parse(&name, &text, plugins, strict).await
+        let document = Document::parse(&name, &text)?;
+        // The nodes of a large document take enough memory.
+        drop(text);
+        document.read(&name, plugins, strict).await
     }
 
     /// Reads and checks the text of an inventory. `file` is its name in messages.
@@ -73,60 +77,15 @@ impl Inventory {
         plugins: Rc<dyn ReferenceResolver>,
         strict: bool,
     ) -> Result<Self, InventoryError> {
-        let mut root = yaml::parse(text).map_err(|mut error| {
-            // A section of an INI file.
-            if text.lines().any(|line| line.starts_with('[')) {
-                error.message += NOT_BOLT;
-            }
-            InventoryError::Syntax {
-                file: file.to_owned(),
-                error,
-            }
-        })?;
-        // Most inventories have no reference, and then nothing needs to be expanded.
-        if text.contains("_plugin") {
-            let expander = ListExpander {
-                file,
-                plugins: &*plugins,
-            };
-            root = expander.group(root, &[]).await?;
-        }
-        let mut reader = InventoryReader::new(file, &root);
-        if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {
-            reader.warning(
-                node,
-                None,
-                format!(
-                    "`{name}` is here in clear text, and other users can read the file: `chmod 600 {file}`, or use a \
-                     plugin (`_plugin: prompt`, `env_var`, `age`)"
-                ),
-            );
-        }
-        let names = reader.names();
-        if strict {
-            reader.take_faults();
-        }
-        if !reader.problems.is_empty() {
-            return Err(InventoryError::Invalid(reader.problems));
-        }
-        let InventoryReader {
-            tree,
-            warnings,
-            references,
-            ..
-        } = reader;
-        let folded = folded(&tree.entries, &names.aliases);
-        Ok(Self {
-            tree,
-            names,
-            folded,
-            warnings,
-            references,
-            plugins,
-            strict,
-            missing: None,
-            devices: IndexMap::new(),
-        })
+        let document = Document::parse(file, text)?;
+        document.read(file, plugins, strict).await
+    }
+
+    /// Returns the numbers of the entries whose name or alias is this in any case.
+    pub(super) fn entries_in_any_case(&self, name: &str) -> Vec<usize> {
+        let folded = || Folded::new(&self.tree, &self.names);
+        let folded = self.folded.get_or_init(folded);
+        folded.find(name, &self.tree, &self.names)
     }
 
     /// Returns all groups, an outer one before those in it. The first is `all`.
@@ -158,6 +117,86 @@ impl Inventory {
     /// Returns the probable mistakes that stop no run: unknown keys, targets that are listed twice.
     pub(crate) fn warnings(&self) -> &[InventoryProblem] {
         &self.warnings
+    }
+}
+
+/// The document of an inventory.
+struct Document {
+    root: Node,
+    /// Most inventories have no reference, and then nothing needs to be expanded.
+    may_have_references: bool,
+}
+
+impl Document {
+    fn parse(file: &str, text: &str) -> Result<Self, InventoryError> {
+        let root = yaml::parse(text).map_err(|mut error| {
+            // A section of an INI file.
+            if text.lines().any(|line| line.starts_with('[')) {
+                error.message += NOT_BOLT;
+            }
+            InventoryError::Syntax {
+                file: file.to_owned(),
+                error,
+            }
+        })?;
+        let may_have_references = text.contains("_plugin");
+        Ok(Self {
+            root,
+            may_have_references,
+        })
+    }
+
+    async fn read(
+        self,
+        file: &str,
+        plugins: Rc<dyn ReferenceResolver>,
+        strict: bool,
+    ) -> Result<Inventory, InventoryError> {
+        let mut root = self.root;
+        if self.may_have_references {
+            let expander = ListExpander {
+                file,
+                plugins: &*plugins,
+            };
+            root = expander.group(root, &[]).await?;
+        }
+        let secret = exposed::secret_in(Path::new(file), &root);
+        let secret = secret.map(|(node, name)| (node.place(), name));
+        let mut reader = InventoryReader::new(file, root);
+        if let Some((place, name)) = secret {
+            reader.warning(
+                place,
+                None,
+                format!(
+                    "`{name}` is here in clear text, and other users can read the file: `chmod 600 {file}`, or use a \
+                     plugin (`_plugin: prompt`, `env_var`, `age`)"
+                ),
+            );
+        }
+        let names = reader.names();
+        if strict {
+            reader.take_faults();
+        }
+        if !reader.problems.is_empty() {
+            return Err(InventoryError::Invalid(reader.problems));
+        }
+        let InventoryReader {
+            tree,
+            warnings,
+            references,
+            ..
+        } = reader;
+        Ok(Inventory {
+            tree,
+            names,
+            folded: OnceCell::new(),
+            warnings,
+            references,
+            plugins,
+            strict,
+            missing: None,
+            devices: IndexMap::new(),
+        })
     }
 }
 

@@ -1,6 +1,8 @@
-//! Reads a document into groups and entries (Bolt's inventory version 2), and collects all problems.
+//! Reads a document into groups and entries (Bolt's inventory version 2), and collects all problems. The document is
+//! consumed, so that a large one is not in memory twice.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Value, did_you_mean};
@@ -16,14 +18,14 @@ const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
 
 /// The contents of a document, before the names in it are compared.
 #[derive(Default)]
-pub(super) struct InventoryReader<'n> {
+pub(super) struct InventoryReader {
     pub(super) file: String,
     pub(super) tree: Tree,
-    /// The position of each group's name.
-    pub(super) group_nodes: Vec<&'n Node>,
+    /// The line and column of each group's name.
+    pub(super) group_places: Vec<(u32, u32)>,
     /// Entries that are only a text: a new target, or the name or alias of one that is defined elsewhere.
-    pub(super) bare: Vec<(usize, &'n Node)>,
-    pub(super) aliases: Vec<Alias<'n>>,
+    pub(super) bare: Vec<(usize, Node)>,
+    pub(super) aliases: Vec<Alias>,
     /// The first position of each reference to a plugin.
     pub(super) references: HashMap<String, InventoryProblem>,
     pub(super) problems: Vec<InventoryProblem>,
@@ -31,22 +33,24 @@ pub(super) struct InventoryReader<'n> {
 }
 
 /// A further name of a target.
-pub(super) struct Alias<'n> {
+pub(super) struct Alias {
     pub(super) group: usize,
     pub(super) alias: String,
-    pub(super) target: String,
-    pub(super) node: &'n Node,
+    /// The number of the target's entry.
+    pub(super) entry: usize,
+    /// The line and column.
+    pub(super) place: (u32, u32),
 }
 
-impl<'n> InventoryReader<'n> {
-    pub(super) fn new(file: &str, root: &'n Node) -> Self {
+impl InventoryReader {
+    pub(super) fn new(file: &str, root: Node) -> Self {
         let mut reader = Self {
             file: file.to_owned(),
             ..Self::default()
         };
         if root.is_undef() {
             reader.tree.groups.push(group("all".to_owned(), None));
-            reader.group_nodes.push(root);
+            reader.group_places.push(root.place());
         } else {
             reader.group(root, None);
         }
@@ -55,21 +59,21 @@ impl<'n> InventoryReader<'n> {
 
     pub(super) fn problem(
         &mut self,
-        node: &Node,
+        place: (u32, u32),
         group: Option<usize>,
         message: impl Into<String>,
     ) {
-        let problem = self.problem_at((node.line, node.column), group, message.into());
+        let problem = self.problem_at(place, group, message.into());
         self.problems.push(problem);
     }
 
     pub(super) fn warning(
         &mut self,
-        node: &Node,
+        place: (u32, u32),
         group: Option<usize>,
         message: impl Into<String>,
     ) {
-        let warning = self.problem_at((node.line, node.column), group, message.into());
+        let warning = self.problem_at(place, group, message.into());
         self.warnings.push(warning);
     }
 
@@ -94,11 +98,10 @@ impl<'n> InventoryReader<'n> {
             match mapping.get("_plugin") {
                 Some(plugin) if plugin.as_str().is_none() => {
                     let message = plugin.mismatch("`_plugin` to name a plugin");
-                    self.problem(plugin, Some(group), message);
+                    self.problem(plugin.place(), Some(group), message);
                 }
                 Some(_) => {
-                    let location =
-                        self.problem_at((node.line, node.column), Some(group), String::new());
+                    let location = self.problem_at(node.place(), Some(group), String::new());
                     let reference = reference_key(&node.to_value());
                     self.references.entry(reference).or_insert(location);
                 }
@@ -114,53 +117,61 @@ impl<'n> InventoryReader<'n> {
             .for_each(|item| self.references(item, group));
     }
 
-    fn group(&mut self, node: &'n Node, parent: Option<usize>) {
-        let Some(mapping) = node.as_mapping() else {
-            return self.problem(node, parent, node.mismatch("a group to be a mapping"));
+    fn group(&mut self, node: Node, parent: Option<usize>) {
+        let place = node.place();
+        let mut mapping = match node.into_mapping() {
+            Ok(mapping) => mapping,
+            Err(node) => {
+                let message = node.mismatch("a group to be a mapping");
+                return self.problem(place, parent, message);
+            }
         };
-        let (name, name_node) = match (parent, mapping.get("name")) {
-            (None, _) => ("all".to_owned(), node),
+        let (name, name_place) = match (parent, mapping.get("name")) {
+            (None, _) => ("all".to_owned(), place),
             (Some(_), None) => {
-                return self.problem(node, parent, "expected a group to have a name");
+                return self.problem(place, parent, "expected a group to have a name");
             }
             (Some(_), Some(name)) => match name.as_str() {
-                Some(text) if !text.is_empty() => (text.to_owned(), name),
-                Some(_) => return self.problem(name, parent, "expected a group to have a name"),
+                Some(text) if !text.is_empty() => (text.to_owned(), name.place()),
+                Some(_) => {
+                    return self.problem(name.place(), parent, "expected a group to have a name");
+                }
                 None => {
                     let message = name.mismatch("a group's name to be a text");
-                    return self.problem(name, parent, message);
+                    return self.problem(name.place(), parent, message);
                 }
             },
         };
         let this = self.tree.groups.len();
-        self.tree.groups.push(group(name.clone(), parent));
-        self.group_nodes.push(name_node);
+        let illegal = illegal(&name);
+        self.tree.groups.push(group(name, parent));
+        self.group_places.push(name_place);
         if let Some(parent) = parent {
             self.tree.groups[parent].children.push(this);
         }
-        if let Some(character) = illegal(&name) {
-            self.problem(
-                name_node,
-                Some(this),
-                format!("illegal character {character:?} in the group's name"),
-            );
+        if let Some(character) = illegal {
+            let message = format!("illegal character {character:?} in the group's name");
+            self.problem(name_place, Some(this), message);
         }
-        self.version(mapping, this);
+        self.version(&mapping, this);
         if parent.is_none() {
-            self.check_origin(mapping);
+            self.check_origin(&mapping);
         }
         let extra = if parent.is_none() { "version" } else { "name" };
         self.unknown_keys(
-            mapping,
-            &[&DATA_KEYS[..], &GROUP_KEYS, &[extra]].concat(),
+            &mapping,
+            &[&DATA_KEYS, &GROUP_KEYS, &[extra]],
             this,
-            "the group",
+            format_args!("the group"),
         );
-        self.tree.groups[this].data = self.data(mapping, Owner::group(this));
-        for entry in self.list(mapping, "targets", this) {
+        self.check_data(&mapping, Owner::group(this));
+        self.tree.groups[this].data = TargetData::of(&mapping);
+        let [targets, groups] = ["targets", "groups"].map(|key| self.list(&mut mapping, key, this));
+        drop(mapping);
+        for entry in targets {
             self.target(entry, this);
         }
-        for inner in self.list(mapping, "groups", this) {
+        for inner in groups {
             self.group(inner, Some(this));
         }
     }
@@ -176,14 +187,14 @@ impl<'n> InventoryReader<'n> {
         });
         if let Some(node) = is_ansible {
             let message = format!("found a group of Ansible{NOT_BOLT}");
-            self.warning(node, None, message);
+            self.warning(node.place(), None, message);
         }
     }
 
     fn version(&mut self, mapping: &Mapping, group: usize) {
         if let Some(nodes) = mapping.get("nodes") {
             self.problem(
-                nodes,
+                nodes.place(),
                 Some(group),
                 "expected `targets`, found `nodes`: this looks like an inventory of version 1, \
                  expected version 2",
@@ -196,39 +207,45 @@ impl<'n> InventoryReader<'n> {
                     None => version.kind_name().to_owned(),
                 };
                 let message = format!("expected version 2 of the inventory, found {found}");
-                self.problem(version, None, message);
+                self.problem(version.place(), None, message);
             }
             _ => {}
         }
     }
 
-    fn list(&mut self, mapping: &'n Mapping, key: &str, group: usize) -> &'n [Node] {
-        let Some(node) = mapping.given(key) else {
-            return &[];
-        };
-        node.as_sequence().unwrap_or_else(|| {
-            self.type_problem(node, key, "a list", Owner::group(group));
-            &[]
-        })
+    /// Takes a list out of a mapping.
+    fn list(&mut self, mapping: &mut Mapping, key: &str, group: usize) -> Vec<Node> {
+        match mapping.remove(key).map(Node::into_sequence) {
+            None => Vec::new(),
+            Some(Ok(items)) => items,
+            Some(Err(node)) => {
+                if !node.is_undef() {
+                    self.type_problem(&node, key, "a list", Owner::group(group));
+                }
+                Vec::new()
+            }
+        }
     }
 
+    /// Warns about the keys of a mapping that are in none of these lists.
     pub(super) fn unknown_keys(
         &mut self,
         mapping: &Mapping,
-        known: &[&str],
+        known: &[&[&str]],
         group: usize,
-        context: &str,
+        context: fmt::Arguments<'_>,
     ) {
+        let is_known = |name: &str| {
+            name == "_plugin" || name == "nodes" || known.iter().any(|keys| keys.contains(&name))
+        };
         for (node, _) in mapping.iter() {
-            let key = node.key.to_string();
-            if known.contains(&key.as_str()) || key == "_plugin" || key == "nodes" {
+            if node.as_str().is_some_and(is_known) {
                 continue;
             }
-            let hint = did_you_mean(&key, known.iter().copied());
-            let position = (node.line, node.column);
+            let key = node.key.to_string();
+            let hint = did_you_mean(&key, known.concat());
             let message = format!("unknown key `{key}` in {context}{hint}");
-            self.warnings
-                .push(self.problem_at(position, Some(group), message));
+            self.warning((node.line, node.column), Some(group), message);
         }
     }
 }

@@ -123,7 +123,7 @@ impl Inventory {
             } else {
                 Listed::No
             },
-            aliases: entry.map(|entry| entry.aliases.clone()).unwrap_or_default(),
+            aliases: self.aliases_of(entry),
             groups: groups.into_iter().map(str::to_owned).collect(),
             ..Target::default()
         };
@@ -136,6 +136,12 @@ impl Inventory {
             Some((reference, error)) => filled.with_fault(self.failed(name, reference, error)),
             None => filled,
         }
+    }
+
+    fn aliases_of(&self, entry: Option<&TargetEntry>) -> Vec<String> {
+        let aliases = entry.into_iter().flat_map(|entry| &entry.aliases);
+        let aliases = aliases.filter_map(|number| self.names.aliases.get_index(*number));
+        aliases.map(|(alias, _)| alias.clone()).collect()
     }
 
     fn fill(
@@ -153,8 +159,7 @@ impl Inventory {
             data.overlay(&own, lookup);
         }
         target.uri = data.uri.map(|uri| *uri).or_else(|| uri.cloned());
-        let config = Value::Hash(data.config);
-        let known = lookup.if_known(|lookup| lookup.value(&config).into_owned());
+        let known = lookup.if_known(|lookup| lookup.resolved(Value::Hash(data.config)));
         let mut unresolved: Vec<String> = Vec::new();
         let mut config = match known {
             Some(Value::Hash(config)) => config,
@@ -183,7 +188,7 @@ impl Inventory {
         };
         let mut target = target.with_transport(configured, |transport| {
             let options = config.remove(transport).unwrap_or(Value::Undef);
-            let known = lookup.if_known(|lookup| lookup.value(&options).into_owned());
+            let known = lookup.if_known(|lookup| lookup.resolved(options));
             let options = match known {
                 Some(Value::Hash(options)) => options,
                 Some(Value::Undef) => Hash::new(),

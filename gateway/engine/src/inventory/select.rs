@@ -98,8 +98,9 @@ impl Inventory {
         for target in unlisted.take(GUESSES).filter_map(Arc::get_mut) {
             let Some(uri) = &target.uri else { continue };
             let has_same_address = |entry: &TargetEntry| {
-                let mut uris = entry.definitions().filter_map(|data| data.uri.as_deref());
-                uris.any(|other| uri.has_same_address(other))
+                let uris = entry.definitions();
+                let mut uris = uris.filter_map(|definition| definition.uri.as_deref());
+                uris.any(|other| uri.has_address_of(other))
             };
             let mut entries = self.tree.entries.iter();
             let namesake = entries.find(|(_, entry)| has_same_address(entry));
@@ -163,12 +164,10 @@ impl Inventory {
         if let Some((name, _)) = self.devices.get_key_value(&name) {
             return Some(vec![name]);
         }
-        let folded = self
-            .folded
-            .get(&name.to_lowercase())
-            .map_or(&[][..], Vec::as_slice);
-        if !folded.is_empty() || !is_glob(word) {
-            return Some(folded.iter().map(|index| self.entry(*index).0).collect());
+        let entries = self.entries_in_any_case(&name);
+        if !entries.is_empty() || !is_glob(word) {
+            let names = entries.into_iter().map(|entry| self.tree.name(entry));
+            return Some(names.collect());
         }
         let glob = Glob::new(word)?;
         let groups = self.tree.groups.iter().enumerate();
@@ -186,17 +185,8 @@ impl Inventory {
             .filter(|(alias, _)| glob.matches(alias));
         let found = members
             .chain(names)
-            .chain(aliases.map(|(_, name)| name.as_str()))
+            .chain(aliases.map(|(_, entry)| self.tree.name(*entry)))
             .chain(self.device_names().filter(|name| glob.matches(name)));
         Some(found.collect())
-    }
-
-    fn entry(&self, index: usize) -> (&str, &TargetEntry) {
-        let (name, entry) = self
-            .tree
-            .entries
-            .get_index(index)
-            .expect("the index was made of the entries");
-        (name, entry)
     }
 }

@@ -24,9 +24,15 @@ pub(crate) struct Uri {
 
 impl Uri {
     /// Whether both lead to the same address with the same scheme, whoever logs in.
-    pub(super) fn has_same_address(&self, other: &Self) -> bool {
-        self.host.is_some()
-            && (&self.scheme, &self.host, self.port) == (&other.scheme, &other.host, other.port)
+    pub(super) fn has_address_of(&self, other: &str) -> bool {
+        // A large inventory is searched, and the host is never written in another way.
+        let may_be = |host: &String| other.contains(host.as_str());
+        if !self.host.as_ref().is_some_and(may_be) {
+            return false;
+        }
+        Self::parse(other).is_ok_and(|other| {
+            (&self.scheme, &self.host, self.port) == (&other.scheme, &other.host, other.port)
+        })
     }
 
     /// Parses a URI.

@@ -251,7 +251,7 @@ fn convert_rich(value: Json) -> Result<Value, String> {
         }
         Json::Object(mut pairs) => {
             let Some(kind) = pairs.get("__ptype").cloned() else {
-                let pair = |(key, value)| Ok((Key::String(key), convert_rich(value)?));
+                let pair = |(key, value)| Ok((Key::from(key), convert_rich(value)?));
                 let pairs: Result<Hash, String> = pairs.into_iter().map(pair).collect();
                 return Ok(Value::Hash(pairs?));
             };
@@ -272,7 +272,7 @@ fn convert_rich(value: Json) -> Result<Value, String> {
 /// Converts a pair of a hash whose keys are not all texts.
 fn convert_pair(pair: &[Json]) -> Result<(Key, Value), String> {
     let key = match &pair[0] {
-        Json::String(text) => Key::String(text.clone()),
+        Json::String(text) => Key::from(text.as_str()),
         number => Key::Integer(
             number
                 .as_i64()

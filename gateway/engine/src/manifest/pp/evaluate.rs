@@ -220,7 +220,7 @@ impl Evaluation<'_> {
         } in attributes
         {
             let these = match (name, self.value(value)?) {
-                (Some(name), value) => [(Key::String(name.clone()), value)].into_iter().collect(),
+                (Some(name), value) => [(Key::from(name.as_str()), value)].into_iter().collect(),
                 (None, Value::Hash(all)) => all,
                 (None, _) => {
                     let message = "expected a hash of attributes behind `* =>`";
@@ -278,7 +278,7 @@ impl Evaluation<'_> {
                 let mut hash = Hash::new();
                 for (key, value) in pairs {
                     let key = match self.value(key)? {
-                        Value::String(text) => Key::String(text),
+                        Value::String(text) => Key::from(text),
                         Value::Integer(number) => Key::Integer(number),
                         _ => {
                             let message = "expected a key to be a text or a whole number";
