@@ -42,6 +42,8 @@ pub(crate) enum CommandMode {
     Lines,
     /// A task that runs `session exec` for each command.
     Task,
+    /// `command run`, with commands that the family declares harmless.
+    Show,
 }
 
 /// The maximum duration of a session's commands, in milliseconds.
@@ -119,6 +121,9 @@ fn session(
         CommandMode::Task,
         CommandMode::Exec,
     ]);
+    if family && mode == CommandMode::Lines && dice.chance(60) {
+        mode = CommandMode::Show;
+    }
     let mut commands = Vec::new();
     let most = if mode == CommandMode::Exec {
         1
@@ -128,6 +133,10 @@ fn session(
     let mut time = 0;
     while commands.len() < most && time < MAX_DURATION {
         let kind = kind(&mut dice, habit);
+        let asks = matches!(kind.name, "answered" | "confirm");
+        if asks && mode == CommandMode::Show {
+            continue;
+        }
         if kind.name == "answered" {
             if !commands.is_empty() {
                 continue;
@@ -138,7 +147,7 @@ fn session(
         time += cost(device, habit, &user, &command);
         commands.push(command);
         // An unanswered question ends the session.
-        if matches!(kind.name, "answered" | "confirm") {
+        if asks {
             break;
         }
     }
