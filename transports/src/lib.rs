@@ -69,8 +69,9 @@ pub use restconf::RestconfSession;
 pub use retry_budget::RetryBudget;
 pub use session::hosted_program;
 pub use session::{
-    AttributeChange, Block, ByteStream, CommandLine, Context, DataStore, Destination, Dial, Mode,
-    Opening, ProxyConnection, ProxyLink, ResourceAction, ResourceFailure, Resources, Transport,
+    AttributeChange, Block, ByteStream, Claim, CommandLine, Context, DataStore, Destination, Dial,
+    Mode, Opening, ProxyConnection, ProxyLink, ResourceAction, ResourceFailure, Resources,
+    Transport,
 };
 pub use snmp::SnmpSession;
 pub use ssh_cli::{SshCli, SshCliSession};

@@ -31,7 +31,12 @@ struct Patterns<'a> {
     rules: String,
     /// The attributes with patterns.
     names: Vec<&'a str>,
+    /// Those of the block's first line whose texts stand in quotes.
+    quoted: Vec<&'a str>,
 }
+
+/// The pattern of a text in quotes.
+const QUOTED: &str = r#""(?:[^"\\]|\\.)*""#;
 
 impl LinePatterns {
     /// Whether a source of rows is read with the lines of its type.
@@ -68,6 +73,7 @@ impl LinePatterns {
             values: String::new(),
             rules: String::new(),
             names: Vec::new(),
+            quoted: Vec::new(),
         };
         let block = get.get(BLOCK).or_else(|| form.get("mode"));
         match (&block, is_singleton) {
@@ -86,9 +92,13 @@ impl LinePatterns {
             patterns.rules.push_str("  ^${END}$$\n");
         }
         let indent = if block.is_some() { " " } else { "" };
-        let namevars = patterns.names.iter().map(|name| (*name).to_owned());
+        let namevar = |name: &&str| match patterns.quoted.contains(name) {
+            true => unquoted(name),
+            false => (*name).to_owned(),
+        };
+        let namevars = patterns.names.iter();
         let mut expressions: Vec<(FileNode<'_>, String, String)> = namevars
-            .map(|name| (get.clone(), name.clone(), name))
+            .map(|name| (get.clone(), (*name).to_owned(), namevar(name)))
             .collect();
         for item in lines.items() {
             expressions.extend(patterns.item(&item, indent, problems));
@@ -120,7 +130,7 @@ impl<'a> Patterns<'a> {
             match part {
                 Part::Text(text) if is_pattern => rule.push_str(&pattern(text)),
                 Part::Text(text) => rule.push_str(&escaped(text)),
-                Part::Name(name) if missing.contains(&name) => {
+                Part::Name(name, is_quoted) if missing.contains(&name) => {
                     missing.retain(|other| *other != name);
                     let (known, _) = self
                         .schema
@@ -128,11 +138,15 @@ impl<'a> Patterns<'a> {
                         .get_key_value(name)
                         .expect("a namevar");
                     self.names.push(known.as_str());
+                    let value = in_quotes("\\S+", is_quoted);
+                    if is_quoted {
+                        self.quoted.push(known.as_str());
+                    }
                     self.values
-                        .push_str(&format!("Value Required {name} (\\S+)\n"));
+                        .push_str(&format!("Value Required {name} ({value})\n"));
                     rule.push_str(&format!("${{{name}}}"));
                 }
-                Part::Name(name) => {
+                Part::Name(name, _) => {
                     let message =
                         format!("`{{{{ {name} }}}}` cannot be read: expected each namevar once");
                     problems.push(file_node.problem(message));
@@ -183,7 +197,7 @@ impl<'a> Patterns<'a> {
                 format!("({})", default.value.source())
             }
         };
-        let (mut rule, mut found) = (String::new(), 0);
+        let (mut rule, mut found, mut is_quoted) = (String::new(), 0, false);
         let list = if kind == "each" { "List " } else { "" };
         if kind == "flag" && read.is_none() {
             let positive = source
@@ -205,11 +219,12 @@ impl<'a> Patterns<'a> {
             match part {
                 Part::Text(text) if read.is_some() => rule.push_str(&pattern(text)),
                 Part::Text(text) => rule.push_str(&escaped(text)),
-                Part::Name(VALUE | ITEM) => {
+                Part::Name(VALUE | ITEM, quoted) => {
                     found += 1;
+                    is_quoted = quoted;
                     rule.push_str(&format!("${{{name}}}"));
                 }
-                Part::Name(_) => found = 2,
+                Part::Name(..) => found = 2,
             }
         }
         let expected = if kind == "each" { ITEM } else { VALUE };
@@ -223,11 +238,16 @@ impl<'a> Patterns<'a> {
         }
         // The last value of a line may have blanks.
         let value = if rule.ends_with('}') { ".+" } else { "\\S+" };
+        let value = in_quotes(value, is_quoted);
         self.values
             .push_str(&format!("Value {list}{name} ({value})\n"));
         self.rules.push_str(&format!("  ^{indent}{rule}$$\n"));
         self.names.push(name);
-        let mut value = name.to_owned();
+        let mut value = match (is_quoted, kind) {
+            (false, _) => name.to_owned(),
+            (true, "each") => format!("{name} | map('unquoted') | list"),
+            (true, _) => unquoted(name),
+        };
         if let Some(map) = item.get("map") {
             let mut words = serde_json::Map::new();
             for (key, word) in map.pairs(problems) {
@@ -235,7 +255,7 @@ impl<'a> Patterns<'a> {
                 words.insert(word.unwrap_or_default(), key.into());
             }
             let words = serde_json::Value::Object(words);
-            value = format!("{words}[{name}] if {name} in {words} else {name}");
+            value = format!("{words}[{value}] if {value} in {words} else {value}");
         }
         let value = match (kind, &*default) {
             ("each", _) | (_, "none") => value,
@@ -248,8 +268,8 @@ impl<'a> Patterns<'a> {
 /// A part of a line.
 enum Part<'t> {
     Text(&'t str),
-    /// What `{{ }}` holds.
-    Name(&'t str),
+    /// What `{{ }}` holds, and whether that stands in quotes.
+    Name(&'t str, bool),
 }
 
 /// The parts of a line.
@@ -258,11 +278,34 @@ fn parts(mut text: &str) -> Vec<Part<'_>> {
     while let Some((before, rest)) = text.split_once("{{") {
         let (name, after) = rest.split_once("}}").unwrap_or((rest, ""));
         parts.push(Part::Text(before));
-        parts.push(Part::Name(name.trim()));
+        parts.push(match name.split_once('|') {
+            Some((name, filter)) if quotes(filter.trim()) => Part::Name(name.trim(), true),
+            _ => Part::Name(name.trim(), false),
+        });
         text = after;
     }
     parts.push(Part::Text(text));
     parts
+}
+
+/// Whether a filter puts a text in quotes, and does nothing else.
+fn quotes(filter: &str) -> bool {
+    let arguments = filter.strip_prefix("quoted").map(str::trim_start);
+    let is_call = |text: &str| text.starts_with('(') && text.find(')') == Some(text.len() - 1);
+    arguments.is_some_and(|text| text.is_empty() || is_call(text))
+}
+
+/// The expression of a text that may stand in quotes.
+fn unquoted(name: &str) -> String {
+    format!("({name} | unquoted)")
+}
+
+/// The pattern of a value, which may stand in quotes.
+fn in_quotes(value: &str, is_quoted: bool) -> String {
+    match is_quoted {
+        true => format!("{QUOTED}|{value}"),
+        false => value.to_owned(),
+    }
 }
 
 /// A pattern as a part of a rule, where `$$` is the end of a line.

@@ -56,6 +56,71 @@ cli:
     - { attribute: console, flag: logging console }
 ";
 
+const POOL: &str = r#"
+name: pool
+desc: A pool.
+attributes:
+  name: { type: String, behaviour: namevar, desc: Its name. }
+  label: { type: 'Optional[String]', desc: What it is for. }
+  mode: { type: 'Optional[Enum[on, off]]', desc: Its mode. }
+  members: { type: 'Optional[Array[String]]', desc: Its members. }
+  key: { type: 'Optional[String]', sensitive: true, behaviour: parameter, desc: Its key. }
+cli:
+  get: { command: show running-config }
+  mode: edit {{ name | quoted }}
+  lines:
+    - { attribute: label, line: "label {{ value | quoted('$') }} end" }
+    - { attribute: mode, line: 'mode {{ value|quoted }}', map: { 'on': yes please, 'off': 'no' } }
+    - { attribute: members, each: 'member {{ item | quoted }}' }
+    - { attribute: key, set: 'key {{ value | quoted }}' }
+"#;
+
+#[test]
+fn what_is_written_in_quotes_is_read_without_them() {
+    let label = r#"the "core" of $5 \o/"#;
+    let written = lines(
+        POOL,
+        json!({}),
+        json!({"label": label, "mode": "on", "members": ["a b", "c\\"]}),
+    );
+    assert_eq!(
+        written,
+        [
+            r#"edit "e1""#,
+            r#" label "the \"core\" of \$5 \\o/" end"#,
+            r#" mode "yes please""#,
+            r#" member "a b""#,
+            r#" member "c\\""#,
+        ]
+    );
+    let shown = written.join("\n") + "\nedit plain\n label short end\n mode no\n member \"x\" y\n";
+    assert_eq!(
+        rows(POOL, &shown),
+        json!([
+            { "name": "e1", "label": label, "mode": "on", "members": ["a b", "c\\"] },
+            { "name": "plain", "label": "short", "mode": "off", "members": ["\"x\" y"] },
+        ])
+    );
+}
+
+#[test]
+fn a_secret_in_quotes_is_escaped_when_it_is_typed() {
+    let kind = read(POOL).expect("nothing is wrong");
+    let secret = Value::from(r#"a"b\c"#).into_sensitive();
+    let mut should = Hash::new();
+    should.insert("key", secret);
+    let (name, should) = kind.schema().desire(Some("e1"), should).expect("it fits");
+    let (name, change) = kind
+        .canonical_change(&name, Some(Hash::new()), should)
+        .expect("canonical");
+    let rendered = |secrets| kind.render(&name, &change, None, secrets).expect("lines");
+    assert_eq!(rendered(SecretVisibility::InClear)[1], r#" key "a\"b\\c""#);
+    assert_eq!(
+        rendered(SecretVisibility::Redacted)[1],
+        r#" key "Sensitive [value redacted]""#
+    );
+}
+
 fn read(text: &str) -> Result<DeclaredType, String> {
     let file = YamlFile::parse("port.yaml", text).expect("it is YAML");
     let mut problems = Problems::new();

@@ -15,6 +15,7 @@
 //! the expected result: `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of
 //! the changes in order. For an expected error, `error.txt` contains its text instead.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use devgate_schemas::yaml::Node;
@@ -56,6 +57,16 @@ struct CaseOutput {
     namevars: Vec<String>,
     /// Whether the case compares only a part.
     is_partial: bool,
+    /// The requests for which the case has no file.
+    missing: Vec<String>,
+}
+
+/// The recorded answers of a case.
+struct Recorded {
+    /// The name and the text of each file.
+    files: Vec<(String, String)>,
+    /// The requests that have no file, in the order in which they were needed.
+    missing: RefCell<Vec<String>>,
 }
 
 /// The keys of a `case.yaml`.
@@ -137,6 +148,7 @@ impl Family {
             text: actual,
             namevars,
             is_partial,
+            missing,
         } = self.try_case(folder, case)?;
         let comparison = if is_partial {
             Comparison::Part
@@ -160,7 +172,7 @@ impl Family {
             folder.write(&path, part.as_deref().unwrap_or(&actual))?;
             return Ok(Ok(()));
         }
-        Ok(match (expected_file, expected, part) {
+        let outcome = match (expected_file, expected, part) {
             (None, ..) => Err(format!(
                 "there is no {path} to compare with; run again with UPDATE=1"
             )),
@@ -168,7 +180,15 @@ impl Family {
                 difference(&comparison.expected(&expected), &part)
             }
             (Some(file), ..) => Err(format!("expected {file}, found {actual_file}:\n{actual}")),
-        })
+        };
+        Ok(outcome.map_err(|mut difference| {
+            for request in missing {
+                let file = file_of(&request);
+                let message = format!("\nthere is no {case}/{file} with the answer to `{request}`");
+                difference.push_str(&message);
+            }
+            difference
+        }))
     }
 
     fn try_case(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
@@ -215,11 +235,11 @@ impl Family {
                 CaseOutput::new("lines.txt", lines.map(|lines| lines.join("\n") + "\n"))
             }
             (Some(kind), None) => {
-                let outputs = outputs(folder, case)?;
-                let output = |command: &str| output_of(&outputs, command);
+                let recorded = Recorded::read(folder, case)?;
+                let output = |request: &str| recorded.answer(request);
                 let resources = kind.resources(output, facts.as_ref());
                 let resources = resources.map(|resources| pretty(&json!(resources)));
-                CaseOutput::new("resources.json", resources)
+                CaseOutput::new("resources.json", resources).without(&recorded)
             }
         };
         if output.file == "error.txt" {
@@ -239,19 +259,17 @@ impl Family {
     }
 
     fn try_facts(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let outputs = outputs(folder, case)?;
-        Ok(CaseOutput::new(
-            "facts.json",
-            Ok(pretty(&self.facts_json(&outputs))),
-        ))
+        let recorded = Recorded::read(folder, case)?;
+        let facts = pretty(&self.facts_json(&recorded));
+        Ok(CaseOutput::new("facts.json", Ok(facts)).without(&recorded))
     }
 
     /// Returns the facts and the resources of every type, or the error of a type that cannot read its
     /// output.
     fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let outputs = outputs(folder, case)?;
-        let mut json = self.facts_json(&outputs);
-        let output = |command: &str| output_of(&outputs, command);
+        let recorded = Recorded::read(folder, case)?;
+        let mut json = self.facts_json(&recorded);
+        let output = |request: &str| recorded.answer(request);
         let facts = self.facts_of(output, |_| {});
         for kind in self.types.iter() {
             let resources = kind.resources(output, Some(&facts));
@@ -261,13 +279,13 @@ impl Family {
                 Err(error) => json!({ "error": error.to_string() }),
             };
         }
-        Ok(CaseOutput::new("session.json", Ok(pretty(&json))))
+        Ok(CaseOutput::new("session.json", Ok(pretty(&json))).without(&recorded))
     }
 
     /// Returns the facts in these outputs, and the messages about facts that could not be read.
-    fn facts_json(&self, outputs: &[(String, String)]) -> serde_json::Value {
+    fn facts_json(&self, recorded: &Recorded) -> serde_json::Value {
         let mut messages = Vec::new();
-        let output = |command: &str| output_of(outputs, command);
+        let output = |request: &str| recorded.answer(request);
         let facts = self.facts_of(output, |message| messages.push(message));
         let mut json = json!({ "facts": facts });
         if !messages.is_empty() {
@@ -289,7 +307,44 @@ impl CaseOutput {
             text,
             namevars: Vec::new(),
             is_partial: false,
+            missing: Vec::new(),
         }
+    }
+
+    /// Notes which answers the case does not have.
+    fn without(self, recorded: &Recorded) -> Self {
+        Self {
+            missing: recorded.missing.take(),
+            ..self
+        }
+    }
+}
+
+impl Recorded {
+    fn read(folder: &Folder, case: &str) -> Result<Self> {
+        let mut files = Vec::new();
+        for file in folder.names(case)? {
+            if !EXPECTED.contains(&file.as_str()) && file != FILE {
+                let text = folder.read(&format!("{case}/{file}"))?;
+                files.push((file, text));
+            }
+        }
+        Ok(Self {
+            files,
+            missing: RefCell::default(),
+        })
+    }
+
+    fn answer(&self, request: &str) -> Option<&str> {
+        let file = file_of(request);
+        let found = self.files.iter().find(|(name, _)| *name == file);
+        if found.is_none() {
+            let mut missing = self.missing.borrow_mut();
+            if !missing.iter().any(|known| known == request) {
+                missing.push(request.to_owned());
+            }
+        }
+        found.map(|(_, text)| text.as_str())
     }
 }
 
@@ -311,18 +366,6 @@ pub(super) fn case_folders(folder: &Folder, path: &str, depth: usize) -> Result<
         found.push(path.to_owned());
     }
     Ok(found)
-}
-
-/// Returns the recorded answers, each with the name of its file.
-fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
-    let mut outputs = Vec::new();
-    for file in folder.names(case)? {
-        if !EXPECTED.contains(&file.as_str()) && file != "case.yaml" {
-            let output = folder.read(&format!("{case}/{file}"))?;
-            outputs.push((file, output));
-        }
-    }
-    Ok(outputs)
 }
 
 /// Returns the lines of a case's changes.
@@ -364,11 +407,4 @@ fn hash(node: &Node) -> Hash {
         Value::Hash(hash) => hash,
         _ => Hash::new(),
     }
-}
-
-fn output_of<'o>(outputs: &'o [(String, String)], command: &str) -> Option<&'o str> {
-    let file = file_of(command);
-    let mut outputs = outputs.iter();
-    let (_, output) = outputs.find(|(name, _)| *name == file)?;
-    Some(output)
 }

@@ -20,6 +20,8 @@ use std::sync::Arc;
 use devgate_schemas::Value;
 use devgate_transports::{Connect, Context, RetryBudget, Transport};
 
+use super::expected::pretty;
+use super::recording::{outputs_in, similar};
 use super::session::Session;
 use super::*;
 use crate::UpdateExpected;
@@ -228,6 +230,12 @@ cli:
         difference,
         "line 3: expected `    \"id\": 20`, found `    \"id\": 10`"
     );
+    let output = folder.path().join("cases/one/show vlan _ brief.txt");
+    fs::rename(&output, folder.path().join("cases/one/show vlan.txt")).expect("renamed");
+    let difference = outcome(UpdateExpected::No).expect_err("nothing is read");
+    let expected =
+        "there is no cases/one/show vlan _ brief.txt with the answer to `show vlan | brief`";
+    assert!(difference.ends_with(expected), "{difference}");
 }
 
 #[tokio::test]
@@ -283,18 +291,8 @@ fn the_example_in_the_readme_works() {
 ]
 "#;
     fs::write(folder.path().join("cases/vlans/resources.json"), resources).expect("written");
-    let cases = family
-        .test(UpdateExpected::No, Comparison::Whole)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(cases.len(), 2);
-    for case in cases {
-        assert_eq!(case.outcome, Ok(()), "{}", case.name);
-    }
-    let outputs = [
-        ("show version", "AcmeOS 1.2\nup for 1d02h03m\n"),
-        ("show ports", "e1 mtu 1500\ne1.10 mtu 1400\n"),
-    ];
-    let output = |command: &str| outputs.iter().find(|(c, _)| *c == command).map(|(_, o)| *o);
+    let recorded = outputs_in(&folder.path().join("cases/facts")).expect("it has outputs");
+    let output = |command: &str| similar(&recorded, command);
     let facts = family.facts_of(output, |problem| panic!("{problem}"));
     assert_eq!(
         serde_json::json!(facts),
@@ -307,6 +305,16 @@ fn the_example_in_the_readme_works() {
             "uptime_seconds": 93_780,
         })
     );
+    let facts = pretty(&serde_json::json!({ "facts": facts }));
+    fs::write(folder.path().join("cases/facts/facts.json"), facts).expect("written");
+    let cases = family
+        .test(UpdateExpected::No, Comparison::Whole)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(cases.len(), 3);
+    for case in cases {
+        assert_eq!(case.outcome, Ok(()), "{}", case.name);
+    }
+    assert_eq!(family.lint().expect("it is read"), []);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Skeletons of resource types, made of their attributes.
 
+use std::borrow::Cow;
+
 use devgate_schemas::{Hash, TypeSchema, Value};
 use serde_json::{Value as Json, json};
 
@@ -20,16 +22,29 @@ pub struct TypeTable {
 }
 
 /// The default of the namevar of a type that has one resource.
-const SINGLETON_NAMES: [&str; 2] = ["default", "settings"];
+const SINGLETON_NAMES: [&str; 2] = ["default", SINGLETON_NAME];
+
+/// The name of the only resource of a type, if the table has no attribute that names it.
+const SINGLETON_NAME: &str = "settings";
 
 impl Family {
-    /// The file of a type with these attributes, for a type of this family. It is valid, and says what to do next.
+    /// The file of a type with these attributes, for a type of this family. It is valid, and says what to do next. A type
+    /// without namevar and `ensure` has one resource.
     ///
     /// # Errors
     /// Fails when an attribute is wrong, or when there is no skeleton for the protocol.
     pub fn type_skeleton(&self, table: &TypeTable) -> Result<String> {
         let name = table.name.as_str();
-        let is_ensurable = table.attributes.iter().any(|(name, _)| name == "ensure");
+        let has = |sought: &str| table.attributes.iter().any(|(name, _)| name == sought);
+        let is_ensurable = has("ensure");
+        let mut table = Cow::Borrowed(table);
+        if namevars(&table).is_empty() && !is_ensurable && !has("name") {
+            let named =
+                json!({ "type": "String", "behaviour": "namevar", "default": SINGLETON_NAME });
+            let attributes = &mut table.to_mut().attributes;
+            attributes.insert(0, ("name".to_owned(), named));
+        }
+        let table = &*table;
         let singleton = match &namevars(table)[..] {
             [(named, attribute)] if *named == "name" && !is_ensurable => {
                 let default = attribute["default"].as_str();

@@ -11,6 +11,8 @@
 //! | `mac` | a MAC address as `aa:bb:cc:dd:ee:ff` |
 //! | `interface` | an interface's name in full, by the family's table or by words: `Gi0/1` is `GigabitEthernet0/1` |
 //! | `ranges` | a list of numbers in one form: `3,1-2` is `1-3` |
+//! | `quoted` | a text in quotes, with a backslash before each quote and backslash; `quoted('$')`: before each `$`, too |
+//! | `unquoted` | the text in such quotes; a text without quotes around it stays as it is |
 //! | `seconds` | the seconds of a length of time: `1d02h03m`, `2 hours, 5 minutes`, `01:02:03` |
 //! | `x is changed(y)` | whether x is given, and is not y: `{% if mtu is changed(is.mtu) %}` |
 //! | `x is matching(pattern)` | whether a regular expression matches somewhere in a text |
@@ -21,7 +23,7 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::names::{INTERFACE, NameForm, NameTable};
 use super::network::{self, Prefix};
-use super::uptime;
+use super::{NO_VALUE, quoting, scope, uptime};
 
 /// The function that refuses a change.
 pub(super) const FAIL: &str = "fail";
@@ -51,6 +53,8 @@ pub(super) fn add(language: &mut Environment<'static>) {
         interface(text, words)
     });
     language.add_filter("ranges", |text: &str| filter_result(network::ranges(text)));
+    language.add_filter("quoted", quoted);
+    language.add_filter("unquoted", quoting::unquoted);
     language.add_filter("seconds", |text: &str| filter_result(uptime::seconds(text)));
     language.add_test("changed", |value: &Value, other: &Value| {
         !value.is_none() && value != other
@@ -97,6 +101,19 @@ fn integer(text: &str) -> Result<Option<i64>, Error> {
             .map(Some)
             .map_err(|_| format!("`{text}` is no whole number")),
     )
+}
+
+/// Secrets are still placeholders here.
+fn quoted(value: &Value, also: Option<&str>) -> Result<String, Error> {
+    if value.is_none() || value.is_undefined() {
+        return Err(Error::new(ErrorKind::UndefinedError, NO_VALUE));
+    }
+    let text = value.as_str().ok_or_else(|| {
+        let message = format!("`quoted` expects a text, got {}", value.kind());
+        Error::new(ErrorKind::InvalidOperation, message)
+    })?;
+    let text = scope::escaped_for_quotes(text, also.unwrap_or_default());
+    Ok(format!("\"{text}\""))
 }
 
 fn address(text: &str) -> Result<String, Error> {

@@ -7,13 +7,16 @@ use devgate_schemas::{Facts, Hash, REDACTED, Resource, Sensitive, TypeSchema, Va
 use minijinja::value::{Object, Serde};
 use minijinja::{Error as JinjaError, ErrorKind, Value as JinjaValue};
 
+use super::quoting;
+
 /// The values by name that an expression or a template sees.
 pub(crate) struct Scope(pub(super) JinjaValue);
 
 /// The secrets of a change. Templates see placeholders in their place, so that no template output and no
 /// error contains a secret. Equal secrets have equal placeholders, so that they can be compared.
 ///
-/// A placeholder is a number between two control characters, which no value may contain.
+/// A placeholder is a number between two control characters, which no value may contain. Where a template puts the secret
+/// in quotes, a mark follows for each time, with the further characters that are escaped.
 #[derive(Default)]
 pub(crate) struct Secrets(Vec<Sensitive<Value>>);
 
@@ -31,6 +34,9 @@ pub(crate) struct Revealed {
 struct UnknownFacts;
 
 const PLACEHOLDER: (char, char) = ('\u{1}', '\u{2}');
+
+/// What marks a placeholder whose secret stands in quotes.
+const QUOTED: char = '\u{4}';
 
 /// A line end of a value in the output of a template of lines. No value may contain it.
 pub(crate) const VALUE_LINE_END: char = '\u{3}';
@@ -177,11 +183,15 @@ impl Secrets {
         let (mut clear, mut shown) = (String::new(), String::new());
         let mut secrets = Vec::new();
         let mut rest = text;
-        while let Some((before, number, after)) = next_placeholder(rest) {
+        while let Some((before, placeholder, after)) = next_placeholder(rest) {
             clear.push_str(before);
             shown.push_str(before);
-            if let Some(secret) = self.0.get(number) {
-                let secret = escape.escaped(&rendered(secret.reveal()));
+            if let Some(secret) = self.0.get(placeholder.number) {
+                let quotings = placeholder.quotings.iter();
+                let secret = quotings.fold(rendered(secret.reveal()), |text, also| {
+                    quoting::escaped(&text, also)
+                });
+                let secret = escape.escaped(&secret);
                 clear.push_str(&secret);
                 shown.push_str(REDACTED);
                 secrets.push(Sensitive::new(secret));
@@ -210,7 +220,9 @@ impl Secrets {
         match value {
             Value::String(text) => match next_placeholder(text) {
                 // The secret keeps its type: it may be a number.
-                Some(("", number, "")) if number < self.0.len() => {
+                Some(("", Placeholder { number, quotings }, ""))
+                    if number < self.0.len() && quotings.is_empty() =>
+                {
                     Value::Sensitive(self.0[number].clone())
                 }
                 _ => self.revealed_text(text, Escape::None),
@@ -270,10 +282,38 @@ impl Secrets {
     }
 }
 
-fn next_placeholder(text: &str) -> Option<(&str, usize, &str)> {
+/// What stands for a secret.
+struct Placeholder<'t> {
+    number: usize,
+    /// The further characters that are escaped, for each time that it was put in quotes.
+    quotings: Vec<&'t str>,
+}
+
+fn next_placeholder(text: &str) -> Option<(&str, Placeholder<'_>, &str)> {
     let (before, rest) = text.split_once(PLACEHOLDER.0)?;
-    let (number, after) = rest.split_once(PLACEHOLDER.1)?;
-    Some((before, number.parse().ok()?, after))
+    let (inside, after) = rest.split_once(PLACEHOLDER.1)?;
+    let mut parts = inside.split(QUOTED);
+    let placeholder = Placeholder {
+        number: parts.next()?.parse().ok()?,
+        quotings: parts.collect(),
+    };
+    Some((before, placeholder, after))
+}
+
+/// Escapes a text that is to stand in quotes. Its secrets are escaped when they are revealed.
+pub(super) fn escaped_for_quotes(text: &str, also: &str) -> String {
+    let (mut escaped, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, secret)) = rest.split_once(PLACEHOLDER.0) {
+        let (secret, after) = secret.split_once(PLACEHOLDER.1).unwrap_or((secret, ""));
+        escaped.push_str(&quoting::escaped(before, also));
+        escaped.push(PLACEHOLDER.0);
+        escaped.push_str(secret);
+        escaped.push(QUOTED);
+        escaped.push_str(also);
+        escaped.push(PLACEHOLDER.1);
+        rest = after;
+    }
+    escaped + &quoting::escaped(rest, also)
 }
 
 impl Medium {

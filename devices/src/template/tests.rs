@@ -91,6 +91,35 @@ fn a_value_is_written_as_json() {
 }
 
 #[test]
+fn a_text_in_quotes_is_read_back_as_it_was() {
+    for (text, written) in [
+        ("a b", r#""a b""#),
+        (r#"say "a\b""#, r#""say \"a\\b\"""#),
+        (r"ends with \", r#""ends with \\""#),
+        ("", r#""""#),
+        ("$x", r#""\$x""#),
+        (r#"""#, r#""\"""#),
+    ] {
+        assert_eq!(
+            value("A | quoted('$')", json!({ "A": text })),
+            Ok(json!(written))
+        );
+        assert_eq!(
+            value("A | unquoted", json!({ "A": written })),
+            Ok(json!(text))
+        );
+    }
+    assert_eq!(value("A | quoted", json!({"A": "$x"})), Ok(json!("\"$x\"")));
+    for text in ["plain", "\"", "a \"b\"", "\"open", ""] {
+        assert_eq!(value("A | unquoted", json!({ "A": text })), Ok(json!(text)));
+    }
+    let error = value("A | quoted", json!({"A": ["x"]})).expect_err("a list");
+    assert!(error.message.contains("expects a text"), "{error:?}");
+    let error = value("A | quoted", json!({"A": null})).expect_err("nothing");
+    assert_eq!(error.message, NO_VALUE);
+}
+
+#[test]
 fn a_template_refuses_what_is_not_there() {
     let template = Template::new(
         Language::default(),

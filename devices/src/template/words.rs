@@ -12,12 +12,12 @@ use super::{Cause, Error};
 
 /// The filters that suggestions are made of: Jinja's and ours.
 #[rustfmt::skip]
-const FILTERS: [&str; 58] = [
+const FILTERS: [&str; 60] = [
     "abs", "address", "attr", "batch", "bindings", "bool", "chain", "count", "d", "default", "dictsort", "e", "escape",
     "first", "float", "format", "groupby", "host", "indent", "int", "integer", "interface", "items", "join", "last",
-    "length", "lines", "list", "lower", "mac", "map", "max", "min", "netmask", "network", "pprint", "prefix", "ranges",
-    "reject", "rejectattr", "replace", "reverse", "round", "safe", "seconds", "select", "selectattr", "slice", "sort",
-    "split", "string", "sum", "title", "tojson", "trim", "unique", "upper", "zip",
+    "length", "lines", "list", "lower", "mac", "map", "max", "min", "netmask", "network", "pprint", "prefix", "quoted",
+    "ranges", "reject", "rejectattr", "replace", "reverse", "round", "safe", "seconds", "select", "selectattr", "slice",
+    "sort", "split", "string", "sum", "title", "tojson", "trim", "unique", "unquoted", "upper", "zip",
 ];
 
 /// The tests that suggestions are made of.

@@ -107,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let confirmed = filled(confirmed, &candidate.session, waits);
         match self.run_commit(ctx, candidate, &confirmed).await {
             Ok(_) => {}
-            // Whether or not the commit was made, the device takes it back.
+            // The commit was made, and the device takes it back, or it was not made.
             Err(error @ Error::Interrupted(_)) => {
                 if !candidate.ends_with_session() {
                     ctx.warning(format!(
@@ -116,7 +116,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         candidate.how_to_discard()
                     ));
                 }
-                return Err(self.unconfirmed(error, ChangeOutcome::WillRollBack(waits)));
+                return Err(self.unconfirmed(error, ChangeOutcome::Unanswered(waits)));
             }
             refused => return self.explained(ctx, candidate, refused).await,
         }

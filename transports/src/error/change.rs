@@ -258,6 +258,9 @@ pub enum ChangeOutcome {
     RolledBack,
     /// The device reverts it by itself, at the latest after this time.
     WillRollBack(Duration),
+    /// It was sent and not answered: it was not made, or the device reverts it by itself, at the latest after this
+    /// time.
+    Unanswered(Duration),
     /// The confirmation was sent and not answered: it remains in effect, or the device reverts it by itself, at the
     /// latest after this time.
     InDoubt(Duration),
@@ -276,6 +279,11 @@ impl fmt::Display for UnconfirmedChange {
             ChangeOutcome::WillRollBack(limit) => write!(
                 f,
                 "the device rolls it back by itself, within {} s (`confirm_timeout`)",
+                seconds(*limit)
+            ),
+            ChangeOutcome::Unanswered(limit) => write!(
+                f,
+                "if it was made at all, the device rolls it back by itself, within {} s (`confirm_timeout`)",
                 seconds(*limit)
             ),
             ChangeOutcome::InDoubt(limit) => write!(

@@ -85,9 +85,9 @@ impl ChangeProcedure<'_> {
         });
         match client.perform(self.ctx, &commit).await {
             Ok(_) => Ok(()),
-            // Whether or not the commit was made, the device reverts it.
+            // The commit was made, and the device reverts it, or it was not made.
             Err(error @ Error::Interrupted(_)) => {
-                Err(self.unconfirmed(error, ChangeOutcome::WillRollBack(limit)))
+                Err(self.unconfirmed(error, ChangeOutcome::Unanswered(limit)))
             }
             Err(error) => Err(error),
         }

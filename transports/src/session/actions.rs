@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use devgate_schemas::{EventDisplay, Level, Resource, Value};
 
 use super::context::Context;
-use super::resources::AttributeChange;
+use super::resources::{AttributeChange, Claim};
 
 /// The action that a block performs on its resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +133,43 @@ impl Context<'_> {
     /// Reports an action on resources in the provider's words: `Created: swp1`.
     pub fn report_action(&self, message: &str, titles: &[&str]) {
         self.settle(titles);
-        self.notice(format!("{message}: {}", listed(titles)));
+        self.claim(titles, message.to_owned(), true);
+    }
+
+    /// Logs what a provider says that it has done, or keeps it until it was read back.
+    fn claim(&self, titles: &[&str], message: String, lists: bool) {
+        let claim = Claim {
+            subject: self.subject.map(str::to_owned),
+            operation: self.operation.map(str::to_owned),
+            titles: titles.iter().map(|&title| title.to_owned()).collect(),
+            message,
+            lists,
+        };
+        let claim = match self.resources {
+            Some(resources) => resources.keep(claim),
+            None => Some(claim),
+        };
+        self.confirm(claim.as_slice(), |_| true);
+    }
+
+    /// Logs what a call has said that it has done, of the resources for which that is true.
+    pub fn confirm(&self, claims: &[Claim], is_true: impl Fn(&str) -> bool) {
+        for claim in claims {
+            let titles = claim.titles.iter().map(String::as_str);
+            let titles: Vec<&str> = titles.filter(|title| is_true(title)).collect();
+            if titles.is_empty() {
+                continue;
+            }
+            let ctx = Context {
+                subject: claim.subject.as_deref(),
+                operation: claim.operation.as_deref(),
+                ..*self
+            };
+            ctx.notice(match claim.lists {
+                true => format!("{}: {}", claim.message, listed(&titles)),
+                false => claim.message.clone(),
+            });
+        }
     }
 
     /// Reports that a resource was brought from one state to another, with each attribute that differs.
@@ -141,7 +177,8 @@ impl Context<'_> {
         self.attributes_changed(title, is, should);
         self.settle(&[title]);
         let (is, should) = (self.inspected(is), self.inspected(should));
-        self.notice(format!("Processed {title} from {is} to {should}"));
+        let message = format!("Processed {title} from {is} to {should}");
+        self.claim(&[title], message, false);
     }
 
     /// Reports each attribute that differs as changed, unless its change was reported already.
@@ -174,11 +211,12 @@ impl Context<'_> {
         };
         let (is, should) = (wrapped(is), wrapped(should));
         let why = message.map(|why| format!(": {why}")).unwrap_or_default();
-        self.notice(format!(
+        let changed = format!(
             "{title}: attribute '{attribute}' changed from {} to {}{why}",
             is.inspect(),
             should.inspect()
-        ));
+        );
+        self.claim(&[title], changed, false);
         if let Some(resources) = self.resources {
             resources.change(AttributeChange {
                 title: title.to_owned(),

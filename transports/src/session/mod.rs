@@ -12,5 +12,5 @@ mod transport;
 pub use actions::{Block, ResourceAction};
 pub use context::Context;
 pub use dial::{ByteStream, Destination, Dial, ProxyConnection, ProxyLink};
-pub use resources::{AttributeChange, Mode, ResourceFailure, Resources};
+pub use resources::{AttributeChange, Claim, Mode, ResourceFailure, Resources};
 pub use transport::{CommandLine, DataStore, Opening, Transport};

@@ -21,6 +21,8 @@ pub struct Resources<'a> {
     pub(super) mode: Mode,
     /// The titles that the call may report on; `None` if it was not asked to change anything.
     asked: Option<HashSet<&'a str>>,
+    /// Whether what the call says that it has done is kept, instead of logged.
+    keeps_claims: bool,
     record: Mutex<CallRecord>,
 }
 
@@ -48,12 +50,24 @@ pub struct AttributeChange {
     pub message: Option<String>,
 }
 
+/// What a call says that it has done. Nobody has seen it on the device yet.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub(super) subject: Option<String>,
+    pub(super) operation: Option<String>,
+    pub(super) titles: Vec<String>,
+    pub(super) message: String,
+    /// Whether the titles follow the message.
+    pub(super) lists: bool,
+}
+
 #[derive(Debug, Default)]
 struct CallRecord {
     failed: Vec<ResourceFailure>,
     changes: Vec<AttributeChange>,
     stages: HashMap<String, ResourceStage>,
     previews: Vec<String>,
+    claims: Vec<Claim>,
 }
 
 /// The state of a resource within a call.
@@ -74,6 +88,7 @@ impl<'a> Resources<'a> {
             schema,
             mode,
             asked: None,
+            keeps_claims: false,
             record: Mutex::default(),
         }
     }
@@ -84,6 +99,19 @@ impl<'a> Resources<'a> {
             asked: Some(titles.into_iter().collect()),
             ..self
         }
+    }
+
+    /// Keeps what the call says that it has done, until [`Context::confirm`](super::Context::confirm) logs it.
+    pub fn keeping_claims(self) -> Self {
+        Self {
+            keeps_claims: true,
+            ..self
+        }
+    }
+
+    /// Returns what the call says that it has done, if that is kept.
+    pub fn claims(&self) -> Vec<Claim> {
+        self.with(|record| record.claims.clone())
     }
 
     /// Returns the resources that the call recorded as failed. Misuses of the context are failures, too, each
@@ -179,6 +207,15 @@ impl<'a> Resources<'a> {
                     message: message.to_owned(),
                 }));
         });
+    }
+
+    /// Keeps a claim, or returns it.
+    pub(super) fn keep(&self, claim: Claim) -> Option<Claim> {
+        if !self.keeps_claims {
+            return Some(claim);
+        }
+        self.with(|record| record.claims.push(claim));
+        None
     }
 
     pub(super) fn preview(&self, diff: &str) {

@@ -177,6 +177,30 @@ fn unrequested_resources_are_an_error() {
 }
 
 #[test]
+fn what_a_call_says_that_it_has_done_is_logged_when_it_is_confirmed() {
+    let (schema, events, retry_budget) = (schema(), RecordedEvents::default(), RetryBudget::new());
+    let resources = Resources::new(&schema, Mode::Enforce).restricted_to(["a", "b"]);
+    let resources = resources.keeping_claims();
+    let ctx = Context::new("sw1", &events, &retry_budget);
+    let ctx = ctx.for_resources(&resources);
+    for title in ["a", "b"] {
+        ctx.attribute_changed(title, "mtu", None, None, None);
+    }
+    ctx.report_action("Moved", &["a", "b"]);
+    ctx.info("still here");
+    ctx.confirm(&resources.claims(), |title| title == "b");
+    assert!(resources.is_settled("a") && resources.is_settled("b"));
+    assert_eq!(
+        events.lines(),
+        [
+            "info res: still here",
+            "notice res: b: attribute 'mtu' changed from nil to nil",
+            "notice res: Moved: b",
+        ]
+    );
+}
+
+#[test]
 fn reports_in_the_wrong_order_are_an_error() {
     let changed = |ctx: &Context<'_>| ctx.attribute_changed("a", "mtu", None, None, None);
     let (_, failed) = messages_of(|ctx| {

@@ -163,6 +163,20 @@ impl SshCliSession {
 }
 
 impl SshCliSession {
+    /// Returns the commit that waits for its confirmation.
+    async fn find_pending(
+        &self,
+        ctx: &Context<'_>,
+        repeat: Repeat,
+    ) -> Result<Option<PendingCommit>> {
+        let commit = self.terms.dialect.commit.as_ref();
+        let Some(pending) = commit.and_then(|commit| commit.pending.as_ref()) else {
+            return Ok(None);
+        };
+        let output = self.run(ctx, &Line::new(&pending.command), repeat).await?;
+        Ok(pending.commit_in(&output, &self.terms.peer))
+    }
+
     /// Sends lines, which take effect with a commit if the dialect has one.
     async fn send_lines(
         &self,
@@ -181,9 +195,9 @@ impl SshCliSession {
         let outcome = Box::pin(cli.commit(ctx, lines, confirmation)).await;
         if let Err(Error::UnconfirmedChange(unconfirmed)) = &outcome {
             let pending = match unconfirmed.outcome {
-                ChangeOutcome::WillRollBack(limit) | ChangeOutcome::InDoubt(limit) => {
-                    Some(Instant::now() + limit + ROLLBACK_TAKES)
-                }
+                ChangeOutcome::WillRollBack(limit)
+                | ChangeOutcome::Unanswered(limit)
+                | ChangeOutcome::InDoubt(limit) => Some(Instant::now() + limit + ROLLBACK_TAKES),
                 ChangeOutcome::RolledBack | ChangeOutcome::InEffect => None,
             };
             *self.rolled_back_at() = pending;
@@ -310,12 +324,7 @@ impl CommandLine for SshCliSession {
     }
 
     async fn pending_commit(&self, ctx: &Context<'_>) -> Result<Option<PendingCommit>> {
-        let commit = self.terms.dialect.commit.as_ref();
-        let Some(pending) = commit.and_then(|commit| commit.pending.as_ref()) else {
-            return Ok(None);
-        };
-        let output = self.exec(ctx, &pending.command).await?;
-        Ok(pending.commit_in(&output, &self.terms.peer))
+        self.find_pending(ctx, Repeat::Allowed).await
     }
 
     async fn await_rollback(&self, ctx: &Context<'_>) {
@@ -333,7 +342,8 @@ impl CommandLine for SshCliSession {
         if self.terms.dialect.save.is_some() {
             // A restart must not bring back what was not confirmed.
             self.await_rollback(ctx).await;
-            if let Some(pending) = self.pending_commit(ctx).await? {
+            // If the connection is lost now, the device may have restarted, and have lost what was read back before.
+            if let Some(pending) = self.find_pending(ctx, Repeat::Never).await? {
                 return Err(Error::CommitPending(Box::new(pending)));
             }
         }

@@ -88,6 +88,7 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
         "name": {"type": "String", "behaviour": "namevar", "default": "settings"},
         "domain": {"type": "Optional[String]"},
     });
+    let unnamed = serde_json::json!({ "level": {"type": "Optional[Integer]"} });
     let table = |name: &str, attributes: &serde_json::Value| TypeTable {
         name: name.to_owned(),
         attributes: attributes
@@ -101,7 +102,11 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
     for protocol in ["ssh_cli", "rest", "netconf", "ovsdb"] {
         let skeleton = Skeleton::new("acme", protocol, None).expect("it is made");
         let (folder, family) = made(&skeleton);
-        for (name, attributes) in [("acme_port", &attributes), ("acme_dns", &singleton)] {
+        for (name, attributes) in [
+            ("acme_port", &attributes),
+            ("acme_dns", &singleton),
+            ("acme_log", &unnamed),
+        ] {
             let text = family
                 .type_skeleton(&table(name, attributes))
                 .expect("it is made");
@@ -135,6 +140,11 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
             .parse("domain example.org\n", None)
             .expect("it is read");
         assert_eq!(found[0].get("domain"), Some(&Value::from("example.org")));
+        let found = of("acme_log").parse("level 5\n", None).expect("it is read");
+        assert_eq!(
+            serde_json::json!(found),
+            serde_json::json!([{ "name": "settings", "level": 5 }])
+        );
     }
     let family = made(&Skeleton::new("acme", "ssh_cli", None).expect("it is made")).1;
     let wrong = table(
@@ -146,4 +156,10 @@ fn a_type_of_a_table_of_attributes_is_valid_over_each_protocol() {
         .expect_err("no such type")
         .to_string();
     assert!(error.contains("unresolved type 'Strng'"), "{error}");
+    let unnamed = serde_json::json!({"ensure": {"type": "Enum[present, absent]"}, "mtu": {"type": "Integer"}});
+    let error = family
+        .type_skeleton(&table("x", &unnamed))
+        .expect_err("nothing names it")
+        .to_string();
+    assert!(error.contains("namevar"), "{error}");
 }

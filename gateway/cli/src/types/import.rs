@@ -20,9 +20,10 @@ use crate::resource;
 ///
 /// The table is a file or - for stdin: JSON or YAML with a list of types, `{name, desc, attributes: {NAME: {type,
 /// behaviour, default, desc}}}`, or CSV with a line for each attribute under the headings `name`, `type`, and perhaps
-/// `desc`, `behaviour`, `default`, and `resource`, which is the name of the type (without it, that of the file). Each
-/// type becomes types/TYPE.yaml in the family's folder: valid, with commands and lines to be replaced by those of the
-/// device. Nothing that exists is changed.
+/// `desc`, `behaviour`, `default`, and `resource`, which is the name of the type (without it, that of the file). A type
+/// without a namevar and without `ensure` becomes a singleton: it has one resource, `settings`. Each type becomes
+/// types/TYPE.yaml in the family's folder: valid, with commands and lines to be replaced by those of the device. Nothing
+/// that exists is changed.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate type import acme_vlan.csv --family acme\n  devgate type import types.json --family \

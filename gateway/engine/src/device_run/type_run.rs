@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use devgate_devices::{Changes, Error, Provider, ResourceFilter, ResourceType, SecretVisibility};
 use devgate_schemas::{Feature, Level, Name, Resource, Seconds, TypeSchema, Value};
-use devgate_transports::{Context, Mode, Resources};
+use devgate_transports::{Claim, Context, Mode, Resources};
 
 use super::compare::compare;
 use super::difference::Difference;
@@ -186,22 +186,37 @@ impl<'a> TypeRun<'a> {
             return false;
         }
         let sets_nothing = self.schema.has(Feature::SupportsNoop) || self.provider.previews();
+        let mut claims = Vec::new();
         if mode == Mode::Enforce || sets_nothing {
-            self.set(ctx, batch, mode, changes).await;
+            claims = self.set(ctx, batch, mode, changes).await;
         }
         match mode {
             Mode::Noop => batch.iter_mut().for_each(Entry::would_change),
-            Mode::Enforce => self.read_back(ctx, batch).await,
+            Mode::Enforce => {
+                self.read_back(ctx, batch).await;
+                let changed = batch.iter().filter(|entry| entry.report.changed);
+                let changed: HashSet<&str> = changed.map(|entry| entry.name.title()).collect();
+                ctx.confirm(&claims, |title| changed.contains(title));
+            }
         }
         mode == Mode::Enforce
     }
 
     /// Requests changes. Resources that the provider reports as failed have failed. If the provider could not go on, so
-    /// have all whose outcome it has not reported.
-    async fn set(&mut self, ctx: &Context<'_>, batch: &mut [Entry], mode: Mode, changes: Changes) {
+    /// have all whose outcome it has not reported. Returns what it says that it has changed.
+    async fn set(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &mut [Entry],
+        mode: Mode,
+        changes: Changes,
+    ) -> Vec<Claim> {
         let names: Vec<Name> = changes.iter().map(|(name, _)| name.clone()).collect();
         let resources = Resources::new(self.schema, mode);
-        let resources = resources.restricted_to(names.iter().map(Name::title));
+        let mut resources = resources.restricted_to(names.iter().map(Name::title));
+        if mode == Mode::Enforce {
+            resources = resources.keeping_claims();
+        }
         let ctx = &ctx.for_resources(&resources);
         let began = Instant::now();
         let outcome = self.provider.set(ctx, changes).await;
@@ -224,6 +239,7 @@ impl<'a> TypeRun<'a> {
             let unsettled = pending.filter(|entry| !resources.is_settled(entry.name.title()));
             unsettled.for_each(|entry| entry.fail(&message));
         }
+        resources.claims()
     }
 
     /// Reads the resources of the type, unless they are known.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::fake::FakeStep;
+use super::super::fake::{FakeStep, write};
 use super::committing::{LEAVE, Outcome, change, change_with, edit, junos, router};
 use crate::Error;
 use crate::error::ChangeOutcome;
@@ -17,15 +17,16 @@ fn unconfirmed(outcome: &Outcome) -> (ChangeOutcome, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_commit_on_probation_without_an_answer_is_rolled_back() {
-    let outcome = change(router().on("commit confirmed 1", &[FakeStep::Close])).await;
-    let (then, text) = unconfirmed(&outcome);
-    assert_eq!(then, ChangeOutcome::WillRollBack(Duration::from_secs(60)));
-    assert!(
-        text.contains("rolls it back by itself, within 60 s"),
-        "{text}"
-    );
-    assert!(!outcome.is_usable);
+async fn a_commit_on_probation_without_an_answer_is_rolled_back_if_it_was_made() {
+    let question = write("Commit on the other node, too? [yes,no] ");
+    for answer in [vec![FakeStep::Close], vec![question, FakeStep::Hang]] {
+        let outcome = change(router().on("commit confirmed 1", &answer)).await;
+        let (then, text) = unconfirmed(&outcome);
+        assert_eq!(then, ChangeOutcome::Unanswered(Duration::from_secs(60)));
+        let expected = "if it was made at all, the device rolls it back by itself, within 60 s";
+        assert!(text.contains(expected), "{text}");
+        assert!(!outcome.is_usable);
+    }
 }
 
 #[tokio::test(start_paused = true)]

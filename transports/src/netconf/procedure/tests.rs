@@ -217,7 +217,7 @@ async fn a_session_that_dies_before_the_commit_changed_nothing_and_later_is_take
     );
     let dying = dies_at("commit confirmed");
     let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
-    assert!(matches!(aftermath(result), ChangeOutcome::WillRollBack(_)));
+    assert!(matches!(aftermath(result), ChangeOutcome::Unanswered(_)));
     let dying = dies_at("commit");
     let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
     let error = result.expect_err("gone");

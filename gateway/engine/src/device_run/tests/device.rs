@@ -67,6 +67,8 @@ pub(super) struct State {
     pub(super) refused: Vec<String>,
     /// The titles whose changes it accepts without making them.
     pub(super) ignored: Vec<String>,
+    /// The titles whose changes it does not make, and its provider says that it has made them.
+    pub(super) forgotten: Vec<String>,
     /// The title at which it loses its session.
     pub(super) lost_at: Option<String>,
     /// Whether it reports on a resource that was not requested.
@@ -302,6 +304,10 @@ impl Provider for Shelf {
                 continue;
             }
             if state.ignored.contains(&title) {
+                continue;
+            }
+            if state.forgotten.contains(&title) {
+                ctx.updated(name.title());
                 continue;
             }
             let is_it = |(of, row): &(String, Resource)| *of == self.type_name && name.names(row);

@@ -23,6 +23,33 @@ fn what_the_device_took_but_does_not_hold_has_failed() {
 }
 
 #[test]
+fn a_change_is_logged_only_if_the_device_then_holds_it() {
+    let (device, events) = (
+        Device::holding("vlan: {a: {speed: 1}}"),
+        EventLog::default(),
+    );
+    device.state().forgotten.push("a".to_owned());
+    let manifest = "vlan: {a: {speed: 2}, b: {}}";
+    let report = device
+        .apply_with_sink(manifest, &enforce(), &events)
+        .expect("it is right");
+    let ends: Vec<String> = report.resources.iter().map(end).collect();
+    assert_eq!(
+        ends,
+        [
+            "Vlan[a] failed the device accepted it without an error, but does not have it: speed is 1, should be 2",
+            "Vlan[b] changed created",
+        ]
+    );
+    let notices = events.at(Level::Notice);
+    let updated: Vec<&String> = notices
+        .iter()
+        .filter(|line| line.contains("Updated"))
+        .collect();
+    assert_eq!(updated, ["vlan: Updated: b"], "{notices:?}");
+}
+
+#[test]
 fn where_a_provider_cannot_go_on_only_what_it_has_not_settled_has_failed() {
     let device = Device::default();
     device.state().lost_at = Some("b".to_owned());
