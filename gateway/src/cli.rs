@@ -97,9 +97,6 @@ enum Command {
     /// Printed for pxp-agent if devgate is called under its own name
     #[command(hide = true)]
     Metadata,
-    /// Ends the processes of another devgate if it is killed; devgate starts this itself
-    #[command(hide = true)]
-    Guard,
     /// Print completions for a shell
     Completions(complete::Completions),
     Help(help::Help),
@@ -124,7 +121,6 @@ impl Command {
             | Self::TextFsm(_)
             | Self::Schema(_)
             | Self::Metadata
-            | Self::Guard
             | Self::Completions(_)
             | Self::Help(_) => false,
         }
@@ -216,10 +212,6 @@ pub(crate) async fn run(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failu
         Command::TextFsm(textfsm) => textfsm.run(printer),
         Command::Schema(schema) => schema.run(printer),
         Command::Metadata => Err(pxp::name_is_not_allowed()),
-        Command::Guard => {
-            devgate_engine::process::guard().await;
-            Ok(ExitStatus::Success)
-        }
         Command::Completions(completions) => completions.run(printer),
         Command::Help(help) => Ok(help.run(Cli::command())?),
     }

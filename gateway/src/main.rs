@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use devgate_core::failure::Failure;
 use devgate_core::{budget, trust};
+use devgate_engine::process;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::print_queue::LostStream;
 use devgate_front::printer::Printer;
@@ -26,6 +27,12 @@ use crate::cli::Cli;
 
 fn main() -> ExitCode {
     privacy::protect_memory();
+    if process::is_guard(std::env::args_os()) {
+        return match process::guard() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     budget::raise();
     if let Some(user) = std::env::var("SUDO_UID")
         .ok()

@@ -162,6 +162,13 @@ impl Hash {
         self.0.as_mut()?.shift_remove(key)
     }
 
+    /// Keeps only the pairs whose value is to be kept. They keep their order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&mut Value) -> bool) {
+        if let Some(pairs) = &mut self.0 {
+            pairs.retain(|_, value| keep(value));
+        }
+    }
+
     /// Iterates over the pairs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
         self.pairs().iter()

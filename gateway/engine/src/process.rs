@@ -19,7 +19,7 @@ mod start_retry;
 mod tree;
 
 pub(crate) use self::dialogue::{Dialogue, DialogueError};
-pub use self::guard::guard;
+pub use self::guard::{guard, is_guard};
 pub(crate) use self::hosted::{HostedFailure, convert_exit, run_hosted};
 pub use self::identity::ProcessIdentity;
 pub use self::output::{DiscardOutput, OutputSink, Stream};

@@ -95,20 +95,22 @@ fn overlay_hash(base: &mut Hash, upper: &Hash, lookup: &mut Lookup<'_>, merge: M
 }
 
 /// Removes every `null`, so that it hides no value of an outer group.
-pub(super) fn without_undef(hash: Hash) -> Hash {
-    if is_reference(&hash) {
-        return hash;
+pub(super) fn without_undef(mut hash: Hash) -> Hash {
+    remove_undef(&mut hash);
+    hash
+}
+
+fn remove_undef(hash: &mut Hash) {
+    if is_reference(hash) {
+        return;
     }
-    hash.into_iter()
-        .map(|(key, value)| match value {
-            Value::Hash(inner) => (key, Value::Hash(without_undef(inner))),
-            other => (key, other),
-        })
-        .filter(|(_, value)| match value {
-            Value::Hash(inner) => !inner.is_empty(),
-            other => !other.is_undef(),
-        })
-        .collect()
+    hash.retain(|value| match value {
+        Value::Hash(inner) => {
+            remove_undef(inner);
+            !inner.is_empty()
+        }
+        other => !other.is_undef(),
+    });
 }
 
 /// The values of `upper` win, but hashes are merged. A reference may stand for a hash, or for nothing, which hides

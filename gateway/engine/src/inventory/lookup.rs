@@ -81,34 +81,39 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    /// Resolves all references in a value.
-    pub(super) fn all(&mut self, value: Value) -> Value {
-        self.all_to_depth(value, MAX_CHAIN)
+    /// Returns the value itself, or the value of its reference, as [`value`](Self::value) does.
+    pub(super) fn into_value(&mut self, value: Value) -> Value {
+        match value {
+            Value::Hash(hash) if is_reference(&hash) => self.reference(&hash),
+            other => other,
+        }
     }
 
-    fn all_to_depth(&mut self, value: Value, depth_left: usize) -> Value {
+    /// Resolves all references in a value.
+    pub(super) fn all(&mut self, mut value: Value) -> Value {
+        self.resolve_all(&mut value, MAX_CHAIN);
+        value
+    }
+
+    fn resolve_all(&mut self, value: &mut Value, depth_left: usize) {
         match value {
-            Value::Hash(hash) if is_reference(&hash) => match depth_left.checked_sub(1) {
-                Some(depth_left) => {
-                    let value = self.reference(&hash);
-                    self.all_to_depth(value, depth_left)
-                }
-                None => self.fail(hash, PluginError::Loop),
-            },
-            Value::Hash(hash) => {
-                let pairs = hash.into_iter();
-                let pairs = pairs.map(|(key, value)| (key, self.all_to_depth(value, depth_left)));
-                Value::Hash(pairs.collect())
+            Value::Hash(hash) if is_reference(hash) => {
+                *value = match depth_left.checked_sub(1) {
+                    Some(depth_left) => {
+                        let mut resolved = self.reference(hash);
+                        self.resolve_all(&mut resolved, depth_left);
+                        resolved
+                    }
+                    None => self.fail(hash.clone(), PluginError::Loop),
+                };
             }
-            Value::Array(items) => {
-                let items = items.into_iter();
-                Value::Array(
-                    items
-                        .map(|item| self.all_to_depth(item, depth_left))
-                        .collect(),
-                )
-            }
-            other => other,
+            Value::Hash(hash) => hash
+                .iter_mut()
+                .for_each(|(_, value)| self.resolve_all(value, depth_left)),
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| self.resolve_all(item, depth_left)),
+            _ => {}
         }
     }
 

@@ -159,8 +159,7 @@ impl Inventory {
             data.overlay(&own, lookup);
         }
         target.uri = data.uri.map(|uri| *uri).or_else(|| uri.cloned());
-        let config = Value::Hash(data.config);
-        let known = lookup.if_known(|lookup| lookup.value(&config).into_owned());
+        let known = lookup.if_known(|lookup| lookup.into_value(Value::Hash(data.config)));
         let mut unresolved: Vec<String> = Vec::new();
         let mut config = match known {
             Some(Value::Hash(config)) => config,
@@ -189,7 +188,7 @@ impl Inventory {
         };
         let mut target = target.with_transport(configured, |transport| {
             let options = config.remove(transport).unwrap_or(Value::Undef);
-            let known = lookup.if_known(|lookup| lookup.value(&options).into_owned());
+            let known = lookup.if_known(|lookup| lookup.into_value(options));
             let options = match known {
                 Some(Value::Hash(options)) => options,
                 Some(Value::Undef) => Hash::new(),

@@ -295,9 +295,8 @@ impl Target {
     /// Differing from Bolt, a `protocol` option is used where the URI has no scheme, or one that only names the
     /// transport (`remote://`, `rest://`). The URI's path and query are not passed separately.
     pub fn connection_info(&self) -> RawConnectionInfo {
-        let options = self.options.clone();
         let uri = self.uri.as_ref();
-        let option = |key: &str| options.get(key).cloned();
+        let option = |key: &str| self.options.get(key).cloned();
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         let facts_of_uri = [
             ("name", Some(Value::from(self.name.as_str()))),
@@ -316,18 +315,15 @@ impl Target {
             ("host", self.host()),
             ("port", self.port()),
         ];
-        let mut info = options;
+        let mut info = self.options.clone();
         for (key, value) in facts_of_uri {
             info.insert(key, value.unwrap_or(Value::Undef));
         }
         if matches!(self.kind, TargetKind::Remote { .. }) && info.get(RUN_ON).is_none() {
             info.insert(RUN_ON, Value::from(self.run_on()));
         }
-        RawConnectionInfo::new(
-            info.into_iter()
-                .filter(|(_, value)| !value.is_undef())
-                .collect(),
-        )
+        info.retain(|value| !value.is_undef());
+        RawConnectionInfo::new(info)
     }
 }
 

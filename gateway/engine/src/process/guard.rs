@@ -3,6 +3,7 @@
 //! we have ended, it ends those that are left.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, BufRead, PipeWriter, Write};
 use std::process::Stdio;
 use std::sync::LazyLock;
@@ -11,14 +12,15 @@ use std::time::Duration;
 use devgate_core::cancel::CancelSource;
 use futures_util::future::join_all;
 use nix::unistd::Pid;
+use tokio::runtime::Builder;
 
 use super::mark;
 use super::reexec::own_executable;
 use super::spawn::{new_command, spawn};
 use super::tree::ProcessTree;
 
-/// The argument that starts a guard.
-const GUARD_ARGUMENT: &str = "guard";
+/// The command line of a guard. It must be called `devgate`: another name would select a module.
+const COMMAND_LINE: [&str; 2] = ["devgate", "guard"];
 
 /// How long children have to end before they are killed. A devgate among them takes up to ten seconds to leave its
 /// devices in order.
@@ -78,11 +80,11 @@ fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
     // A guard that is stopped must not block us.
     rustix::io::ioctl_fionbio(&writer, true)?;
-    let mut command = new_command(&[own_executable(), GUARD_ARGUMENT.into()])?;
-    // The guard keeps no directory in use, gets no signal of our group, and must be called `devgate`: another name
-    // would select a module.
+    let [name, argument] = COMMAND_LINE;
+    let mut command = new_command(&[own_executable(), argument.into()])?;
+    // The guard keeps no directory in use, and gets no signal of our group.
     command
-        .arg0("devgate")
+        .arg0(name)
         .env_clear()
         .current_dir("/")
         .process_group(0)
@@ -92,8 +94,17 @@ fn start() -> io::Result<PipeWriter> {
     spawn(&mut command).map(|_| writer)
 }
 
+/// Whether a command line is that of a guard. Every devgate that starts a process starts one, so this is asked before all
+/// that a guard does not need.
+pub fn is_guard(words: impl Iterator<Item = OsString>) -> bool {
+    words.eq(COMMAND_LINE)
+}
+
 /// Runs the guard: reads from stdin which children run until the input ends, and then ends those that are left.
-pub async fn guard() {
+///
+/// # Errors
+/// Fails when children are left and cannot be ended, because no runtime can be started.
+pub fn guard() -> io::Result<()> {
     let mut running = BTreeMap::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         let fields: Vec<&str> = line.split(' ').collect();
@@ -104,6 +115,16 @@ pub async fn guard() {
             _ => None,
         };
     }
+    if running.is_empty() {
+        return Ok(());
+    }
+    let runtime = Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(end(running));
+    Ok(())
+}
+
+/// Ends processes, each with its mark and the leader of its group if that is known.
+async fn end(running: BTreeMap<String, Option<i32>>) {
     let nobody = CancelSource::default();
     let stop = nobody.token();
     let left = running.into_iter().map(|(mark, leader)| {
