@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use super::device_conf::ConfiguredDevice;
 use super::expand::ListExpander;
 use super::group::{Group, Tree};
-use super::names::{Names, folded};
+use super::names::{Folded, Names};
 use super::read::InventoryReader;
 use super::references::ReferenceResolver;
 use super::{InventoryError, InventoryProblem, InventorySource, exposed};
@@ -21,8 +21,7 @@ use super::{InventoryError, InventoryProblem, InventorySource, exposed};
 pub struct Inventory {
     pub(super) tree: Tree,
     pub(super) names: Names,
-    /// The entries by their names and aliases in lower case. Most words that select targets need no such search.
-    folded: OnceCell<HashMap<String, Vec<usize>>>,
+    folded: OnceCell<Folded>,
     pub(super) warnings: Vec<InventoryProblem>,
     pub(super) references: HashMap<String, InventoryProblem>,
     pub(super) plugins: Rc<dyn ReferenceResolver>,
@@ -82,11 +81,11 @@ impl Inventory {
         document.read(file, plugins, strict).await
     }
 
-    /// Returns the entries whose name or alias is this in lower case.
-    pub(super) fn folded(&self, name: &str) -> &[usize] {
-        let folded = || folded(&self.tree.entries, &self.names.aliases);
-        let found = self.folded.get_or_init(folded).get(name);
-        found.map_or(&[], Vec::as_slice)
+    /// Returns the numbers of the entries whose name or alias is this in any case.
+    pub(super) fn entries_in_any_case(&self, name: &str) -> Vec<usize> {
+        let folded = || Folded::new(&self.tree, &self.names);
+        let folded = self.folded.get_or_init(folded);
+        folded.find(name, &self.tree, &self.names)
     }
 
     /// Returns all groups, an outer one before those in it. The first is `all`.

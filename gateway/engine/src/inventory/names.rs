@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::InventoryProblem;
-use super::group::{Definition, TargetEntry};
+use super::group::{Definition, Tree};
 use super::read::{Alias, InventoryReader};
 use super::target_name::target_name;
 use super::uri::Uri;
@@ -151,17 +151,50 @@ impl InventoryReader {
     }
 }
 
-/// Maps the lower-case names of targets and aliases to the positions of the entries.
-pub(super) fn folded(
-    entries: &IndexMap<String, TargetEntry>,
-    aliases: &IndexMap<String, usize>,
-) -> HashMap<String, Vec<usize>> {
-    let mut folded: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
-    for (index, name) in entries.keys().enumerate() {
-        folded.entry(name.to_lowercase()).or_default().push(index);
+/// Finds targets by names and aliases in another case. Only those that are not in lower case are in here: a large inventory
+/// has few of them.
+pub(super) struct Folded {
+    /// The numbers of entries by their lower-case names.
+    entries: HashMap<String, Vec<usize>>,
+    /// The numbers of aliases by their lower case.
+    aliases: HashMap<String, Vec<usize>>,
+}
+
+impl Folded {
+    pub(super) fn new(tree: &Tree, names: &Names) -> Self {
+        Self {
+            entries: fold(tree.entries.keys()),
+            aliases: fold(names.aliases.keys()),
+        }
     }
-    for (alias, entry) in aliases {
-        folded.entry(alias.to_lowercase()).or_default().push(*entry);
+
+    /// Returns the numbers of the entries whose name or alias is `name` in any case, in the order of the file.
+    pub(super) fn find(&self, name: &str, tree: &Tree, names: &Names) -> Vec<usize> {
+        let name = name.to_lowercase();
+        let all = |same: Option<usize>, folded: &HashMap<String, Vec<usize>>| {
+            let folded = folded.get(&name).into_iter().flatten();
+            let mut all: Vec<usize> = folded.copied().chain(same).collect();
+            all.sort_unstable();
+            all
+        };
+        let mut entries = all(tree.entries.get_index_of(&name), &self.entries);
+        let aliases = all(names.aliases.get_index_of(&name), &self.aliases);
+        entries.extend(aliases.into_iter().map(|alias| names.aliases[alias]));
+        entries
+    }
+}
+
+fn fold<'n>(names: impl Iterator<Item = &'n String>) -> HashMap<String, Vec<usize>> {
+    let mut folded: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, name) in names.enumerate() {
+        let is_lower_case = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+        if !name.bytes().all(is_lower_case) {
+            let lower_case = name.to_lowercase();
+            // A text that has no upper case is found without this.
+            if lower_case != *name {
+                folded.entry(lower_case).or_default().push(number);
+            }
+        }
     }
     folded
 }

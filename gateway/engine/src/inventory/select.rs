@@ -164,9 +164,10 @@ impl Inventory {
         if let Some((name, _)) = self.devices.get_key_value(&name) {
             return Some(vec![name]);
         }
-        let folded = self.folded(&name.to_lowercase());
-        if !folded.is_empty() || !is_glob(word) {
-            return Some(folded.iter().map(|entry| self.tree.name(*entry)).collect());
+        let entries = self.entries_in_any_case(&name);
+        if !entries.is_empty() || !is_glob(word) {
+            let names = entries.into_iter().map(|entry| self.tree.name(entry));
+            return Some(names.collect());
         }
         let glob = Glob::new(word)?;
         let groups = self.tree.groups.iter().enumerate();
