@@ -12,6 +12,7 @@
 
 mod de;
 mod error;
+mod extent;
 mod node;
 mod parse;
 mod scalar;

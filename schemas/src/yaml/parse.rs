@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
 
+use super::extent::Extent;
 use super::node::{KeyNode, Mapping, Node, NodeKind};
 use super::{Error, scalar};
 use crate::{Key, Value};
@@ -102,16 +103,6 @@ struct Anchored {
     extent: Extent,
 }
 
-/// The size of a node.
-#[derive(Clone, Copy, Default)]
-struct Extent {
-    nodes: usize,
-    /// The number of bytes of its texts and keys.
-    text: usize,
-    /// The number of levels below the node.
-    height: usize,
-}
-
 impl<'t> Builder<'t> {
     fn next(&mut self) -> Result<(Event<'t>, Span), Error> {
         match self.events.next() {
@@ -162,7 +153,7 @@ impl<'t> Builder<'t> {
         };
         let node = Node::new(span.start.line(), span.start.col() + 1, kind);
         if anchor != 0 {
-            let extent = extent(&node);
+            let extent = Extent::of(&node);
             self.copy(extent, &span)?;
             self.anchors.insert(
                 anchor,
@@ -329,11 +320,7 @@ fn scalar_value(
 ) -> Result<Option<Value>, Error> {
     let meant = || scalar::plain(text);
     let Some(tag) = tag else {
-        return Ok(if style == ScalarStyle::Plain {
-            meant()
-        } else {
-            None
-        });
+        return Ok((style == ScalarStyle::Plain).then(meant).flatten());
     };
     let value = match (tag.core_suffix(), meant()) {
         (Some("str"), _) => return Ok(None),
@@ -371,39 +358,4 @@ fn unknown_tag(span: &Span) -> Error {
 
 fn at(span: &Span, message: impl Into<String>) -> Error {
     Error::new(message).at_mark(span.start.line(), span.start.col() + 1)
-}
-
-/// Returns the size of a node.
-fn extent(node: &Node) -> Extent {
-    let own = Extent {
-        nodes: 1,
-        ..Extent::default()
-    };
-    let fold = |all: Extent, inner: &Node| all.with(extent(inner));
-    match &node.kind {
-        NodeKind::Scalar(Value::String(text)) => Extent {
-            text: text.len(),
-            ..own
-        },
-        NodeKind::Scalar(_) => own,
-        NodeKind::Sequence(items) => items.iter().fold(own, fold),
-        NodeKind::Mapping(mapping) => own.with_pairs(mapping),
-    }
-}
-
-impl Extent {
-    fn with(self, inner: Self) -> Self {
-        Self {
-            nodes: self.nodes + inner.nodes,
-            text: self.text + inner.text,
-            height: self.height.max(inner.height + 1),
-        }
-    }
-
-    fn with_pairs(self, mapping: &Mapping) -> Self {
-        mapping.iter().fold(self, |mut all, (key, value)| {
-            all.text += key.as_str().map_or(0, str::len);
-            all.with(extent(value))
-        })
-    }
 }
