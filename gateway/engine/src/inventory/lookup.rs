@@ -82,7 +82,7 @@ impl<'p> Lookup<'p> {
     }
 
     /// Returns the value itself, or the value of its reference, as [`value`](Self::value) does.
-    pub(super) fn into_value(&mut self, value: Value) -> Value {
+    pub(super) fn resolved(&mut self, value: Value) -> Value {
         match value {
             Value::Hash(hash) if is_reference(&hash) => self.reference(&hash),
             other => other,

@@ -159,7 +159,7 @@ impl Inventory {
             data.overlay(&own, lookup);
         }
         target.uri = data.uri.map(|uri| *uri).or_else(|| uri.cloned());
-        let known = lookup.if_known(|lookup| lookup.into_value(Value::Hash(data.config)));
+        let known = lookup.if_known(|lookup| lookup.resolved(Value::Hash(data.config)));
         let mut unresolved: Vec<String> = Vec::new();
         let mut config = match known {
             Some(Value::Hash(config)) => config,
@@ -188,7 +188,7 @@ impl Inventory {
         };
         let mut target = target.with_transport(configured, |transport| {
             let options = config.remove(transport).unwrap_or(Value::Undef);
-            let known = lookup.if_known(|lookup| lookup.into_value(options));
+            let known = lookup.if_known(|lookup| lookup.resolved(options));
             let options = match known {
                 Some(Value::Hash(options)) => options,
                 Some(Value::Undef) => Hash::new(),
