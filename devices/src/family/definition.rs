@@ -13,13 +13,12 @@ use super::facts::FactSources;
 use super::folder::{FILE, Folder, if_valid};
 use super::protocol::{dialect, protocol};
 use super::session::Session;
-use super::type_files::types;
+use super::type_files::all_types;
 use crate::command_line::check_command;
 use crate::declared::DeclaredType;
 use crate::file_node::{FileNode, Problems, YamlFile};
 use crate::rollback::{CliRollback, NetconfRollback};
 use crate::source::{FamilyProtocol, ProtocolKind, has_command_line};
-use crate::template::Language;
 use crate::{DeviceRollback, Error, ResourceType, Result};
 
 /// A kind of device.
@@ -237,7 +236,7 @@ impl Family {
             move |problems: &mut Problems| all_types(&folder, own, protocol.as_ref(), problems)
         };
         let types = match folder {
-            Folder::BuiltIn(_) => AsNeeded::new(|| of_built_in(read_types)),
+            Folder::BuiltIn(_) => AsNeeded::of_built_in(read_types),
             Folder::OnDisk(_) => AsNeeded::from(read_types(&mut problems)?),
         };
         match contents {
@@ -281,22 +280,6 @@ impl Connect for Family {
     }
 }
 
-/// The types of a family: its own, and those that it takes from another one.
-fn all_types(
-    folder: &Folder,
-    own: Option<Language>,
-    protocol: Option<&FamilyProtocol>,
-    problems: &mut Problems,
-) -> Result<Vec<DeclaredType>> {
-    let mut all = Vec::new();
-    for (number, folder) in folder.of_types().into_iter().enumerate() {
-        let others = || (number > 0).then(|| super::names::language_of(&folder));
-        let language = own.or_else(others).unwrap_or_default();
-        all.extend(types(&folder, language, protocol, problems)?);
-    }
-    Ok(all)
-}
-
 /// The facts in a family's file.
 fn facts(
     top: &FileNode<'_>,
@@ -312,20 +295,6 @@ fn facts(
         check_command(&source, dialect, problems);
     }
     FactSources::read(&facts, protocol_kind, &|path| folder.read(path), problems)
-}
-
-/// A part of a built-in family.
-///
-/// # Panics
-/// Panics if something is wrong with it, which the tests of all families would reveal.
-fn of_built_in<T>(read: impl FnOnce(&mut Problems) -> Result<T>) -> T {
-    let mut problems = Problems::new();
-    let part = read(&mut problems).expect("the files are built in");
-    assert!(
-        problems.is_empty(),
-        "a built-in family is valid: {problems:?}"
-    );
-    part
 }
 
 /// The contents of `family.yaml`.
@@ -355,7 +324,7 @@ impl FamilyFile {
                 let read = move |problems: &mut Problems| {
                     Ok(facts(&file.top(), &folder, protocol_kind, None, problems))
                 };
-                AsNeeded::new(|| of_built_in(read))
+                AsNeeded::of_built_in(read)
             }
             Folder::OnDisk(_) => {
                 facts(top, folder, protocol_kind, dialect.as_ref(), problems).into()

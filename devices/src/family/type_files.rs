@@ -8,8 +8,24 @@ use crate::source::FamilyProtocol;
 use crate::template::Language;
 use crate::{ResourceType, Result};
 
+/// The types of a family: its own, and those that it takes from another one.
+pub(super) fn all_types(
+    folder: &Folder,
+    own: Option<Language>,
+    protocol: Option<&FamilyProtocol>,
+    problems: &mut Problems,
+) -> Result<Vec<DeclaredType>> {
+    let mut all = Vec::new();
+    for (number, folder) in folder.of_types().into_iter().enumerate() {
+        let others = || (number > 0).then(|| super::names::language_of(&folder));
+        let language = own.or_else(others).unwrap_or_default();
+        all.extend(types(&folder, language, protocol, problems)?);
+    }
+    Ok(all)
+}
+
 /// The types in `types/`, one per file.
-pub(super) fn types(
+fn types(
     folder: &Folder,
     language: Language,
     protocol: Option<&FamilyProtocol>,

@@ -86,11 +86,6 @@ fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
     lines.filter(|(_, line)| !line.trim_start().starts_with('#'))
 }
 
-/// The numbers of the lines with values.
-fn value_lines(source: &str) -> impl Iterator<Item = usize> {
-    lines(source).map(|(number, _)| number)
-}
-
 /// The names of a template's values, without those of invalid lines.
 pub(super) fn names(source: &str) -> Vec<String> {
     let values = lines(source).take_while(|(_, line)| !line.is_empty());
@@ -127,7 +122,7 @@ impl Template {
     pub(super) fn compile(source: &str) -> Result<Self, Error> {
         let values = values(source)?;
         let mut nested = Vec::new();
-        for (value, number) in values.iter().zip(value_lines(source)) {
+        for (value, (number, _)) in values.iter().zip(lines(source)) {
             if value.has(ValueOption::List) {
                 let regexp = Regexp::new(&value.regexp).map_err(at(number))?;
                 nested.push(Some(regexp).filter(|it| it.groups() > 1));
@@ -145,7 +140,7 @@ impl Template {
             }
             Err(_) => false,
         };
-        for (number, (value, line)) in values.iter().zip(value_lines(source)).enumerate() {
+        for (number, (value, (line, _))) in values.iter().zip(lines(source)).enumerate() {
             if !is_used(number) {
                 Regexp::new(&value.regexp).map_err(at(line))?;
             }
