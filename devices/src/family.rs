@@ -14,6 +14,7 @@ mod lint;
 mod live_case;
 mod names;
 mod protocol;
+mod recorded_answers;
 mod recording;
 mod session;
 mod show;

@@ -273,14 +273,10 @@ impl<'a> FileNode<'a> {
     }
 
     /// The whole number of the node, within limits.
-    pub(crate) fn integer(
-        &self,
-        limits: RangeInclusive<i64>,
-        problems: &mut Problems,
-    ) -> Option<i64> {
-        let expected = format!("a whole number from {} to {}", limits.start(), limits.end());
+    pub(crate) fn integer(&self, of: RangeInclusive<i64>, problems: &mut Problems) -> Option<i64> {
+        let expected = format!("a whole number from {} to {}", of.start(), of.end());
         let message = match self.node.as_scalar() {
-            Some(Value::Integer(number)) if limits.contains(number) => return Some(*number),
+            Some(Value::Integer(number)) if of.contains(number) => return Some(*number),
             Some(Value::Integer(number)) => format!("expected {expected}, found {number}"),
             _ => self.node.mismatch(&expected),
         };

@@ -12,6 +12,7 @@ mod request;
 mod row;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Context;
@@ -157,7 +158,7 @@ impl Source {
             if pending.is_empty() {
                 return Ok(());
             }
-            request::run_together(ctx, &pending, answers).await?;
+            together::run_together(ctx, &pending, answers).await?;
             for request in pending {
                 if answers.get(&request).is_none() {
                     let answer = request.send(ctx).await?;
@@ -181,7 +182,7 @@ impl Source {
         for source in sources {
             requests.extend(source.pending(answers, &|_| true)?);
         }
-        request::run_together(ctx, &requests, answers).await
+        together::run_together(ctx, &requests, answers).await
     }
 
     /// Reads the answers from a recording; a request without a recording has an empty answer.

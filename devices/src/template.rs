@@ -7,6 +7,7 @@ mod filters;
 mod language;
 mod names;
 mod network;
+mod placeholder;
 mod quoting;
 mod scope;
 #[cfg(test)]

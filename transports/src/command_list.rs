@@ -4,7 +4,7 @@
 //! first failure.
 
 use crate::Line;
-use crate::error::{ConfigurationProblem, LinesEffect, RefusedLine};
+use crate::error::{ConfigurationProblem, LinesEffect};
 use crate::{Error, Result};
 
 /// The outcome of a list of commands.
@@ -64,9 +64,7 @@ pub(crate) fn configured<T>(
             if rolls_back {
                 problem.effect = LinesEffect::RolledBack;
             }
-            problem
-                .refused
-                .push(RefusedLine::new(number, line, &message));
+            problem.refused.push(line.refused(number, &message));
         }
         Err(error) if matches!(error, Error::Interrupted(_)) => {
             if rolls_back {

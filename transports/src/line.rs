@@ -4,6 +4,7 @@ use std::fmt;
 
 use devgate_schemas::{REDACTED, Sensitive};
 
+use crate::error::RefusedLine;
 use crate::{Error, Result};
 
 /// A command or a configuration line, which may contain secrets.
@@ -72,6 +73,15 @@ impl Line {
             .fold(text.to_owned(), |text, secret| {
                 text.replace(secret, REDACTED)
             })
+    }
+
+    /// Returns what is told of this line, if the device refuses it as the line of this number with this message.
+    pub(crate) fn refused(&self, number: usize, message: &str) -> RefusedLine {
+        RefusedLine {
+            number,
+            line: self.shown(),
+            message: self.mask(message),
+        }
     }
 
     /// Returns the text to send.

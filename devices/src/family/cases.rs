@@ -15,7 +15,6 @@
 //! the expected result: `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of
 //! the changes in order. For an expected error, `error.txt` contains its text instead.
 
-use std::cell::RefCell;
 use std::path::Path;
 
 use devgate_schemas::yaml::Node;
@@ -25,6 +24,7 @@ use serde_json::json;
 use super::definition::Family;
 use super::expected::{Comparison, EXPECTED, difference, pretty};
 use super::folder::Folder;
+use super::recorded_answers::RecordedAnswers;
 use super::recording::Recording;
 use super::recording::file_of;
 use crate::declared::DeclaredType;
@@ -61,19 +61,11 @@ struct CaseOutput {
     missing: Vec<String>,
 }
 
-/// The recorded answers of a case.
-struct Recorded {
-    /// The name and the text of each file.
-    files: Vec<(String, String)>,
-    /// The requests that have no file, in the order in which they were needed.
-    missing: RefCell<Vec<String>>,
-}
-
 /// The keys of a `case.yaml`.
 pub(super) const CASE_KEYS: [&str; 6] = ["desc", "type", "facts", "changes", "session", "partial"];
 
 /// The name of a case's own file.
-const FILE: &str = "case.yaml";
+pub(super) const FILE: &str = "case.yaml";
 
 /// How deep cases may be below their folder.
 const MAX_DEPTH: usize = 4;
@@ -235,7 +227,7 @@ impl Family {
                 CaseOutput::new("lines.txt", lines.map(|lines| lines.join("\n") + "\n"))
             }
             (Some(kind), None) => {
-                let recorded = Recorded::read(folder, case)?;
+                let recorded = RecordedAnswers::read(folder, case)?;
                 let output = |request: &str| recorded.answer(request);
                 let resources = kind.resources(output, facts.as_ref());
                 let resources = resources.map(|resources| pretty(&json!(resources)));
@@ -259,7 +251,7 @@ impl Family {
     }
 
     fn try_facts(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let recorded = Recorded::read(folder, case)?;
+        let recorded = RecordedAnswers::read(folder, case)?;
         let facts = pretty(&self.facts_json(&recorded));
         Ok(CaseOutput::new("facts.json", Ok(facts)).without(&recorded))
     }
@@ -267,7 +259,7 @@ impl Family {
     /// Returns the facts and the resources of every type, or the error of a type that cannot read its
     /// output.
     fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
-        let recorded = Recorded::read(folder, case)?;
+        let recorded = RecordedAnswers::read(folder, case)?;
         let mut json = self.facts_json(&recorded);
         let output = |request: &str| recorded.answer(request);
         let facts = self.facts_of(output, |_| {});
@@ -283,7 +275,7 @@ impl Family {
     }
 
     /// Returns the facts in these outputs, and the messages about facts that could not be read.
-    fn facts_json(&self, recorded: &Recorded) -> serde_json::Value {
+    fn facts_json(&self, recorded: &RecordedAnswers) -> serde_json::Value {
         let mut messages = Vec::new();
         let output = |request: &str| recorded.answer(request);
         let facts = self.facts_of(output, |message| messages.push(message));
@@ -312,39 +304,11 @@ impl CaseOutput {
     }
 
     /// Notes which answers the case does not have.
-    fn without(self, recorded: &Recorded) -> Self {
+    fn without(self, recorded: &RecordedAnswers) -> Self {
         Self {
-            missing: recorded.missing.take(),
+            missing: recorded.take_missing(),
             ..self
         }
-    }
-}
-
-impl Recorded {
-    fn read(folder: &Folder, case: &str) -> Result<Self> {
-        let mut files = Vec::new();
-        for file in folder.names(case)? {
-            if !EXPECTED.contains(&file.as_str()) && file != FILE {
-                let text = folder.read(&format!("{case}/{file}"))?;
-                files.push((file, text));
-            }
-        }
-        Ok(Self {
-            files,
-            missing: RefCell::default(),
-        })
-    }
-
-    fn answer(&self, request: &str) -> Option<&str> {
-        let file = file_of(request);
-        let found = self.files.iter().find(|(name, _)| *name == file);
-        if found.is_none() {
-            let mut missing = self.missing.borrow_mut();
-            if !missing.iter().any(|known| known == request) {
-                missing.push(request.to_owned());
-            }
-        }
-        found.map(|(_, text)| text.as_str())
     }
 }
 

@@ -3,7 +3,7 @@
 use devgate_schemas::{Hash, Value};
 use devgate_transports::{self as transports, Context, DataRequest, DataStore, Document};
 
-use super::answers::{Answer, Answers};
+use super::answers::Answer;
 use super::protocol_kind::ProtocolKind;
 use crate::body::Body;
 use crate::command_line::{exec, session};
@@ -273,41 +273,12 @@ impl Text {
     }
 }
 
-/// Runs the commands among requests together, and adds the answers that come.
-///
-/// # Errors
-/// Fails when an output has another form.
-pub(super) async fn run_together(
-    ctx: &Context<'_>,
-    requests: &[Request],
-    answers: &mut Answers,
-) -> Result<()> {
-    let mut commands: Vec<&Request> = Vec::new();
-    for request in requests {
-        let is_new = commands.iter().all(|known| known.name != request.name);
-        if is_new && matches!(request.kind, RequestKind::Command) && answers.get(request).is_none()
-        {
-            commands.push(request);
-        }
-    }
-    let (Some(session), 2..) = (ctx.command_line(), commands.len()) else {
-        return Ok(());
-    };
-    let names: Vec<&str> = commands
-        .iter()
-        .map(|request| request.name.as_str())
-        .collect();
-    ctx.debug(format!("asks for `{}`", names.join("`, `")));
-    for (request, output) in commands.iter().zip(session.exec_all(ctx, &names).await) {
-        if let Ok(output) = output {
-            let answer = request.answer(Document::Text(output))?;
-            answers.insert((*request).clone(), answer);
-        }
-    }
-    Ok(())
-}
-
 impl Request {
+    /// Whether it is a command.
+    pub(super) fn is_command(&self) -> bool {
+        matches!(self.kind, RequestKind::Command)
+    }
+
     /// Sends the request. Every read of a device goes through here.
     ///
     /// # Errors

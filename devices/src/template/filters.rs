@@ -23,7 +23,7 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::names::{INTERFACE, NameForm, NameTable};
 use super::network::{self, Prefix};
-use super::{NO_VALUE, quoting, scope, uptime};
+use super::{NO_VALUE, placeholder, quoting, uptime};
 
 /// The function that refuses a change.
 pub(super) const FAIL: &str = "fail";
@@ -112,7 +112,7 @@ fn quoted(value: &Value, also: Option<&str>) -> Result<String, Error> {
         let message = format!("`quoted` expects a text, got {}", value.kind());
         Error::new(ErrorKind::InvalidOperation, message)
     })?;
-    let text = scope::escaped_for_quotes(text, also.unwrap_or_default());
+    let text = placeholder::escaped_for_quotes(text, also.unwrap_or_default());
     Ok(format!("\"{text}\""))
 }
 

@@ -7,6 +7,7 @@ use devgate_schemas::{Facts, Hash, REDACTED, Resource, Sensitive, TypeSchema, Va
 use minijinja::value::{Object, Serde};
 use minijinja::{Error as JinjaError, ErrorKind, Value as JinjaValue};
 
+use super::placeholder::{self, Placeholder};
 use super::quoting;
 
 /// The values by name that an expression or a template sees.
@@ -14,9 +15,6 @@ pub(crate) struct Scope(pub(super) JinjaValue);
 
 /// The secrets of a change. Templates see placeholders in their place, so that no template output and no
 /// error contains a secret. Equal secrets have equal placeholders, so that they can be compared.
-///
-/// A placeholder is a number between two control characters, which no value may contain. Where a template puts the secret
-/// in quotes, a mark follows for each time, with the further characters that are escaped.
 #[derive(Default)]
 pub(crate) struct Secrets(Vec<Sensitive<Value>>);
 
@@ -32,11 +30,6 @@ pub(crate) struct Revealed {
 /// The facts of a device that is not known.
 #[derive(Debug)]
 struct UnknownFacts;
-
-const PLACEHOLDER: (char, char) = ('\u{1}', '\u{2}');
-
-/// What marks a placeholder whose secret stands in quotes.
-const QUOTED: char = '\u{4}';
 
 /// A line end of a value in the output of a template of lines. No value may contain it.
 pub(crate) const VALUE_LINE_END: char = '\u{3}';
@@ -174,7 +167,7 @@ impl Object for UnknownFacts {
 impl Secrets {
     /// Whether the output of an expression contains a placeholder.
     pub(super) fn are_in(text: &str) -> bool {
-        next_placeholder(text).is_some()
+        placeholder::next(text).is_some()
     }
 
     /// Returns a text with every secret redacted. If it has any, also returns the text in clear and its
@@ -183,7 +176,7 @@ impl Secrets {
         let (mut clear, mut shown) = (String::new(), String::new());
         let mut secrets = Vec::new();
         let mut rest = text;
-        while let Some((before, placeholder, after)) = next_placeholder(rest) {
+        while let Some((before, placeholder, after)) = placeholder::next(rest) {
             clear.push_str(before);
             shown.push_str(before);
             if let Some(secret) = self.0.get(placeholder.number) {
@@ -218,7 +211,7 @@ impl Secrets {
     /// Returns the value of an expression with its secrets in clear.
     pub(crate) fn revealed(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => match next_placeholder(text) {
+            Value::String(text) => match placeholder::next(text) {
                 // The secret keeps its type: it may be a number.
                 Some(("", Placeholder { number, quotings }, ""))
                     if number < self.0.len() && quotings.is_empty() =>
@@ -263,7 +256,7 @@ impl Secrets {
                         self.0.push(secret.clone());
                         self.0.len() - 1
                     });
-                    JinjaValue::from(format!("{}{number}{}", PLACEHOLDER.0, PLACEHOLDER.1))
+                    JinjaValue::from(placeholder::of(number))
                 }
             },
             // A desired value with such characters is refused earlier. A device's value must not create new
@@ -280,40 +273,6 @@ impl Secrets {
             Some(other) => JinjaValue::from(Serde(other)),
         }
     }
-}
-
-/// What stands for a secret.
-struct Placeholder<'t> {
-    number: usize,
-    /// The further characters that are escaped, for each time that it was put in quotes.
-    quotings: Vec<&'t str>,
-}
-
-fn next_placeholder(text: &str) -> Option<(&str, Placeholder<'_>, &str)> {
-    let (before, rest) = text.split_once(PLACEHOLDER.0)?;
-    let (inside, after) = rest.split_once(PLACEHOLDER.1)?;
-    let mut parts = inside.split(QUOTED);
-    let placeholder = Placeholder {
-        number: parts.next()?.parse().ok()?,
-        quotings: parts.collect(),
-    };
-    Some((before, placeholder, after))
-}
-
-/// Escapes a text that is to stand in quotes. Its secrets are escaped when they are revealed.
-pub(super) fn escaped_for_quotes(text: &str, also: &str) -> String {
-    let (mut escaped, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((before, secret)) = rest.split_once(PLACEHOLDER.0) {
-        let (secret, after) = secret.split_once(PLACEHOLDER.1).unwrap_or((secret, ""));
-        escaped.push_str(&quoting::escaped(before, also));
-        escaped.push(PLACEHOLDER.0);
-        escaped.push_str(secret);
-        escaped.push(QUOTED);
-        escaped.push_str(also);
-        escaped.push(PLACEHOLDER.1);
-        rest = after;
-    }
-    escaped + &quoting::escaped(rest, also)
 }
 
 impl Medium {
@@ -351,7 +310,7 @@ impl Medium {
         match self {
             Self::CommandLine | Self::LiteralCommandLine => character.is_control(),
             Self::Text => character.is_control() && character != '\n',
-            Self::Data => [PLACEHOLDER.0, PLACEHOLDER.1].contains(&character),
+            Self::Data => placeholder::MARKS.contains(&character),
             Self::Xml => {
                 let is_control = character < ' ' && !"\t\n\r".contains(character);
                 is_control || "\u{fffe}\u{ffff}".contains(character)

@@ -9,7 +9,7 @@ use super::read::ExpectedPrompt;
 use super::run::failure;
 use super::state::{Cli, CliState};
 use super::wait::AnswerWait;
-use crate::error::{ConfigurationProblem, Interruption, LinesEffect, RefusedLine};
+use crate::error::{ConfigurationProblem, Interruption, LinesEffect};
 use crate::{Context, Error, Line, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
@@ -145,7 +145,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             has_left.then(|| "it left configuration mode".to_owned())
         });
         if let Some(message) = refusal {
-            let refused = RefusedLine::new(problem.answered, line, &message);
+            let refused = line.refused(problem.answered, &message);
             problem.refused.push(refused);
         }
     }

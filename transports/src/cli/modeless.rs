@@ -8,7 +8,7 @@ use super::configure::expected;
 use super::read::ExpectedPrompt;
 use super::run::failure;
 use super::state::{Cli, CliState};
-use crate::error::{Interruption, LinesEffect, RefusedLine};
+use crate::error::{Interruption, LinesEffect};
 use crate::{Context, Error, Line, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
@@ -44,9 +44,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             };
             problem.answered = number;
             if let Some(message) = failure(&dialect, &message) {
-                problem
-                    .refused
-                    .push(RefusedLine::new(number, line, &message));
+                problem.refused.push(line.refused(number, &message));
                 break;
             }
         }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::Error;
 use super::text::{all_lines, one_line, seconds};
-use crate::Line;
 
 /// The outcome of a configuration that was not applied completely.
 #[derive(Debug)]
@@ -51,17 +50,6 @@ pub struct RefusedLine {
     pub line: String,
     /// The target's message, with secrets redacted.
     pub message: String,
-}
-
-impl RefusedLine {
-    pub(crate) fn new(number: usize, line: &Line, message: &str) -> Self {
-        let (line, message) = (line.shown(), line.mask(message));
-        Self {
-            number,
-            line,
-            message,
-        }
-    }
 }
 
 impl ConfigurationProblem {

@@ -8,13 +8,13 @@ mod host_key;
 mod interrupted;
 mod no_proxy;
 mod partial_output;
+mod phase;
 mod program;
 mod refused;
 mod retry_budget_spent;
 mod text;
 mod tls;
 
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
 pub use no_proxy::{NoProxy, ProxyProblem};
 pub use partial_output::PartialOutput;
+pub use phase::Phase;
 pub use program::ProgramProblem;
 pub use refused::Refused;
 pub use retry_budget_spent::RetryBudgetSpent;
@@ -282,29 +283,6 @@ pub enum Error {
     RetryBudgetSpent(Box<RetryBudgetSpent>),
 }
 
-/// The phases of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The TCP connection.
-    Connection,
-    /// SSH's version exchange and key exchange.
-    KeyExchange,
-    /// TLS's handshake.
-    Tls,
-    /// The login.
-    Authentication,
-    /// The exchange of capabilities.
-    Hello,
-    /// A request, after the session was opened.
-    Request,
-    /// The request for a terminal or a subsystem.
-    Channel,
-    /// The wait for the first prompt.
-    Prompt,
-    /// The change to privileged mode.
-    Enable,
-}
-
 impl Error {
     /// Returns whether the same request may succeed later. All other errors are permanent.
     pub fn is_transient(&self) -> bool {
@@ -386,20 +364,4 @@ fn is_temporary(error: &io::Error) -> bool {
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::UnexpectedEof
     )
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connection => "connection",
-            Self::KeyExchange => "key exchange",
-            Self::Tls => "the TLS handshake",
-            Self::Authentication => "authentication",
-            Self::Hello => "the exchange of capabilities",
-            Self::Request => "a request",
-            Self::Channel => "channel request",
-            Self::Prompt => "the wait for a prompt",
-            Self::Enable => "the change to privileged mode",
-        })
-    }
 }

@@ -3,11 +3,12 @@
 use std::time::SystemTime;
 
 use devgate_core::time::to_the_nanosecond;
-use devgate_devices::{Change, CurrentState, Provider};
+use devgate_devices::{Change, CurrentState, Error, Provider, ResourceType, SecretVisibility};
 use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
-use devgate_transports::Mode;
+use devgate_transports::{Context, Mode};
 
 use super::compare::Sides;
+use super::diff;
 use super::difference::Difference;
 use super::plan::Node;
 
@@ -161,6 +162,24 @@ impl Entry {
     pub(super) fn skip(&mut self, messages: impl IntoIterator<Item = String>) {
         self.report.skipped = true;
         self.report.messages.extend(messages);
+    }
+
+    /// Records what the change would send.
+    pub(super) fn render(&mut self, ctx: &Context<'_>, kind: &dyn ResourceType) {
+        self.report.lines.clear();
+        self.report.diff.clear();
+        if !self.is_pending() {
+            return;
+        }
+        let (change, facts) = (self.change(), ctx.facts());
+        match kind.render(&self.name, &change, facts, SecretVisibility::Redacted) {
+            Ok(lines) => self.report.lines = lines,
+            // A provider in code need not be able to show what it sends.
+            Err(Error::Unsupported(_)) => {}
+            Err(error) => self.refuse(&error.to_string()),
+        }
+        let report = &mut self.report;
+        report.diff = diff::of(&report.lines, &self.differences, &report.should);
     }
 }
 

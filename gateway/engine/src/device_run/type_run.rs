@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 use std::time::Instant;
 
-use devgate_devices::{Changes, Error, Provider, ResourceFilter, ResourceType, SecretVisibility};
+use devgate_devices::{Changes, Provider, ResourceFilter, ResourceType};
 use devgate_schemas::{Feature, Level, Name, Resource, Seconds, TypeSchema, Value};
 use devgate_transports::{Claim, Context, Mode, Resources};
 
@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::plan::{Node, Plan, Work};
 use super::rows::{Rows, Strictness};
 use super::run_rollback::RunRollback;
-use super::{canonical, catalog::Ref, diff};
+use super::{canonical, catalog::Ref};
 
 /// One type in a run on one device.
 pub(super) struct TypeRun<'a> {
@@ -186,17 +186,15 @@ impl<'a> TypeRun<'a> {
             return false;
         }
         let sets_nothing = self.schema.has(Feature::SupportsNoop) || self.provider.previews();
-        let mut claims = Vec::new();
-        if mode == Mode::Enforce || sets_nothing {
-            claims = self.set(ctx, batch, mode, changes).await;
-        }
+        let claims = match mode == Mode::Enforce || sets_nothing {
+            true => self.set(ctx, batch, mode, changes).await,
+            false => Vec::new(),
+        };
         match mode {
             Mode::Noop => batch.iter_mut().for_each(Entry::would_change),
             Mode::Enforce => {
                 self.read_back(ctx, batch).await;
-                let changed = batch.iter().filter(|entry| entry.report.changed);
-                let changed: HashSet<&str> = changed.map(|entry| entry.name.title()).collect();
-                ctx.confirm(&claims, |title| changed.contains(title));
+                confirm(ctx, &claims, batch);
             }
         }
         mode == Mode::Enforce
@@ -334,7 +332,7 @@ impl<'a> TypeRun<'a> {
                 Ok(differences) => entry.differences = differences,
                 Err(message) => entry.refuse(&message),
             }
-            render(ctx, self.kind, entry);
+            entry.render(ctx, self.kind);
         }
     }
 
@@ -353,17 +351,12 @@ impl<'a> TypeRun<'a> {
         };
         let rows = self.rows.get_or_insert_default();
         rows.replace(&names, new_rows);
-        for entry in batch
-            .iter_mut()
-            .filter(|entry| !entry.differences.is_empty())
-        {
+        let changed = batch.iter_mut();
+        for entry in changed.filter(|entry| !entry.differences.is_empty()) {
             let remaining = match rows.get(&entry.name) {
                 Ok(None) if entry.is_unverifiable(&*self.provider) => {
-                    let what = &entry.report.reference;
-                    let message = format!(
-                        "{what} is assumed to be set, because its provider does not return it"
-                    );
-                    ctx.log(Level::Info, message);
+                    let why = "is assumed to be set, because its provider does not return it";
+                    ctx.log(Level::Info, format!("{} {why}", entry.report.reference));
                     Ok(Vec::new())
                 }
                 Ok(row) => {
@@ -377,12 +370,9 @@ impl<'a> TypeRun<'a> {
                 Ok(remaining) if entry.report.failed => entry.report.changed = remaining.is_empty(),
                 Ok(remaining) if remaining.is_empty() => entry.mark_changed(),
                 Ok(remaining) => {
-                    let remaining: Vec<String> =
-                        remaining.iter().map(Difference::describe).collect();
-                    let remaining = remaining.join("; ");
-                    entry.fail(&format!(
-                        "the device accepted it without an error, but does not have it: {remaining}"
-                    ));
+                    let all: Vec<String> = remaining.iter().map(Difference::describe).collect();
+                    let why = "the device accepted it without an error, but does not have it";
+                    entry.fail(&format!("{why}: {}", all.join("; ")));
                 }
                 Err(message) => entry.fail(&message),
             }
@@ -390,20 +380,9 @@ impl<'a> TypeRun<'a> {
     }
 }
 
-/// Records what a change would send.
-fn render(ctx: &Context<'_>, kind: &dyn ResourceType, entry: &mut Entry) {
-    entry.report.lines.clear();
-    entry.report.diff.clear();
-    if !entry.is_pending() {
-        return;
-    }
-    let (change, facts) = (entry.change(), ctx.facts());
-    match kind.render(&entry.name, &change, facts, SecretVisibility::Redacted) {
-        Ok(lines) => entry.report.lines = lines,
-        // A provider in code need not be able to show what it sends.
-        Err(Error::Unsupported(_)) => {}
-        Err(error) => entry.refuse(&error.to_string()),
-    }
-    let report = &mut entry.report;
-    report.diff = diff::of(&report.lines, &entry.differences, &report.should);
+/// Logs what a provider says that it has changed, if the device has it.
+fn confirm(ctx: &Context<'_>, claims: &[Claim], batch: &[Entry]) {
+    let changed = batch.iter().filter(|entry| entry.report.changed);
+    let changed: HashSet<&str> = changed.map(|entry| entry.name.title()).collect();
+    ctx.confirm(claims, |title| changed.contains(title));
 }
