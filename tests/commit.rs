@@ -28,8 +28,8 @@ mod wishes;
 
 use serde_json::json;
 
-use candidate::{Fault, Vendor};
-use fleet::{Setup, seed};
+use candidate::{Fault, Planned, Vendor};
+use fleet::{Fleet, Setup, seed};
 use judge::Judge;
 use wishes::{Held, foreign, interfaces, refused, wishes};
 
@@ -80,6 +80,30 @@ fn no_fault_leaves_half_a_change_or_a_wrong_report_without_confirmation() {
         setup.settings = json!({ "confirm_timeout": 0 });
         check_every_fault(&setup);
     }
+}
+
+#[test]
+fn a_restart_before_the_changes_are_saved_is_told() {
+    let mut setup = Setup::new(Vendor::Eos, interfaces(Vendor::Eos));
+    setup.settings = json!({ "confirm_timeout": 0 });
+    let clean = setup.one();
+    clean.apply();
+    let received = clean.received(0);
+    let saved = received
+        .iter()
+        .position(|line| line.contains("write memory"));
+    // Steps count from 1, so this is the line before.
+    let step = saved.expect("it is saved");
+    let fault = Fault::RebootConfirmed;
+    let fleet = Fleet::start(&setup, [vec![Planned { step, fault }]]);
+    let report = fleet.apply();
+    assert!(
+        !report.succeeded && report.to_string().contains("but not saved"),
+        "{report}"
+    );
+    let mut judge = Judge::new(&fleet, &report);
+    judge.check_all();
+    judge.finish();
 }
 
 /// Without a lock, others may commit first.
