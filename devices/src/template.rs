@@ -20,7 +20,7 @@ use minijinja::machinery::get_compiled_template;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, ErrorKind};
 
-use filters::{FAIL, REFUSAL};
+use filters::{FAIL, NO_VALUE, REFUSAL};
 
 pub(crate) use language::Language;
 pub(crate) use names::{INTERFACE, NameForm, NameTable};
@@ -67,9 +67,6 @@ const NAME: &str = "template";
 
 /// The names of the two states in the templates of a change.
 const STATES: [&str; 2] = ["is", "should"];
-
-/// The message for a template that writes a missing value.
-const NO_VALUE: &str = "there is no value to write here; ask with `{% if … is not none %}` first";
 
 /// The maximum number of characters of an expression in a message.
 const MAX_QUOTED: usize = 80;

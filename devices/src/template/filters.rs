@@ -23,7 +23,11 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::names::{INTERFACE, NameForm, NameTable};
 use super::network::{self, Prefix};
-use super::{NO_VALUE, placeholder, quoting, uptime};
+use super::{placeholder, quoting, uptime};
+
+/// The message for a template that writes a missing value.
+pub(super) const NO_VALUE: &str =
+    "there is no value to write here; ask with `{% if … is not none %}` first";
 
 /// The function that refuses a change.
 pub(super) const FAIL: &str = "fail";
