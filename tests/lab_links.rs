@@ -167,10 +167,10 @@ fn a_router_that_goes_away_during_its_configuration_is_reported_and_nothing_is_s
     router.info["remote-transport"] = json!("frr");
     let mut target = Target::of(router);
     let mut apply = |ensure: &str| {
-        let routes: serde_json::Map<_, _> = (0..60)
+        let routes: serde_json::Map<_, _> = (0..1500)
             .map(|number| {
                 (
-                    format!("10.77.{number}.0/24 via Null0"),
+                    format!("10.{}.{}.0/24 via Null0", 77 + number / 250, number % 250),
                     json!({ "ensure": ensure }),
                 )
             })

@@ -12,6 +12,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use forms::{MAX_WINDOW, MIN_WINDOW};
 use table::Object;
 
 /// A file of a family.

@@ -172,7 +172,7 @@ impl Source {
     /// command that is refused is run again by [`fetch`](Self::fetch), which reports it.
     ///
     /// # Errors
-    /// Fails when requests cannot be made.
+    /// Fails when the session is lost.
     pub(crate) async fn prefetch<'s>(
         ctx: &Context<'_>,
         sources: impl Iterator<Item = &'s Self> + Send,
@@ -180,9 +180,16 @@ impl Source {
     ) -> Result<()> {
         let mut requests = Vec::new();
         for source in sources {
-            requests.extend(source.pending(answers, &|_| true)?);
+            // What cannot be asked for is told by `fetch`.
+            requests.extend(source.pending(answers, &|_| true).unwrap_or_default());
         }
         together::run_together(ctx, &requests, answers).await
+    }
+
+    /// Whether all its requests are answered.
+    pub(crate) fn is_answered(&self, answers: &Answers) -> bool {
+        let pending = self.pending(answers, &|_| true);
+        pending.is_ok_and(|pending| pending.is_empty())
     }
 
     /// Reads the answers from a recording; a request without a recording has an empty answer.

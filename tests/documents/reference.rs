@@ -226,6 +226,10 @@ fn value_text(schema: &Value) -> String {
         ),
         Some("string") => "text".to_owned(),
         Some("boolean") => "true or false".to_owned(),
+        Some("integer") => format!(
+            "a whole number from {} to {}",
+            schema["minimum"], schema["maximum"]
+        ),
         _ => "any value".to_owned(),
     }
 }

@@ -17,6 +17,7 @@ pub struct Line {
     /// The answers to the questions that it makes the device ask, in order.
     answers: Vec<String>,
     is_with_previous: bool,
+    is_closing: bool,
 }
 
 impl Line {
@@ -32,6 +33,7 @@ impl Line {
             secrets,
             answers: Vec::new(),
             is_with_previous: false,
+            is_closing: false,
         }
     }
 
@@ -50,6 +52,15 @@ impl Line {
         }
     }
 
+    /// Makes it the line that puts those before it into effect. It is typed as the last one, also if one of them is
+    /// refused, and its end is proven.
+    pub fn closing(self) -> Self {
+        Self {
+            is_closing: true,
+            ..self
+        }
+    }
+
     /// Creates a line that is secret as a whole.
     pub(crate) fn secret(text: Sensitive<String>) -> Self {
         Self {
@@ -57,6 +68,7 @@ impl Line {
             text,
             answers: Vec::new(),
             is_with_previous: false,
+            is_closing: false,
         }
     }
 
@@ -92,6 +104,10 @@ impl Line {
     /// Returns whether the line may be sent [`with_previous`](Self::with_previous).
     pub fn is_with_previous(&self) -> bool {
         self.is_with_previous
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing
     }
 
     pub(crate) fn answers(&self) -> &[String] {

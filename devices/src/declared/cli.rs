@@ -10,6 +10,7 @@ use super::line_templates::LineTemplates;
 use super::on_device::TypeOnDevice;
 use crate::command_line::session;
 use crate::file_node::{FileNode, Problems};
+use crate::keys::{MAX_WINDOW, MIN_WINDOW};
 use crate::line::{self, Line, LineProblem, Transaction, Typing};
 use crate::template::Medium;
 use crate::{Change, Error, Result};
@@ -25,9 +26,6 @@ pub(super) struct Cli {
     transaction: Option<Transaction>,
     dialect: Option<Arc<Dialect>>,
 }
-
-/// The largest window: more lines save no time.
-const MAX_WINDOW: i64 = 100;
 
 impl Cli {
     /// Its keys beside those of every form.
@@ -77,7 +75,7 @@ impl Cli {
             }
         }
         let window = top.get("window").map_or(Some(1), |file_node| {
-            let number = file_node.integer(2..=MAX_WINDOW, problems)?;
+            let number = file_node.integer(MIN_WINDOW..=MAX_WINDOW, problems)?;
             usize::try_from(number).ok()
         });
         let transaction = top.optional("transaction", |file_node| {

@@ -38,6 +38,8 @@ pub struct CaseResult {
     pub name: String,
     /// `Ok`, or the difference between the expected and the actual result.
     pub outcome: std::result::Result<(), String>,
+    /// The file with the expected result, if it was overwritten with another one, and what to look at in it.
+    pub written: Option<String>,
 }
 
 /// Whether the files with expected results are compared or overwritten.
@@ -124,17 +126,25 @@ impl Family {
     ) -> CaseResult {
         let outcome = self.compare_case(folder, path, refresh, comparison);
         let outcome = outcome.unwrap_or_else(|error| Err(error.to_string()));
-        CaseResult { name, outcome }
+        let (outcome, written) = match outcome {
+            Ok(written) => (Ok(()), written),
+            Err(difference) => (Err(difference), None),
+        };
+        CaseResult {
+            name,
+            outcome,
+            written,
+        }
     }
 
-    /// The outer error is a problem of the case itself.
+    /// Returns what was written, if anything was. The outer error is a problem of the case itself.
     fn compare_case(
         &self,
         folder: &Folder,
         case: &str,
         refresh: UpdateExpected,
         comparison: Comparison,
-    ) -> Result<std::result::Result<(), String>> {
+    ) -> Result<std::result::Result<Option<String>, String>> {
         let CaseOutput {
             file: actual_file,
             text: actual,
@@ -155,32 +165,42 @@ impl Family {
             Some(file) if file == actual_file => Some(folder.read(&path)?),
             _ => None,
         };
+        let lacks: String = missing
+            .iter()
+            .map(|request| {
+                let file = file_of(request);
+                format!("\nthere is no {case}/{file} with the answer to `{request}`")
+            })
+            .collect();
+        let error = match actual_file {
+            "error.txt" => format!(":\n{}", actual.trim_end()),
+            _ => String::new(),
+        };
         let part = expected.as_ref();
         let part = part.map(|expected| comparison.part(expected, &actual, &namevars));
         if refresh == UpdateExpected::Yes {
             if let Some(other) = expected_file.filter(|file| *file != actual_file) {
                 folder.remove(&format!("{case}/{other}"))?;
             }
-            folder.write(&path, part.as_deref().unwrap_or(&actual))?;
-            return Ok(Ok(()));
+            let text = part.as_deref().unwrap_or(&actual);
+            if expected.as_deref() == Some(text) {
+                return Ok(Ok(None));
+            }
+            folder.write(&path, text)?;
+            return Ok(Ok(Some(format!("{path}{error}{lacks}"))));
         }
         let outcome = match (expected_file, expected, part) {
             (None, ..) => Err(format!(
-                "there is no {path} to compare with; run again with UPDATE=1"
+                "there is no {path} to compare with; run again with UPDATE=1{error}"
             )),
             (Some(_), Some(expected), Some(part)) => {
                 difference(&comparison.expected(&expected), &part)
             }
             (Some(file), ..) => Err(format!("expected {file}, found {actual_file}:\n{actual}")),
         };
-        Ok(outcome.map_err(|mut difference| {
-            for request in missing {
-                let file = file_of(&request);
-                let message = format!("\nthere is no {case}/{file} with the answer to `{request}`");
-                difference.push_str(&message);
-            }
-            difference
-        }))
+        Ok(outcome
+            .map(|()| None)
+            .map_err(|difference| difference + &lacks))
     }
 
     fn try_case(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {

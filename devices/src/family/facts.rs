@@ -88,10 +88,13 @@ impl FactSources {
         facts: &mut Facts,
     ) -> devgate_transports::Result<()> {
         let mut answers = Answers::default();
-        // An error is one of a source, and comes again where the source is known.
-        let _ = Source::prefetch(ctx, self.sources(), &mut answers).await;
+        let mut lost = Source::prefetch(ctx, self.sources(), &mut answers).await;
         for (number, source) in self.0.iter().enumerate() {
-            let Err(error) = source.source.fetch(ctx, &|_| true, &mut answers).await else {
+            let fetched = match source.source.is_answered(&answers) {
+                false if lost.is_err() => std::mem::replace(&mut lost, Ok(())),
+                _ => source.source.fetch(ctx, &|_| true, &mut answers).await,
+            };
+            let Err(error) = fetched else {
                 source.add_facts(&answers, facts, &mut |problem| ctx.warning(problem));
                 continue;
             };

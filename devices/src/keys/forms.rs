@@ -4,6 +4,10 @@ use super::source::GET;
 use super::table::Kind::{Any, Expression, Integer, Items, Map, Object as In, Template, Text};
 use super::table::{Key, Kind, Object, key};
 
+/// The limits of `window`. A larger one saves no time.
+pub(crate) const MIN_WINDOW: i64 = 2;
+pub(crate) const MAX_WINDOW: i64 = 100;
+
 /// The key that every form has.
 const fn get() -> Key {
     const SOURCES: Kind = In(&GET);
@@ -44,8 +48,8 @@ pub(super) static CLI: Object = Object {
         ),
         key(
             "window",
-            Integer,
-            "how many lines may be sent before the first of them is answered, from 2 to 100: for lines that ask nothing, \
+            Integer(MIN_WINDOW, MAX_WINDOW),
+            "how many lines may be sent before the first of them is answered: for lines that ask nothing, \
              and that are meant also if the device refuses one before them",
         ),
         key(

@@ -70,7 +70,9 @@ fn kind_schema(kind: &Kind, definitions: &mut Map<String, Json>) -> Json {
     match kind {
         Kind::Any => json!({}),
         Kind::Boolean => json!({ "type": "boolean" }),
-        Kind::Integer => json!({ "type": "integer" }),
+        Kind::Integer(least, most) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
         Kind::Text => json!({ "type": "string" }),
         Kind::Pattern => text(0, json!({ "type": "string" }), definitions),
         Kind::Template => text(1, json!({ "type": "string" }), definitions),

@@ -21,7 +21,8 @@ pub(super) enum Kind {
     /// Anything.
     Any,
     Boolean,
-    Integer,
+    /// A whole number within limits.
+    Integer(i64, i64),
     Text,
     /// A regular expression.
     Pattern,

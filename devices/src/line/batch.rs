@@ -199,7 +199,7 @@ impl Batch {
             }
         }
         if let Some(transaction) = transaction {
-            lines.push(transports::Line::new(&transaction.end));
+            lines.push(transports::Line::new(&transaction.end).closing());
             owners.extend(owners.last().copied());
         }
         Self {
@@ -209,8 +209,8 @@ impl Batch {
         }
     }
 
-    /// Returns what became of the transaction, if it did not take effect. If a line in it was refused, those before it
-    /// take effect when the session ends.
+    /// Returns what became of the transaction, if it did not take effect. If a line in it was refused, the end was typed
+    /// all the same, for those before it.
     fn transaction_outcome(&self, problem: &ConfigurationProblem) -> Option<TransactionOutcome> {
         if !self.is_transaction {
             return None;
@@ -235,6 +235,8 @@ impl Batch {
         let takes_effect = !problem.nothing_changed() && problem.effect == LinesEffect::Each;
         let first = self.owners.partition_point(|owner| *owner < change);
         let end = self.owners.partition_point(|owner| *owner <= change);
+        let around = usize::from(self.is_transaction);
+        let (first, end) = (first.max(around), end.min(self.lines.len() - around));
         let mut refused = problem.refused.iter();
         let own = refused
             .clone()
@@ -299,6 +301,9 @@ fn refusal(
         _ if problem.nothing_changed() => "; nothing of it is in effect".to_owned(),
         (_, _, 1) => String::new(),
         (0, 0, _) => "; its other lines were not sent".to_owned(),
+        (before, 0, all) if before + refused.len() == all => {
+            format!("; {before} of its {all} lines were taken")
+        }
         (before, 0, all) => {
             format!("; {before} of its {all} lines were taken, those after were not sent")
         }

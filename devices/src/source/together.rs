@@ -1,15 +1,15 @@
 //! Commands whose answers do not depend on each other.
 
-use devgate_transports::{Context, Document};
+use devgate_transports::{Context, Document, Error as TransportError};
 
 use super::answers::Answers;
 use super::request::Request;
 use crate::Result;
 
-/// Runs the commands among requests together, and adds the answers that come.
+/// Runs the commands among requests together, and adds their outputs. A command that is refused has none.
 ///
 /// # Errors
-/// Fails when an output has another form.
+/// Fails when the session is lost, and when an output has another form.
 pub(super) async fn run_together(
     ctx: &Context<'_>,
     requests: &[Request],
@@ -29,11 +29,17 @@ pub(super) async fn run_together(
         .iter()
         .map(|request| request.name.as_str())
         .collect();
-    ctx.debug(format!("asks for `{}`", names.join("`, `")));
+    for name in &names {
+        ctx.debug(format!("asks for `{name}`"));
+    }
     for (request, output) in commands.iter().zip(session.exec_all(ctx, &names).await) {
-        if let Ok(output) = output {
-            let answer = request.answer(Document::Text(output))?;
-            answers.insert((*request).clone(), answer);
+        match output {
+            Ok(output) => {
+                let answer = request.answer(Document::Text(output))?;
+                answers.insert((*request).clone(), answer);
+            }
+            Err(TransportError::CommandFailed { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(())

@@ -7,9 +7,15 @@
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::dialect::is_question;
+use super::proof::PromptProof;
 use super::state::{Cli, EchoState};
+use crate::error::Interruption;
 use crate::terminal::may_be_edge;
 use crate::{Context, Error, Line, Result};
+
+/// The message for a command that was typed behind a line of output.
+pub(crate) const AMID_OUTPUT: &str = "its prompt was not where the next command was typed";
 
 /// The command behind the current one, and what arrives of its answer too early.
 #[derive(Debug, Default)]
@@ -90,6 +96,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 self.ahead.typed = Typed::Behind(blanks);
                 keys
             }
+        }
+    }
+
+    /// Returns why the session is in doubt after a command was typed behind a line of output. If the device has asked
+    /// something since, it may have taken the command for the answer.
+    pub(super) fn typed_amid_output(&self, proof: &PromptProof) -> Interruption {
+        let since = proof
+            .probed_before(self.screen.text().len())
+            .unwrap_or_default();
+        let mut lines = self.screen.text()[since..].lines();
+        match lines.find(|line| is_question(line) || line.contains('?')) {
+            Some(question) => Interruption::PerhapsAnswered(question.trim().to_owned()),
+            None => Interruption::OutOfStep(AMID_OUTPUT),
         }
     }
 

@@ -37,6 +37,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Err(error) => Err(error),
         };
         let result = match result {
+            Ok(()) => self.close_refused(ctx, &lines, &mut problem).await,
+            Err(error) => Err(error),
+        };
+        let result = match result {
             Ok(()) if !problem.refused.is_empty() => {
                 self.state = CliState::Broken;
                 Ok(())
@@ -126,6 +130,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(())
     }
 
+    /// After a refused line, types the one that puts the lines before it into effect, if there is one.
+    async fn close_refused(
+        &mut self,
+        ctx: &Context<'_>,
+        lines: &[(&Line, ExpectedPrompt)],
+        problem: &mut ConfigurationProblem,
+    ) -> Result<()> {
+        let Some(&(line, expect)) = lines.last().filter(|(line, _)| line.is_closing()) else {
+            return Ok(());
+        };
+        let is_begun = problem.sent > 1 && problem.sent < lines.len();
+        if problem.refused.is_empty() || !is_begun || !self.in_config() {
+            return Ok(());
+        }
+        let operation = format!("`{}`", line.shown());
+        let message = self.type_config(ctx, line, expect, &operation).await?;
+        if let Some(message) = failure(&self.settings.dialect, &message) {
+            ctx.debug(format!("`{}`: {}", line.shown(), message.trim()));
+            problem.effect = LinesEffect::RolledBack;
+        }
+        Ok(())
+    }
+
     /// Records the answer to the next line, and whether it was followed by a prompt of configuration mode.
     fn record_answer(
         &self,
@@ -137,7 +164,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let (line, expect) = lines[problem.answered];
         problem.answered += 1;
         let refusal = failure(&self.settings.dialect, message).or_else(|| {
-            if expect != ExpectedPrompt::Config {
+            if matches!(expect, ExpectedPrompt::Text | ExpectedPrompt::TextOpened) {
                 return is_in_config
                     .then(|| "it does not take it as the text that follows".to_owned());
             }
@@ -231,9 +258,11 @@ pub(super) fn expected<'l>(
             None if text.trim().is_empty() => {}
             None => {
                 open = dialect.text_end(text).map(|end| (line, end));
-                let expect = open
-                    .as_ref()
-                    .map_or(ExpectedPrompt::Config, |_| ExpectedPrompt::TextOpened);
+                let expect = match &open {
+                    Some(_) => ExpectedPrompt::TextOpened,
+                    None if line.is_closing() => ExpectedPrompt::AnyMode,
+                    None => ExpectedPrompt::Config,
+                };
                 expected.push((line, expect));
             }
         }

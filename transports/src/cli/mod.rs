@@ -75,6 +75,7 @@ pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ahead::AMID_OUTPUT;
 pub(crate) use confirm::{Confirmation, SecondLogin};
 pub(crate) use login::{CliLogin, Credentials};
 pub(crate) use state::{Cli, CliSettings};

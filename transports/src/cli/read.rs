@@ -29,9 +29,6 @@ const SETTLE_TIME: Duration = Duration::from_millis(300);
 const PAGER_MAY_HAVE_TAKEN_KEY: &str =
     "it asked for a key while it was asked for its prompt, so part of the output may be missing";
 
-/// The message for a command that was typed behind a line of output.
-const AMID_OUTPUT: &str = "its prompt was not where the next command was typed";
-
 /// The prompt that ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedPrompt {
@@ -150,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     Some(PromptVerdict::Proven(end, _))
                         if self.ahead.is_typed() && proof.probed_before(end).is_some() =>
                     {
-                        return Err(Interruption::OutOfStep(AMID_OUTPUT));
+                        return Err(self.typed_amid_output(&proof));
                     }
                     Some(PromptVerdict::Proven(end, prompt_behaviour)) => {
                         if !has_settled {
@@ -176,7 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         self.probe_for_prompt(&mut proof, wait).await?;
                     }
                     Some(PromptVerdict::Enter) if self.ahead.is_typed() => {
-                        return Err(Interruption::OutOfStep(AMID_OUTPUT));
+                        return Err(self.typed_amid_output(&proof));
                     }
                     Some(PromptVerdict::Enter) => {
                         let ending = self.prompt.as_ref().map(Prompt::trailing_blanks);

@@ -24,6 +24,9 @@ const MAX_COLUMNS: usize = 72;
 /// The bytes of a window: terminals keep at least these while nothing reads them.
 const MAX_BYTES: usize = 1024;
 
+/// The message for lines whose echoes do not tell which answer is whose.
+const ECHOES: &str = "it did not echo each line behind its prompt";
+
 /// The answer to a line of a window.
 pub(super) struct LineAnswer {
     pub(super) text: String,
@@ -64,7 +67,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         operation: &str,
         answers: &mut Vec<LineAnswer>,
     ) -> crate::Result<()> {
-        let mut wait = AnswerWait::for_command(ctx, operation, &self.settings);
+        let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+        let limit = self.settings.command_timeout.saturating_mul(count);
+        let mut wait = AnswerWait::new(ctx, operation, self.settings.idle_timeout, limit);
         let result = self.exchange(lines, &mut wait, answers).await;
         let mask = |partial: &str| {
             let lines = lines.iter();
@@ -110,19 +115,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let tail = self.screen.last_line();
             let end = self.screen.last_line_start();
             let is_prompt = prompt.is(tail) || self.is_of_any_mode(tail);
-            if echoed == lines.len() && is_prompt && end >= start && self.screen.is_settled() {
+            let is_answered = echoed > 0 && is_prompt && end >= start && self.screen.is_settled();
+            if echoed == lines.len() && is_answered {
                 answers.push(self.line_answer(start..end, self.in_config()));
+                let has_echo = |answer: &LineAnswer| self.has_echo(&answer.text, &prompt, lines);
+                if answers.iter().any(has_echo) {
+                    answers.clear();
+                    return Err(Interruption::OutOfStep(ECHOES));
+                }
                 return Ok(());
             }
             let mut later = lines.iter().skip(echoed + 1);
             let is_skipped = later.any(|(line, _)| self.echo_from(start, &prompt, line).is_some());
             if is_skipped || self.screen.text().len() - start > echo::MAX_SEARCHED {
-                return Err(Interruption::OutOfStep(
-                    "it did not echo each line behind its prompt",
-                ));
+                return Err(Interruption::OutOfStep(ECHOES));
             }
-            self.receive(wait, None).await?;
+            let received = self.receive(wait, None).await;
+            if received.is_err() && is_answered {
+                // A device may drop the lines behind a refused one.
+                answers.push(self.line_answer(start..end, self.in_config()));
+            }
+            received?;
         }
+    }
+
+    /// Returns whether an answer has the echo of a line.
+    fn has_echo(&self, text: &str, prompt: &Prompt, lines: &[(&Line, ExpectedPrompt)]) -> bool {
+        let is_prompt = |before: &str| self.is_of_any_mode(before);
+        let mut lines = lines.iter();
+        !text.is_empty()
+            && lines.any(|(line, _)| {
+                echo::behind_prompt(text, prompt, is_prompt, line.text()).is_some()
+            })
     }
 
     /// Finds the echo of a line in the text that begins at `start`.

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use super::carrier::Carrier;
 use crate::Line;
 use crate::cli::dialect::Dialect;
-use crate::cli::{Cli, CliSettings, Confirmation, Credentials, SecondLogin};
-use crate::error::{ChangeOutcome, PendingCommit, seconds};
+use crate::cli::{AMID_OUTPUT, Cli, CliSettings, Confirmation, Credentials, SecondLogin};
+use crate::error::{ChangeOutcome, Interruption, PendingCommit, seconds};
 use crate::info::duration;
 use crate::pauses;
 use crate::ssh::Ssh;
@@ -257,8 +257,15 @@ impl Open {
     }
 }
 
-fn is_unanswered(answer: &Result<String>) -> bool {
-    !matches!(answer, Ok(_) | Err(Error::CommandFailed { .. }))
+/// Returns whether a command that only reads, and was not answered, may be answered in another session.
+fn may_be_repeated(answer: &Result<String>) -> bool {
+    match answer {
+        Err(Error::Interrupted(interrupted)) => {
+            interrupted.why.is_lost()
+                || matches!(interrupted.why, Interruption::OutOfStep(why) if why == AMID_OUTPUT)
+        }
+        _ => false,
+    }
 }
 
 /// Closes a session that cannot be used any more: a device in configuration mode may lock out other users.
@@ -280,17 +287,16 @@ impl CommandLine for SshCliSession {
             Ok(ready) => ready.cli.run_all(ctx, &lines).await,
             Err(error) => return vec![Err(error)],
         };
-        // What is not answered is run again, one command at a time.
-        while answers.len() < commands.len() || answers.last().is_some_and(is_unanswered) {
-            let unanswered = answers.pop_if(|answer| is_unanswered(answer));
-            if let Some(Err(error)) = unanswered {
-                ctx.debug(format!("the commands are typed one by one: {error}"));
-            }
-            let answer = self.run(ctx, &lines[answers.len()], Repeat::Allowed).await;
-            let is_over = is_unanswered(&answer);
-            answers.push(answer);
-            if is_over {
-                break;
+        // After a doubt about what was typed ahead, or a lost connection, the rest is typed one by one.
+        if let Some(Err(error)) = answers.pop_if(|answer| may_be_repeated(answer)) {
+            ctx.debug(format!("the commands are typed one by one: {error}"));
+            for line in &lines[answers.len()..] {
+                let answer = self.run(ctx, line, Repeat::Allowed).await;
+                let is_over = !matches!(answer, Ok(_) | Err(Error::CommandFailed { .. }));
+                answers.push(answer);
+                if is_over {
+                    break;
+                }
             }
         }
         answers

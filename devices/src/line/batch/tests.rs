@@ -218,7 +218,16 @@ impl CommandLine for Router {
                 pending.push(shown);
             }
         }
-        // What is pending takes effect at the end of the session.
+        let in_transaction = lines[0].shown() == "BEGIN" && self.has_transactions;
+        if in_transaction && !problem.refused.is_empty() && problem.sent < lines.len() {
+            // A session types the end all the same.
+            if pending.iter().any(|line| line.contains("unfit")) {
+                pending.clear();
+                problem.effect = LinesEffect::RolledBack;
+            }
+        } else if in_transaction && !problem.refused.is_empty() {
+            pending.clear();
+        }
         state.running.append(&mut pending);
         if problem.refused.is_empty() && problem.interrupted.is_none() {
             return Ok(());
@@ -304,6 +313,21 @@ async fn a_line_that_is_refused_at_once_fails_alone() {
             "done"
         ]
     );
+}
+
+#[tokio::test]
+async fn a_refused_line_takes_no_other_change_with_it_even_if_the_rest_is_refused_as_a_whole() {
+    let texts = ["a", "unfit", "unknown", "b"];
+    let (said, _, mut running, _) = in_transactions(router(), &texts).await;
+    running.sort();
+    assert_eq!(running, ["a", "b"]);
+    assert_eq!(said[0], "done");
+    assert_eq!(said[1], "r1 refuses `unfit`: it does not fit");
+    assert_eq!(
+        said[2],
+        "r1 refuses `unknown`: unknown command; nothing of it is in effect"
+    );
+    assert_eq!(said[3], "done");
 }
 
 #[tokio::test]

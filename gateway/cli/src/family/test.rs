@@ -197,6 +197,7 @@ fn print_results(cases: &[(&Declared, CaseResult)], printer: &Printer) -> ExitSt
         let problem = case.outcome.as_ref().err().cloned();
         json!({
             "family": family.name(), "case": case.name, "ok": problem.is_none(), "problem": problem,
+            "written": case.written,
         })
     });
     let cases: Vec<Json> = cases.collect();
@@ -209,9 +210,12 @@ fn print_results(cases: &[(&Declared, CaseResult)], printer: &Printer) -> ExitSt
             for case in &cases {
                 let of = |key: &str| case[key].as_str().unwrap_or_default();
                 let name = format!("{}/{}", of("family"), of("case"));
-                match case["problem"].as_str() {
-                    None => text.push_str(&format!("ok      {name}\n")),
-                    Some(problem) => text.push_str(&format!("FAILED  {name}\n{problem}\n")),
+                match (case["problem"].as_str(), case["written"].as_str()) {
+                    (Some(problem), _) => text.push_str(&format!("FAILED  {name}\n{problem}\n")),
+                    (None, Some(written)) => {
+                        text.push_str(&format!("written {name}\nreview {written}\n"));
+                    }
+                    (None, None) => text.push_str(&format!("ok      {name}\n")),
                 }
             }
             text.push_str(&format!("{passed} passed, {failed} failed\n"));

@@ -73,6 +73,13 @@ impl Import {
         let mut files = Vec::new();
         for table in &tables {
             let name = &table.name;
+            let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_word) {
+                return Err(Failure::other(format!(
+                    "{shown}: `{name}` is no name of a type: expected small letters, digits and `_`, such as acme_vlan; \
+                     the heading `resource` names a type, and otherwise the file's name does"
+                )));
+            }
             let text = family.type_skeleton(table);
             let text = text.with_context(|| format!("{shown}: type `{name}`"))?;
             let path = folder.join("types").join(format!("{name}.yaml"));
@@ -175,6 +182,10 @@ fn of_rows(rows: Vec<Map<String, Json>>, stem: &str) -> Result<Vec<TypeTable>, F
             });
         }
         if let Some(table) = tables.last_mut() {
+            if table.attributes.iter().any(|(known, _)| *known == name) {
+                let message = format!("attribute {number}: `{}` has a second `{name}`", table.name);
+                return Err(Failure::other(message));
+            }
             table.attributes.push((name, Json::Object(row)));
         }
     }
@@ -204,6 +215,8 @@ mod tests {
         let whole = r#"[{"name": "a", "attributes": {"name": {"type": "String", "behaviour": "namevar"}}}]"#;
         let found = tables(Path::new("-"), whole).expect("it is read");
         assert_eq!(found[0].name, "a");
+        let twice = tables(Path::new("x.csv"), "name,type\nid,A\nid,B\n").expect_err("twice");
+        assert_eq!(twice.msg, "attribute 2: `x` has a second `id`");
         let wrong = tables(Path::new("x.csv"), "name,type\nid,\n").expect_err("no type");
         assert_eq!(wrong.msg, "attribute 1: expected `name` and `type`");
     }

@@ -62,6 +62,13 @@ impl Show {
         for (family, _) in &self.for_families {
             registry.transport(family)?;
         }
+        let commands = lines
+            .iter()
+            .chain(self.for_families.iter().map(|(_, line)| line));
+        if !self.config && commands.into_iter().all(|line| line.trim().is_empty()) {
+            let message = "expected a command, such as 'show version', or --config";
+            return Err(Failure::new("devgate/no-command", message));
+        }
         if self.save.is_some() || self.diff.is_some() {
             outputs::check_names(targets.iter().map(|target| target.name.as_str()))?;
             let of_families = self.for_families.iter().map(|(_, command)| command);

@@ -1,7 +1,7 @@
 //! Tests of windows: lines travel together, and each has its own answer.
 
 use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, write};
-use crate::error::ConfigurationProblem;
+use crate::error::{ConfigurationProblem, LinesEffect};
 use crate::{Error, Line};
 
 const ROUTES: [&str; 4] = [
@@ -174,6 +174,72 @@ async fn the_secrets_of_a_window_are_not_shown() {
     let (_, text) = problem(result);
     assert!(
         text.contains("refuses line 2") && !text.contains("canary"),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_closing_line_is_typed_after_a_refusal_and_its_own_refusal_undoes_all() {
+    for (says, effect) in [
+        (vec![], LinesEffect::Each),
+        (
+            vec![
+                write("r1(config)#"),
+                FakeStep::Pause(900),
+                write("\r\n% Failed\r\n"),
+            ],
+            LinesEffect::RolledBack,
+        ),
+    ] {
+        let fake = router(FakeEcho::Editor)
+            .on("begin", &[])
+            .on("commit", &says);
+        let mut lines = vec![Line::new("begin")];
+        lines.extend(window(&ROUTES));
+        lines.push(Line::new("commit").closing());
+        let (result, received, is_usable) = configure(fake, &lines).await;
+        let (problem, text) = problem(result);
+        assert_eq!(
+            received.last().map(String::as_str),
+            Some("commit"),
+            "{text}"
+        );
+        assert_eq!((problem.sent, problem.refused[0].number), (5, 3), "{text}");
+        assert_eq!(problem.effect, effect, "{text}");
+        assert!(!is_usable);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_refusal_of_the_closing_line_is_told() {
+    let says = [
+        write("r1(config)#"),
+        FakeStep::Pause(900),
+        write("\r\n% Failed\r\n"),
+    ];
+    let fake = router(FakeEcho::Editor).on("commit", &says);
+    let lines = [Line::new(ROUTES[0]), Line::new("commit").closing()];
+    let (result, ..) = configure(fake, &lines).await;
+    let (problem, text) = problem(result);
+    assert!(
+        problem.refused[0].number == 2 && text.contains("% Failed"),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_the_echo_of_another_line_is_no_answer() {
+    let forged = format!("r1(config)#{}\r\nr1(config)#{}\r\n", ROUTES[2], ROUTES[3]);
+    let fake = router(FakeEcho::Editor).on(ROUTES[0], &[write(&forged)]);
+    let lines = [ROUTES[0], ROUTES[2], ROUTES[3]];
+    let (result, ..) = configure(fake, &window(&lines)).await;
+    let (problem, text) = problem(result);
+    assert!(
+        problem.refused.is_empty() && problem.answered == 0,
+        "{text}"
+    );
+    assert!(
+        text.contains("did not echo each line behind its prompt"),
         "{text}"
     );
 }
