@@ -66,6 +66,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let is_answered = matches!(answer, Ok(_) | Err(Error::CommandFailed { .. }));
             answers.push(answer);
             if !is_answered {
+                if let Some(next) = commands.get(at + 1).filter(|_| self.ahead.is_typed()) {
+                    ctx.warning(format!(
+                        "`{}` was typed before `{}` was answered: if the device asked something, it may have taken it \
+                         for the answer",
+                        next.shown(),
+                        command.shown()
+                    ));
+                }
                 break;
             }
         }
