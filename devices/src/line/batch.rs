@@ -237,10 +237,8 @@ impl Batch {
         let end = self.owners.partition_point(|owner| *owner <= change);
         let around = usize::from(self.is_transaction);
         let (first, end) = (first.max(around), end.min(self.lines.len() - around));
-        let mut refused = problem.refused.iter();
-        let own = refused
-            .clone()
-            .filter(|line| (first..end).contains(&(line.number - 1)));
+        let own = problem.refused.iter();
+        let own = own.filter(|line| (first..end).contains(&(line.number - 1)));
         let own: Vec<&RefusedLine> = own.collect();
         let answered = problem.answered.clamp(first, end);
         if !own.is_empty() {
@@ -250,7 +248,7 @@ impl Batch {
         if !takes_effect {
             return None;
         }
-        match (refused.next(), &problem.interrupted) {
+        match (problem.refused.first(), &problem.interrupted) {
             _ if answered == end => Some(Ok(())),
             // The rest of it did not fit in the window of the refused line.
             (Some(refused), None) if answered > first => Some(Err(format!(

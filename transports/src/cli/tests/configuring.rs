@@ -3,9 +3,9 @@
 use devgate_schemas::Sensitive;
 
 use super::super::fake::{Fake, FakeStep, TestBench, test_dialect, write};
+use super::problem;
 use crate::Error;
 use crate::Line;
-use crate::error::ConfigurationProblem;
 
 /// Returns a router that knows a few configuration lines.
 fn router() -> Fake {
@@ -22,16 +22,6 @@ fn router() -> Fake {
 
 fn lines(lines: &[&str]) -> Vec<Line> {
     lines.iter().map(|line| Line::new(*line)).collect()
-}
-
-fn problem(result: crate::Result<()>) -> (ConfigurationProblem, String) {
-    match result.expect_err("a problem") {
-        Error::Configuration(problem) => {
-            let text = problem.to_string();
-            (*problem, text)
-        }
-        other => panic!("another error: {other}"),
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,7 +14,7 @@ mod questions;
 mod windows;
 
 use super::fake::Fake;
-use crate::error::Interruption;
+use crate::error::{ConfigurationProblem, Interruption};
 use crate::{Error, Result};
 
 fn r1() -> Fake {
@@ -26,6 +26,17 @@ fn interruption<T: std::fmt::Debug>(result: Result<T>) -> (Interruption, String,
         Error::Interrupted(it) => {
             let text = it.to_string();
             (it.why, it.partial.text().to_owned(), text)
+        }
+        other => panic!("another error: {other}"),
+    }
+}
+
+/// Returns a problem with configuration lines, and its message.
+fn problem(result: Result<()>) -> (ConfigurationProblem, String) {
+    match result.expect_err("a problem") {
+        Error::Configuration(problem) => {
+            let text = problem.to_string();
+            (*problem, text)
         }
         other => panic!("another error: {other}"),
     }

@@ -1,8 +1,9 @@
 //! Tests of windows: lines travel together, and each has its own answer.
 
 use super::super::fake::{Fake, FakeEcho, FakeStep, TestBench, write};
-use crate::error::{ConfigurationProblem, LinesEffect};
-use crate::{Error, Line};
+use super::problem;
+use crate::Line;
+use crate::error::LinesEffect;
 
 const ROUTES: [&str; 4] = [
     "ip route 10.0.0.0/8 Null0",
@@ -48,16 +49,6 @@ async fn configure(fake: Fake, lines: &[Line]) -> (crate::Result<()>, Vec<String
     }
     let received = received.lock().expect("no poison");
     (result, received[2..].to_vec(), is_usable)
-}
-
-fn problem(result: crate::Result<()>) -> (ConfigurationProblem, String) {
-    match result.expect_err("a problem") {
-        Error::Configuration(problem) => {
-            let text = problem.to_string();
-            (*problem, text)
-        }
-        other => panic!("another error: {other}"),
-    }
 }
 
 #[tokio::test(start_paused = true)]
